@@ -1,0 +1,128 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What each room may import is held twice: by the dependencies below and by Tests/TidyTests.
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "rind",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "rind", targets: ["rind"]),
+        .executable(name: "rind-bench", targets: ["rind-bench"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // The C libraries.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // Pure: no I/O, no NIO, no C, no Foundation.
+        .target(name: "INI"),
+        .target(name: "JSONBytes"),
+        .target(name: "SyncModel"),
+        .target(name: "WatermelonWire", dependencies: ["JSONBytes", "SyncModel"]),
+        .target(name: "SyncEngine", dependencies: ["JSONBytes", "SyncModel"]),
+
+        // What speaks to the outside.
+        .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
+        .target(name: "Curl", dependencies: ["CCurl", nioCore, nioLocks, httpTypes]),
+        .target(name: "StateStore", dependencies: ["SyncModel", grdb]),
+        .target(
+            name: "Backend",
+            dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", nioCore, nioLocks, httpTypes, log]),
+        .target(name: "GatewayConfig", dependencies: ["INI", "JSONBytes", "SyncModel"]),
+
+        // The gateway.
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "Backend", "Curl", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
+                "WatermelonWire", nioCore, nioPosix, nioLocks, httpTypes, crypto, log,
+            ]),
+        .target(
+            name: "GatewayServer",
+            dependencies: [
+                "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "JSONBytes", "SyncModel", "WatermelonWire",
+                hummingbird, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1, lifecycle, log,
+            ]),
+        .target(
+            name: "DemoBackend",
+            dependencies: ["JSONBytes", hummingbird, httpTypes, grdb, nioCore, nioLocks, lifecycle, log]),
+        .executableTarget(
+            name: "rind",
+            dependencies: [
+                "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "INI",
+                "JSONBytes", "StateStore", "SyncEngine", "SyncModel", arguments, httpTypes, lifecycle, log, nioCore,
+            ]),
+        .executableTarget(
+            name: "rind-bench",
+            dependencies: ["Curl", "JSONBytes", arguments, hummingbird, httpTypes, nioCore, lifecycle, log]),
+        .target(
+            name: "GatewayTesting",
+            dependencies: [
+                "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "JSONBytes",
+                "StateStore", "SyncEngine", "SyncModel", httpTypes, nioCore, nioLocks, lifecycle, log,
+            ]),
+
+        // Tests, one room each.
+        .testTarget(name: "INITests", dependencies: ["INI"]),
+        .testTarget(name: "JSONBytesTests", dependencies: ["JSONBytes"]),
+        .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"]),
+        .testTarget(
+            name: "WatermelonWireTests", dependencies: ["WatermelonWire", "JSONBytes", "SyncModel"]),
+        .testTarget(name: "SyncEngineTests", dependencies: ["SyncEngine", "JSONBytes", "SyncModel"]),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip", nioCore]),
+        .testTarget(name: "CurlTests", dependencies: ["Curl", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
+        .testTarget(name: "StateStoreTests", dependencies: ["StateStore", "SyncModel", grdb]),
+        .testTarget(
+            name: "BackendTests",
+            dependencies: ["Backend", "Curl", "DemoBackend", "JSONBytes", "SyncModel", nioCore, httpTypes, log]),
+        .testTarget(name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"]),
+        .testTarget(
+            name: "DemoBackendTests", dependencies: ["DemoBackend", "Curl", "JSONBytes", httpTypes, nioCore, log]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
+                "JSONBytes", "StateStore", "SyncModel", "WatermelonWire", httpTypes, nioCore, nioLocks, log,
+            ]),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["GatewayTesting", "SyncEngine", "SyncModel", "JSONBytes"]),
+        .testTarget(name: "TidyTests"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+let pure: Set<String> = ["INI", "SyncModel", "WatermelonWire"]
+for target in package.targets where target.type != .system {
+    target.swiftSettings = strict + (pure.contains(target.name) ? [.strictMemorySafety()] : [])
+}

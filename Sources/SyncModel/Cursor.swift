@@ -1,0 +1,26 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The integer `timestamp` that a pull hands out and the client sends back as `lastPulledAt`.
+///
+/// To the client it is a time in milliseconds, to the gateway a key. Clients store it as text and read it with
+/// `parseInt`, so only whole numbers from 1 to 2^53 − 1 survive the round trip (protocol rule 5).
+package struct Cursor: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The largest integer that a JavaScript number holds exactly.
+    package static let maximum: Int64 = (1 << 53) - 1
+
+    /// Milliseconds since 1970 at the moment of the commit; unique for its principal.
+    package let rawValue: Int64
+
+    /// A cursor, or nil where `rawValue` is not in 1 … 2^53 − 1.
+    package init?(rawValue: Int64) {
+        guard rawValue >= 1, rawValue <= Self.maximum else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Orders by time.
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    /// The decimal digits, as they stand in an answer.
+    package var description: String { String(rawValue) }
+}

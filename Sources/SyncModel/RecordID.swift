@@ -1,0 +1,84 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The rule for record ids that both WatermelonDB adapters, file systems and URLs take without harm.
+package enum RecordID {
+    /// The most bytes that an id may have; a longer one is quarantined.
+    package static let maximumLength = 255
+
+    /// Whether `bytes` are an id that may go out to a client: `[A-Za-z0-9_.-]`, not empty, neither `.` nor `..`.
+    package static func isSafe(_ bytes: some Collection<UInt8>) -> Bool {
+        guard (1...maximumLength).contains(bytes.count), bytes.allSatisfy(isSafe) else { return false }
+        return bytes.count > 2 || !bytes.allSatisfy { $0 == UInt8(ascii: ".") }
+    }
+
+    /// Whether the text is an id that may go out to a client.
+    package static func isSafe(_ text: String) -> Bool { isSafe(text.utf8) }
+
+    /// Whether one byte may stand in an id.
+    package static func isSafe(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    /// Appends one part of a composite id: safe bytes other than `.` and `_` as they are, every other as `_hh`.
+    ///
+    /// Parts are joined with `.`, so the joined id can be taken apart again and two different lists of parts never
+    /// give the same id.
+    package static func appendPart(_ part: some Collection<UInt8>, to id: inout [UInt8]) {
+        for byte in part {
+            if isSafe(byte), byte != UInt8(ascii: "."), byte != UInt8(ascii: "_") {
+                id.append(byte)
+            } else {
+                id.append(UInt8(ascii: "_"))
+                id.append(hexDigit(byte >> 4))
+                id.append(hexDigit(byte & 15))
+            }
+        }
+    }
+
+    /// Joins the parts of a composite key to one id.
+    package static func joining(_ parts: [String]) -> String {
+        var id: [UInt8] = []
+        for (index, part) in parts.enumerated() {
+            if index > 0 { id.append(UInt8(ascii: ".")) }
+            appendPart(part.utf8, to: &id)
+        }
+        return String(decoding: id, as: UTF8.self)
+    }
+
+    /// Takes a composite id apart; nil where it was not made by ``joining(_:)`` from `count` parts.
+    package static func parts(of id: String, count: Int) -> [String]? {
+        var parts: [[UInt8]] = [[]]
+        var rest = Array(id.utf8)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "."): parts.append([])
+            case UInt8(ascii: "_"):
+                guard let high = rest.popFirst().flatMap(value(ofHexDigit:)),
+                    let low = rest.popFirst().flatMap(value(ofHexDigit:))
+                else { return nil }
+                parts[parts.count - 1].append(high << 4 | low)
+            default: parts[parts.count - 1].append(byte)
+            }
+        }
+        guard parts.count == count else { return nil }
+        return parts.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    private static func value(ofHexDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// All configured tables and the schema versions that clients may have.
+package struct Schema: Hashable, Sendable {
+    /// The newest version that the configuration knows.
+    package var version: Int
+    /// The oldest version that is still served.
+    package var oldest: Int
+    /// The version from which migrations are sent; nil where the configuration does not say.
+    package var migrationsEnabledAt: Int?
+    /// In the order of the configuration.
+    package var tables: [Table]
+
+    /// A schema of these tables.
+    package init(version: Int = 1, oldest: Int = 1, migrationsEnabledAt: Int? = nil, tables: [Table]) {
+        self.version = version
+        self.oldest = oldest
+        self.migrationsEnabledAt = migrationsEnabledAt
+        self.tables = tables
+    }
+
+    /// The table of this name.
+    package func table(named name: String) -> Table? { tables.first { $0.name == name } }
+
+    /// The tables that a client of this schema version has.
+    package func tables(at schemaVersion: Int) -> [Table] { tables.filter { $0.since <= schemaVersion } }
+
+    /// What a stream request for this schema version asks for, each once, in the order of the configuration.
+    package func requestTypes(at schemaVersion: Int) -> [String] {
+        var seen: Set<String> = []
+        return tables(at: schemaVersion)
+            .flatMap { $0.feeds.compactMap { $0.version(at: schemaVersion)?.requestType } }
+            .filter { seen.insert($0).inserted }
+    }
+}

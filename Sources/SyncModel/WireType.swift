@@ -1,0 +1,31 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A versioned type name of the backend's stream, split into its stem and its version.
+package struct WireType: Hashable, Sendable, CustomStringConvertible {
+    /// The name as it stands on the wire, such as `AlbumV2`.
+    package let name: String
+
+    /// Takes the name as it is.
+    package init(_ name: String) { self.name = name }
+
+    /// The name without its `V<n>` suffix: `Album` of `AlbumV2`; the whole name where it has none.
+    package var stem: Substring {
+        guard let digits = versionDigits else { return name[...] }
+        return name[..<name.index(before: digits.startIndex)]
+    }
+
+    /// The number of the `V<n>` suffix, nil where there is none.
+    package var version: Int? { versionDigits.flatMap { Int($0) } }
+
+    /// The name as it stands on the wire.
+    package var description: String { name }
+
+    private var versionDigits: Substring? {
+        let digits = name[
+            (name.lastIndex { !$0.isASCII || !$0.isNumber }.map { name.index(after: $0) } ?? name.endIndex)...]
+        guard !digits.isEmpty, digits.startIndex > name.startIndex, name[name.index(before: digits.startIndex)] == "V"
+        else { return nil }
+        return digits
+    }
+}
