@@ -1,0 +1,61 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONSlice {
+    /// The truth value; nil for other kinds.
+    package var bool: Bool? {
+        kind == .boolean ? start.load(as: UInt8.self) == UInt8(ascii: "t") : nil
+    }
+
+    /// The integer, where it is a number without fraction and exponent that fits; `-0` is 0.
+    ///
+    /// `1.0` and `1e3` give nil: whoever takes them for integers decides so by ``double``.
+    package var int64: Int64? {
+        guard isInteger else { return nil }
+        let isNegative = start.load(as: UInt8.self) == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for digit in bytes.dropFirst(isNegative ? 1 : 0) {
+            // Counted downwards, because there is one negative number more.
+            let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (next, borrow) = tens.subtractingReportingOverflow(Int64(digit &- UInt8(ascii: "0")))
+            if overflow || borrow { return nil }
+            value = next
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    /// The nearest double; nil for other kinds and for numbers that are not finite as doubles, such as `1e400`.
+    ///
+    /// `-0` gives -0.0 and `1e-400` gives 0.
+    package var double: Double? {
+        guard kind == .number else { return nil }
+        if length <= 15, isInteger, let value = int64 {
+            return value == 0 && start.load(as: UInt8.self) == UInt8(ascii: "-") ? -0.0 : Double(value)
+        }
+        let value = Double(spelling)
+        return value?.isFinite == true ? value : nil
+    }
+
+    /// Whether it is a number that is finite as a double.
+    ///
+    /// Without exponent that needs less than 309 digits, so almost no number is converted to tell.
+    package var isFiniteNumber: Bool {
+        guard kind == .number else { return false }
+        if !flags.contains(.exponent), length < 300 { return true }
+        return double != nil
+    }
+
+    /// Whether it is a number whose value is 0 and whose spelling begins with a minus sign.
+    package var isNegativeZero: Bool {
+        guard kind == .number, start.load(as: UInt8.self) == UInt8(ascii: "-") else { return false }
+        for byte in bytes.dropFirst() {
+            switch byte {
+            case UInt8(ascii: "0"), UInt8(ascii: "."): continue
+            case UInt8(ascii: "e"), UInt8(ascii: "E"): return true
+            default: return double == 0
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,98 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONValue {
+    /// What a document may cost.
+    package struct Limits: Hashable, Sendable {
+        /// The most bytes.
+        package var bytes: Int
+        /// The deepest nesting; never more than 512, because trees are walked by recursion.
+        package var depth: Int
+        /// The most values, members counted as one each.
+        package var elements: Int
+
+        /// Limits; without arguments those of a small document: 1 MiB, 64 levels, 100,000 elements.
+        package init(bytes: Int = 1 << 20, depth: Int = 64, elements: Int = 100_000) {
+            self.bytes = bytes
+            self.depth = min(depth, 512)
+            self.elements = elements
+        }
+    }
+
+    /// Reads a whole document.
+    ///
+    /// Of members with the same name the last one counts, at the place of the first, as in JavaScript. Lone surrogates
+    /// become U+FFFD.
+    ///
+    /// - Throws: ``JSONError``, also for more than the limits allow.
+    package static func parse(
+        _ bytes: UnsafeRawBufferPointer, limits: Limits = Limits()
+    ) throws(JSONError) -> JSONValue {
+        guard bytes.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
+        var parser = Parser(scanner: JSONScanner(bytes, maximumDepth: limits.depth), elementsLeft: limits.elements)
+        let value = try parser.value()
+        try parser.scanner.finish()
+        return value
+    }
+
+    /// Reads a whole document.
+    package static func parse(_ bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) -> JSONValue {
+        try bytes.withUnsafeBufferPointer { (bytes) throws(JSONError) in
+            try parse(UnsafeRawBufferPointer(bytes), limits: limits)
+        }
+    }
+
+    /// Reads a whole document.
+    package static func parse(_ text: String, limits: Limits = Limits()) throws(JSONError) -> JSONValue {
+        try parse(Array(text.utf8), limits: limits)
+    }
+}
+
+private struct Parser {
+    var scanner: JSONScanner
+    var elementsLeft: Int
+
+    mutating func value() throws(JSONError) -> JSONValue {
+        let kind = try scanner.peekKind()
+        guard elementsLeft > 0 else { throw JSONError(.tooManyElements, at: scanner.offset) }
+        elementsLeft -= 1
+        switch kind {
+        case .array: return .array(try elements())
+        case .object: return .object(try members())
+        case .null, .boolean, .number, .string: break
+        }
+        let slice = try scanner.value()
+        switch kind {
+        case .boolean: return .bool(slice.bool ?? false)
+        case .number: return .number(JSONNumber(slice))
+        case .string: return .string(slice.string ?? "")
+        default: return .null
+        }
+    }
+
+    private mutating func elements() throws(JSONError) -> [JSONValue] {
+        var elements: [JSONValue] = []
+        try scanner.beginArray()
+        while try scanner.nextElement() { elements.append(try value()) }
+        return elements
+    }
+
+    private mutating func members() throws(JSONError) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        // Names as bytes, see the comment at JSONValue's equality.
+        var places: [[UInt8]: Int] = [:]
+        try scanner.beginObject()
+        while let name = try scanner.nextMember() {
+            var bytes: [UInt8] = []
+            name.appendUnescaped(to: &bytes)
+            let value = try value()
+            if let place = places[bytes] {
+                members[place].value = value
+            } else {
+                places[bytes] = members.count
+                members.append(JSONValue.Member(String(decoding: bytes, as: UTF8.self), value))
+            }
+        }
+        return members
+    }
+}

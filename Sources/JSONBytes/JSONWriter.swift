@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Appends JSON to a growing buffer of bytes.
+///
+/// The writer makes every string, number and literal valid; commas, colons and brackets are the caller's, because the
+/// caller knows its shape.
+package struct JSONWriter {
+    /// What has been written so far.
+    package var bytes: [UInt8] = []
+
+    /// An empty writer.
+    package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    /// How many bytes have been written.
+    package var count: Int { bytes.count }
+
+    /// Forgets what was written and keeps the memory.
+    package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Forgets what was written from an offset on.
+    package mutating func truncate(to count: Int) {
+        if count < bytes.count { bytes.removeLast(bytes.count - count) }
+    }
+
+    /// Appends one byte as it is.
+    @inlinable
+    package mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    /// Appends valid JSON or punctuation as it is.
+    @inlinable
+    package mutating func append(raw: UnsafeRawBufferPointer) { bytes.append(contentsOf: raw) }
+
+    /// Appends valid JSON or punctuation as it is.
+    @inlinable
+    package mutating func append(raw: [UInt8]) { bytes.append(contentsOf: raw) }
+
+    /// Appends valid JSON or punctuation as it is.
+    package mutating func append(raw: StaticString) {
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: raw.utf8Start, count: raw.utf8CodeUnitCount))
+    }
+
+    /// Appends `null`.
+    package mutating func appendNull() { append(raw: "null") }
+
+    /// Appends `true` or `false`.
+    package mutating func append(_ value: Bool) { append(raw: value ? "true" : "false") }
+
+    /// Appends an integer in decimal digits.
+    package mutating func append(_ value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
+    /// Appends an integer in decimal digits.
+    package mutating func append(_ value: Int) { append(Int64(value)) }
+
+    /// Appends the shortest spelling that reads back as the same double.
+    ///
+    /// −0 becomes `0`. What is not finite has no spelling in JSON and becomes `null`, as in JavaScript.
+    package mutating func append(_ value: Double) {
+        guard value.isFinite else { return appendNull() }
+        if value.magnitude <= 0x1p53, Double(Int64(value)) == value { return append(Int64(value)) }
+        bytes.append(contentsOf: value.description.utf8)
+        // Large integers have a superfluous fraction in Swift's spelling.
+        if bytes.suffix(2).elementsEqual([UInt8(ascii: "."), UInt8(ascii: "0")]) { bytes.removeLast(2) }
+    }
+
+    /// Appends a value that was scanned as it is spelled, only that lone surrogates are repaired and `-0` becomes `0`.
+    ///
+    /// In arrays and objects nothing is repaired: they are copied byte by byte.
+    package mutating func append(_ slice: JSONSlice) {
+        switch slice.kind {
+        case .string: append(stringSlice: slice)
+        case .number where slice.isNegativeZero: bytes.append(UInt8(ascii: "0"))
+        default: append(raw: slice.bytes)
+        }
+    }
+}
