@@ -1,0 +1,157 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// What the gateway does next for a pull; exactly one at a time, each answered by one ``PullEvent``.
+package enum PullAction: Hashable, Sendable {
+    /// Read what the state knows; answered by `context`.
+    case loadContext
+    /// Note durably that the client holds everything up to this cursor (transaction 1).
+    case confirm(Cursor)
+    /// Note durably what the backend holds (transactions 2 and 3).
+    case storePosition(Position)
+    /// Ask the backend which checkpoints it holds; answered by `listed`.
+    case listCheckpoints
+    /// Delete checkpoints by name.
+    case forget([String])
+    /// Delete all checkpoints of the session.
+    case forgetAll
+    /// Set checkpoints; never holds a reset token.
+    case acknowledge([String])
+    /// Raise the session's generation durably (transaction 4); answered by `generationRaised`.
+    case raiseGeneration
+    /// Acknowledge the reset token, alone.
+    case acknowledgeReset(token: String)
+    /// Stream these request types from the vector on into the spool; answered by `streamEnded`.
+    ///
+    /// With `afresh` the spool and all counts of an earlier attempt are thrown away first.
+    case stream(types: [String], from: CheckpointVector, afresh: Bool)
+    /// Make one cheap call that shows whether the backend still accepts the credential, unless that is known.
+    case verifyCredential
+    /// Wait this many milliseconds.
+    case sleep(Int64)
+    /// Read the clock; answered by `clock`.
+    case readClock
+    /// Write the cursor row durably (transaction 5); answered by `done` or `cursorTaken`.
+    case commit(CursorRow, isNewReplica: Bool)
+    /// The end: send the answer.
+    case answer(PullAnswerPlan)
+    /// The end: nothing has changed that a client could see.
+    case fail(PullFailure)
+}
+
+/// What happened to the last ``PullAction``.
+package enum PullEvent: Hashable, Sendable {
+    /// It worked and there is nothing to tell.
+    case done
+    /// What the state knows.
+    case context(PullContext)
+    /// What the backend says it holds.
+    case listed(CheckpointVector)
+    /// The session's new generation.
+    case generationRaised(Int)
+    /// The stream is over.
+    case streamEnded(StreamReport)
+    /// Milliseconds since 1970.
+    case clock(Int64)
+    /// Another pull of this principal was faster; this is now its newest cursor.
+    case cursorTaken(newest: Cursor)
+}
+
+/// What the state knows about a pull before it begins, read in one transaction.
+package struct PullContext: Hashable, Sendable {
+    /// The row of the presented cursor, if it is this principal's.
+    package var row: CursorRow?
+    /// Whether the presented cursor already has a successor that was confirmed: a fork begins (finding 9).
+    package var hasConfirmedSuccessor: Bool
+    /// Whether no newer cursor was made for the row's replica.
+    package var isNewestOfReplica: Bool
+    /// The principal's newest cursor.
+    package var newest: Cursor?
+    /// What is known about the session.
+    package var session: SessionRow
+
+    /// What is true of a principal that nobody has met before.
+    package init(
+        row: CursorRow? = nil, hasConfirmedSuccessor: Bool = false, isNewestOfReplica: Bool = true,
+        newest: Cursor? = nil, session: SessionRow = SessionRow()
+    ) {
+        self.row = row
+        self.hasConfirmedSuccessor = hasConfirmedSuccessor
+        self.isNewestOfReplica = isNewestOfReplica
+        self.newest = newest
+        self.session = session
+    }
+}
+
+/// How one stream request went.
+package struct StreamReport: Hashable, Sendable {
+    /// Why it ended.
+    package enum End: Hashable, Sendable {
+        /// With the complete line.
+        case complete
+        /// Without it: cut, silent for too long, refused for now.
+        case broken
+        /// With a reset line.
+        case reset(token: String)
+    }
+    /// Why it ended.
+    package var end: End
+    /// The newest token of every namespace that came in this request.
+    package var received: CheckpointVector
+    /// Whether any line came that was neither the complete line nor ack-only.
+    package var carriedData: Bool
+
+    /// A report.
+    package init(end: End, received: CheckpointVector = CheckpointVector(), carriedData: Bool) {
+        self.end = end
+        self.received = received
+        self.carriedData = carriedData
+    }
+}
+
+/// Into which array of the answer the records go, and how the client is told to apply it.
+package enum PullDelivery: String, Hashable, Sendable {
+    /// A first sync: all in `created`, no deletions.
+    case first
+    /// All in `updated`, deletions in `deleted`.
+    case later
+    /// All in `updated`, and what does not come is wiped.
+    case replacement
+}
+
+/// What goes out.
+package struct PullAnswerPlan: Hashable, Sendable {
+    /// Where the records come from.
+    package enum Content: Hashable, Sendable {
+        /// Nothing has changed.
+        case nothing
+        /// What this pull has streamed.
+        case streamed
+        /// The spool of the earlier pull with the same cursor.
+        case kept
+    }
+    /// The timestamp of the answer.
+    package var cursor: Cursor
+    /// Where the records come from.
+    package var content: Content
+    /// How they are handed out.
+    package var delivery: PullDelivery
+    /// The row that was committed; nil where the presented cursor goes back.
+    package var row: CursorRow?
+    /// Why the whole stream came, for the log; nil on a plain pull.
+    package var restart: PullRestart?
+}
+
+/// Why a pull could not go on from its cursor.
+package enum PullRestart: String, Hashable, Sendable {
+    /// The cursor is not in the state.
+    case unknownCursor = "unknown_cursor"
+    /// The cursor was made before the session's last reset.
+    case olderGeneration = "older_generation"
+    /// The cursor was made under another session.
+    case otherSession = "other_session"
+    /// The backend has sent a reset.
+    case reset
+}

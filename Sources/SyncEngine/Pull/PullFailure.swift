@@ -1,0 +1,16 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a pull was given up; the raw value is the stable code in answers, log and documentation.
+package enum PullFailure: String, Error, CaseIterable, Sendable {
+    /// The configuration refuses cursors that Rind does not know.
+    case unknownCursor = "pull.unknown_cursor"
+    /// The stream broke more often than `[backend] resume_attempts` allows.
+    case streamBroken = "backend.stream_broken"
+    /// A second reset came while the first was being served.
+    case resetAgain = "backend.reset_again"
+    /// The clock is behind the newest cursor in the state (finding 10).
+    case clockBehind = "pull.clock_behind"
+    /// Other pulls of the same principal took every cursor that was tried.
+    case cursorContention = "pull.cursor_contention"
+}

@@ -1,0 +1,66 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// One pull as the machine needs to know it: who asks, from where on, and what the schema makes of it.
+package struct PullQuery: Hashable, Sendable {
+    /// A finished pull whose spool is still there, so that a repeated request need not stream again.
+    package struct Kept: Hashable, Sendable {
+        /// Where that pull ended.
+        package var vector: CheckpointVector
+        /// The generation under which it was made.
+        package var generation: Int
+        /// Whose database it was for.
+        package var replica: ReplicaID
+        /// How its records are handed out.
+        package var delivery: PullDelivery
+        /// A kept spool.
+        package init(vector: CheckpointVector, generation: Int, replica: ReplicaID, delivery: PullDelivery) {
+            self.vector = vector
+            self.generation = generation
+            self.replica = replica
+            self.delivery = delivery
+        }
+    }
+
+    /// Who asks.
+    package var principal: Principal
+    /// Under which session of the backend.
+    package var session: Session
+    /// The cursor that the client sent, nil on a first pull.
+    package var presented: Cursor?
+    /// The client's schema version, nil where it did not say.
+    package var schemaVersion: Int?
+    /// What the stream is asked for.
+    package var requestTypes: [String]
+    /// The upsert namespaces that belong to these.
+    package var upsertNamespaces: [String]
+    /// Namespaces of the configuration that this request does not ask for; they leave the vector (finding 25).
+    package var retiredNamespaces: Set<String>
+    /// A digest of the table mappings.
+    package var mappingDigest: String
+    /// The id of the replica, should a new one begin with this pull.
+    package var newReplica: ReplicaID
+    /// A finished pull with the same cursor and the same schema; never on a first pull (finding 8).
+    package var kept: Kept?
+
+    /// A query against a schema, as a client of `effectiveVersion` sees it.
+    package init(
+        principal: Principal, session: Session, presented: Cursor?, schemaVersion: Int?, schema: Schema,
+        effectiveVersion: Int, mappingDigest: String, newReplica: ReplicaID, kept: Kept? = nil
+    ) {
+        self.principal = principal
+        self.session = session
+        self.presented = presented
+        self.schemaVersion = schemaVersion
+        self.mappingDigest = mappingDigest
+        self.newReplica = newReplica
+        self.kept = presented == nil ? nil : kept
+        let tables = schema.tables(at: effectiveVersion)
+        requestTypes = schema.requestTypes(at: effectiveVersion)
+        upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }
+        let asked = Set(tables.flatMap { $0.namespaces(at: effectiveVersion) })
+        retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
+    }
+}
