@@ -20,6 +20,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -32,6 +33,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -66,7 +68,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Backend", "Curl", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
-                "WatermelonWire", nioCore, nioPosix, nioLocks, httpTypes, crypto, log,
+                "WatermelonWire", nioCore, nioPosix, nioLocks, httpTypes, crypto, deque, log,
             ]),
         .target(
             name: "GatewayServer",

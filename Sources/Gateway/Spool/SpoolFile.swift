@@ -1,0 +1,105 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A temporary file without a name: mode 0600, unlinked right after it was opened, gone when it is closed.
+final class SpoolFile: Sendable {
+    private let descriptor: CInt
+
+    private init(descriptor: CInt) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Makes one in `directory`.
+    static func open(in directory: String) async throws(SpoolError) -> SpoolFile {
+        try await onThreadPool {
+            var template = Array("\(directory)/rind-spool-XXXXXX".utf8CString)
+            // Creates with mode 0600 and refuses links that somebody has put there.
+            let descriptor = mkstemp(&template)
+            guard descriptor >= 0 else { throw SpoolError.file(operation: "open", errno: errno) }
+            unlink(template)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            return SpoolFile(descriptor: descriptor)
+        }
+    }
+
+    /// Writes all bytes at `offset`.
+    func write(_ bytes: [UInt8], at offset: UInt64) async throws(SpoolError) {
+        try await Self.onThreadPool { [descriptor] in
+            var done = 0
+            while done < bytes.count {
+                let count = bytes.withUnsafeBytes { buffer in
+                    pwrite(
+                        descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done,
+                        off_t(offset) + off_t(done))
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    throw errno == ENOSPC ? SpoolError.diskFull : .file(operation: "write", errno: errno)
+                }
+                done += count
+            }
+        }
+    }
+
+    /// Reads exactly `count` bytes at `offset`.
+    func read(count: Int, at offset: UInt64) async throws(SpoolError) -> [UInt8] {
+        try await Self.onThreadPool { [descriptor] in
+            var failure: SpoolError?
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+                while done < count {
+                    let got = pread(
+                        descriptor, buffer.baseAddress?.advanced(by: done), count - done, off_t(offset) + off_t(done))
+                    if got < 0, errno == EINTR { continue }
+                    guard got > 0 else {
+                        failure = .file(operation: "read", errno: got == 0 ? EIO : errno)
+                        return
+                    }
+                    done += got
+                }
+            }
+            if let failure { throw failure }
+            return bytes
+        }
+    }
+
+    private static func onThreadPool<R: Sendable>(
+        _ body: @escaping @Sendable () throws -> R
+    ) async throws(SpoolError) -> R {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive(body)
+        } catch let error as SpoolError {
+            throw error
+        } catch {
+            throw .file(operation: "schedule", errno: ECANCELED)
+        }
+    }
+}
+
+/// Why spooled bytes could not be kept or read.
+package enum SpoolError: Error, Hashable, Sendable {
+    /// The file system has no room; `[spool] dir` names it.
+    case diskFull
+    /// The answer is larger than `[spool] max`.
+    case tooLarge
+    /// A system call failed.
+    case file(operation: String, errno: CInt)
+
+    /// The stable code for answers, log and metrics.
+    package var code: String {
+        switch self {
+        case .diskFull: "spool.disk_full"
+        case .tooLarge: "spool.too_large"
+        case .file: "spool.file"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The time of day, replaceable in tests.
+package protocol WallClock: Sendable {
+    /// Milliseconds since 1970.
+    var now: Int64 { get }
+    /// Waits; throws `CancellationError` where the task is cancelled meanwhile.
+    func sleep(milliseconds: Int64) async throws
+}
+
+/// The machine's clock.
+package struct SystemClock: WallClock {
+    /// The machine's clock.
+    package init() {}
+
+    /// Milliseconds since 1970.
+    package var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Waits.
+    package func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
+}
