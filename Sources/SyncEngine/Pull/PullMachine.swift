@@ -98,7 +98,7 @@ extension PullMachine {
     }
 
     private mutating func chooseMode() -> PullAction {
-        guard query.presented != nil else { return beginStream(at: CheckpointVector()) }
+        guard !query.isFirst else { return beginStream(at: CheckpointVector()) }
         guard let row = context.row else { return restart(because: .unknownCursor) }
         if !context.hasConfirmedSuccessor { replica = row.replica }
         guard row.session == query.session else { return restart(because: .otherSession) }
@@ -211,7 +211,7 @@ extension PullMachine {
     private mutating func resetSeen(_ token: String) -> PullAction {
         guard !hasSeenReset else { return fail(.resetAgain) }
         hasSeenReset = true
-        if query.presented != nil {
+        if !query.isFirst {
             restart = .reset
             switch settings.unknownCursor {
             case .adopt: delivery = .later

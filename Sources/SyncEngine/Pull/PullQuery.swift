@@ -28,8 +28,10 @@ package struct PullQuery: Hashable, Sendable {
     package var principal: Principal
     /// Under which session of the backend.
     package var session: Session
-    /// The cursor that the client sent, nil on a first pull.
+    /// The cursor that the client sent; nil on a first pull and for a number that can be nobody's cursor.
     package var presented: Cursor?
+    /// Whether the client has nothing yet.
+    package var isFirst: Bool
     /// The client's schema version, nil where it did not say.
     package var schemaVersion: Int?
     /// What the stream is asked for.
@@ -47,12 +49,13 @@ package struct PullQuery: Hashable, Sendable {
 
     /// A query against a schema, as a client of `effectiveVersion` sees it.
     package init(
-        principal: Principal, session: Session, presented: Cursor?, schemaVersion: Int?, schema: Schema,
+        principal: Principal, session: Session, presented: Cursor?, isFirst: Bool, schemaVersion: Int?, schema: Schema,
         effectiveVersion: Int, mappingDigest: String, newReplica: ReplicaID, kept: Kept? = nil
     ) {
         self.principal = principal
         self.session = session
         self.presented = presented
+        self.isFirst = isFirst
         self.schemaVersion = schemaVersion
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica

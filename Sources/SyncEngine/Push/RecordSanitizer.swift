@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import JSONBytes
+package import SyncModel
+
+/// Turns a pushed record into what the backend takes: whitelisted columns, repaired values, the backend's types.
+///
+/// What is slightly wrong is repaired and counted, never refused: a client sends the same record again on every sync, so
+/// a refusal would stop it for good (push rules 8, 9 and 10).
+package struct RecordSanitizer: Sendable {
+    private let table: Table
+    private let depth: Int
+
+    /// A sanitizer for the records of one table; `depth` limits the nesting of `json` columns.
+    package init(table: Table, depth: Int = 64) {
+        self.table = table
+        self.depth = depth
+    }
+
+    /// Takes the object that the client sent.
+    package func sanitize(_ record: JSONValue) -> SanitizedRecord {
+        var result = SanitizedRecord()
+        let members = record.members ?? []
+        for column in table.columns {
+            guard let sent = members.last(where: { $0.name == column.name })?.value else { continue }
+            guard !column.isReadonly else { continue }
+            let value = convert(sent, for: column)
+            if value.isRepaired { result.repaired += 1 }
+            result.values.append((column, value.value))
+        }
+        let known = Set(table.columns.map(\.name)).union(["id", "_status", "_changed"])
+        result.dropped = members.count { !known.contains($0.name) }
+        return result
+    }
+
+    private func convert(_ sent: JSONValue, for column: Column) -> (value: JSONValue, isRepaired: Bool) {
+        if sent.isNull, column.isOptional { return (.null, false) }
+        switch column.type {
+        case .string: return text(sent, for: column)
+        case .number:
+            guard let number = sent.number, number.double != nil else { return (fallback(.integer(0), column), true) }
+            return (sent, false)
+        case .boolean:
+            if sent.bool != nil { return (sent, false) }
+            // SQLite has no booleans: clients may hold them as 1 and 0.
+            if let number = sent.double, number == 0 || number == 1 { return (.bool(number == 1), false) }
+            return (fallback(.bool(false), column), true)
+        case .timestamp:
+            guard let number = sent.double, let milliseconds = Int64(exactly: number.rounded(.towardZero)) else {
+                return (fallback(timestamp(0, column.timestampFormat), column), true)
+            }
+            return (timestamp(milliseconds, column.timestampFormat), false)
+        case .json: return nested(sent, for: column)
+        }
+    }
+
+    private func text(_ sent: JSONValue, for column: Column) -> (JSONValue, Bool) {
+        guard let text = sent.string else { return (fallback(.string(column.oneOf?.fallback ?? ""), column), true) }
+        if let rule = column.oneOf, !rule.allowed.contains(text) { return (.string(rule.fallback), true) }
+        // NUL is refused by many databases; genuine clients can hold it.
+        guard text.utf8.contains(0) else { return (sent, false) }
+        let repaired = text.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }
+        return (.string(String(String.UnicodeScalarView(repaired))), true)
+    }
+
+    private func nested(_ sent: JSONValue, for column: Column) -> (JSONValue, Bool) {
+        guard let text = sent.string else { return (sent, false) }
+        if text.isEmpty { return (.null, false) }
+        guard let value = try? JSONValue.parse(Array(text.utf8), limits: JSONLimits(depth: depth)) else {
+            return (fallback(.null, column), true)
+        }
+        return (value, false)
+    }
+
+    private func fallback(_ value: JSONValue, _ column: Column) -> JSONValue { column.isOptional ? .null : value }
+
+    private func timestamp(_ milliseconds: Int64, _ format: Column.TimestampFormat) -> JSONValue {
+        switch format {
+        case .millis: .integer(milliseconds)
+        case .seconds: .integer((milliseconds - (milliseconds % 1_000 + 1_000) % 1_000) / 1_000)
+        case .iso: .string(ISO8601.text(milliseconds: milliseconds))
+        }
+    }
+}

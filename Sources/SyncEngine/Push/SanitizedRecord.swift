@@ -1,0 +1,65 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import JSONBytes
+package import SyncModel
+
+/// A pushed record after the whitelist and the type rules: what may go to the backend, in the backend's types.
+package struct SanitizedRecord: Hashable, Sendable {
+    /// The values of the writable columns that the client sent, by the client's column name, in configured order.
+    package var values: [(column: Column, value: JSONValue)] = []
+    /// How many members were no columns; they are dropped.
+    package var dropped = 0
+    /// How many values were repaired.
+    package var repaired = 0
+
+    /// The value of one column, where the client sent it.
+    package func value(of column: String) -> JSONValue? { values.first { $0.column.name == column }?.value }
+
+    /// The writable columns at their paths, as the backend wants to see them.
+    package var data: JSONValue {
+        var data = JSONValue.object([])
+        for (column, value) in values {
+            if let path = column.outgoingPath { data.set(value, at: path.steps[...]) }
+        }
+        return data
+    }
+
+    /// Whether both hold the same.
+    package static func == (a: Self, b: Self) -> Bool {
+        a.dropped == b.dropped && a.repaired == b.repaired
+            && a.values.elementsEqual(b.values) { $0.column == $1.column && $0.value == $1.value }
+    }
+
+    /// Feeds what `==` compares.
+    package func hash(into hasher: inout Hasher) {
+        for (column, value) in values {
+            hasher.combine(column.name)
+            hasher.combine(value)
+        }
+    }
+}
+
+extension JSONValue {
+    /// Puts a value where the path says, making objects on the way; steps that are indices count as names.
+    mutating func set(_ value: JSONValue, at steps: ArraySlice<Path.Step>) {
+        guard let step = steps.first else {
+            self = value
+            return
+        }
+        let name =
+            switch step {
+            case .name(let name): name
+            case .index(let index): String(index)
+            }
+        var members = self.members ?? []
+        if let index = members.firstIndex(where: { $0.name == name }) {
+            members[index].value.set(value, at: steps.dropFirst())
+        } else {
+            var nested = JSONValue.object([])
+            nested.set(value, at: steps.dropFirst())
+            members.append(Member(name, nested))
+        }
+        self = .object(members)
+    }
+}
