@@ -67,7 +67,7 @@ package struct RecordSanitizer: Sendable {
     private func nested(_ sent: JSONValue, for column: Column) -> (JSONValue, Bool) {
         guard let text = sent.string else { return (sent, false) }
         if text.isEmpty { return (.null, false) }
-        guard let value = try? JSONValue.parse(Array(text.utf8), limits: JSONLimits(depth: depth)) else {
+        guard let value = try? JSONValue.parse(text, limits: JSONValue.Limits(bytes: 16 << 20, depth: depth)) else {
             return (fallback(.null, column), true)
         }
         return (value, false)

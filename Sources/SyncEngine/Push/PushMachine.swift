@@ -1,0 +1,216 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Decides every step of a push and does none of them: actions out, events in.
+///
+/// Order: confirm the presented cursor, look for a receipt, apply, write the receipt, answer. A push is answered with
+/// success only after the backend has said so for every operation.
+package struct PushMachine: Sendable {
+    /// How operations reach the backend.
+    package enum Style: Hashable, Sendable {
+        /// One request, one transaction.
+        case stream
+        /// A call for each operation, one after the other.
+        case calls
+    }
+
+    /// One push as the machine needs to know it.
+    package struct Query: Hashable, Sendable {
+        /// The cursor that the client sent, if it can be one.
+        package var presented: Cursor?
+        /// Whether the client sent a time at all; without it there are no receipts (finding 18).
+        package var hasToldTime: Bool
+        /// How many operations there are.
+        package var operations: Int
+        /// How they reach the backend.
+        package var style: Style
+        /// How often a stream push whose outcome is unknown is asked for again, with the same idempotency key.
+        package var attempts: Int
+        /// The pause before the first of these, doubled each time, in milliseconds.
+        package var backoff: Int64
+
+        /// A push.
+        package init(
+            presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, attempts: Int = 3,
+            backoff: Int64 = 200
+        ) {
+            self.presented = presented
+            self.hasToldTime = hasToldTime
+            self.operations = operations
+            self.style = style
+            self.attempts = attempts
+            self.backoff = backoff
+        }
+    }
+
+    private enum Step: Sendable {
+        case loading, confirming, findingReceipt, verifying, applying, pausing, savingReceipt, ended
+    }
+
+    private let query: Query
+    private var step = Step.loading
+    private var row: CursorRow?
+    private var attempt = 0
+    private var next = 0
+
+    /// A push that is about to begin.
+    package init(query: Query) { self.query = query }
+
+    /// The first action.
+    package mutating func begin() -> PushAction { .loadContext }
+
+    /// Takes what happened and says what to do next.
+    package mutating func handle(_ event: PushEvent) -> PushAction {
+        switch (step, event) {
+        case (.loading, .context(let row)):
+            self.row = row
+            step = .confirming
+            if let row, !row.isConfirmed { return .confirm(row.cursor) }
+            return lookForReceipt()
+        case (.confirming, .done): return lookForReceipt()
+        case (.findingReceipt, .receipt(let found)):
+            guard !found else {
+                step = .ended
+                return .answerFromReceipt
+            }
+            return apply()
+        case (.verifying, .done):
+            step = .ended
+            return .answer
+        case (.applying, .applied): return operationsApplied()
+        case (.applying, .refused(let refusal)):
+            step = .ended
+            return .refuse(refusal, applied: query.style == .stream ? 0 : next)
+        case (.applying, .unknownOutcome):
+            guard query.style == .stream, attempt < query.attempts else {
+                step = .ended
+                return .fail(.unknownOutcome, applied: next)
+            }
+            defer { attempt += 1 }
+            step = .pausing
+            return .sleep(query.backoff << Int64(min(attempt, 6)))
+        case (.pausing, .done): return send()
+        case (.savingReceipt, .done):
+            step = .ended
+            return .answer
+        default: preconditionFailure("a push got \(event) while \(step)")
+        }
+    }
+
+    private mutating func lookForReceipt() -> PushAction {
+        guard query.hasToldTime else { return apply() }
+        step = .findingReceipt
+        return .findReceipt
+    }
+
+    private mutating func apply() -> PushAction {
+        guard query.operations > 0 else {
+            step = .verifying
+            return .verifyCredential
+        }
+        return send()
+    }
+
+    private mutating func send() -> PushAction {
+        step = .applying
+        return query.style == .stream ? .sendAll(base: row?.vector) : .send(operation: next)
+    }
+
+    private mutating func operationsApplied() -> PushAction {
+        next = query.style == .stream ? query.operations : next + 1
+        guard next >= query.operations else { return .send(operation: next) }
+        guard query.hasToldTime else {
+            step = .ended
+            return .answer
+        }
+        step = .savingReceipt
+        return .saveReceipt
+    }
+}
+
+/// What the gateway does next for a push; exactly one at a time, each answered by one ``PushEvent``.
+package enum PushAction: Hashable, Sendable {
+    /// Read the row of the presented cursor; answered by `context`.
+    case loadContext
+    /// Note durably that the client holds everything up to this cursor.
+    case confirm(Cursor)
+    /// Look for the receipt of the very same push; answered by `receipt`.
+    case findReceipt
+    /// Make one cheap call that shows whether the backend accepts the credential, unless that is known.
+    case verifyCredential
+    /// Send all operations in one request, with the vector at the client's time for the backend's own conflict check.
+    case sendAll(base: CheckpointVector?)
+    /// Send one operation.
+    case send(operation: Int)
+    /// Wait this many milliseconds.
+    case sleep(Int64)
+    /// Keep the answer for a repeated request.
+    case saveReceipt
+    /// The end: success.
+    case answer
+    /// The end: success, as answered before.
+    case answerFromReceipt
+    /// The end: the backend refuses; `applied` operations stay where it has no transactions.
+    case refuse(PushRefusal, applied: Int)
+    /// The end: nobody knows, or it could not be tried.
+    case fail(PushFailure, applied: Int)
+}
+
+/// What happened to the last ``PushAction``.
+package enum PushEvent: Hashable, Sendable {
+    /// It worked and there is nothing to tell.
+    case done
+    /// The row of the presented cursor, if there is one.
+    case context(CursorRow?)
+    /// Whether the very same push was answered a moment ago.
+    case receipt(Bool)
+    /// The operation, or all of them, is applied.
+    case applied
+    /// The backend refuses.
+    case refused(PushRefusal)
+    /// The request may or may not have been applied.
+    case unknownOutcome
+}
+
+/// Why a backend refuses a push.
+package struct PushRefusal: Hashable, Sendable {
+    /// Of what kind it is.
+    package enum Kind: String, Hashable, Sendable {
+        /// Somebody else has changed a record since; the client pulls and tries again.
+        case conflict = "push.conflict"
+        /// The backend will never take a record as it is.
+        case rejected = "push.rejected"
+    }
+    /// One record that it is about.
+    package struct Record: Hashable, Sendable {
+        /// The client's name of the table.
+        package var table: String
+        /// The record's id.
+        package var id: String
+        /// What the backend says, cut; for the log.
+        package var message: String?
+        /// A record.
+        package init(table: String, id: String, message: String? = nil) {
+            self.table = table
+            self.id = id
+            self.message = message
+        }
+    }
+    /// Of what kind it is.
+    package var kind: Kind
+    /// What it is about.
+    package var records: [Record]
+    /// A refusal.
+    package init(kind: Kind, records: [Record]) {
+        self.kind = kind
+        self.records = records
+    }
+}
+
+/// Why a push could not be answered; the raw value is the stable code.
+package enum PushFailure: String, Error, CaseIterable, Sendable {
+    /// The backend did not say whether it has applied the push.
+    case unknownOutcome = "push.unknown_outcome"
+}
