@@ -1,0 +1,44 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request was not served, as the client, the log and the metrics hear of it.
+package struct GatewayError: Error, Sendable {
+    /// Records that the error is about.
+    package struct Detail: Hashable, Sendable {
+        /// The client's name of the table.
+        package var table: String
+        /// The records' ids.
+        package var ids: [String]
+        /// Some records of a table.
+        package init(table: String, ids: [String]) {
+            self.table = table
+            self.ids = ids
+        }
+    }
+
+    /// The HTTP status.
+    package var status: Int
+    /// The stable code, also the metric's label and the heading in `docs/ERRORS.md`.
+    package var code: String
+    /// One short sentence for people; apps show it.
+    package var message: String
+    /// After how many seconds it is worth trying again.
+    package var retryAfter: Int?
+    /// What it is about.
+    package var details: [Detail]
+    /// What lies behind it, for the log only.
+    package var cause: String?
+
+    /// An error.
+    package init(
+        status: Int, code: String, message: String, retryAfter: Int? = nil, details: [Detail] = [],
+        cause: String? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retryAfter = retryAfter
+        self.details = details
+        self.cause = cause
+    }
+}

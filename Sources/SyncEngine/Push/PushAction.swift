@@ -1,0 +1,48 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// What the gateway does next for a push; exactly one at a time, each answered by one ``PushEvent``.
+package enum PushAction: Hashable, Sendable {
+    /// Read the row of the presented cursor; answered by `context`.
+    case loadContext
+    /// Note durably that the client holds everything up to this cursor.
+    case confirm(Cursor)
+    /// Look for the receipt of the very same push; answered by `receipt`.
+    case findReceipt
+    /// Make one cheap call that shows whether the backend accepts the credential, unless that is known.
+    case verifyCredential
+    /// Send all operations in one request, with the vector at the client's time for the backend's own conflict check.
+    case sendAll(base: CheckpointVector?)
+    /// Send one operation.
+    case send(operation: Int)
+    /// Wait this many milliseconds.
+    case sleep(Int64)
+    /// Keep the answer for a repeated request.
+    case saveReceipt
+    /// The end: success.
+    case answer
+    /// The end: success, as answered before.
+    case answerFromReceipt
+    /// The end: the backend refuses; `applied` operations stay where it has no transactions.
+    case refuse(PushRefusal, applied: Int)
+    /// The end: nobody knows, or it could not be tried.
+    case fail(PushFailure, applied: Int)
+}
+
+/// What happened to the last ``PushAction``.
+package enum PushEvent: Hashable, Sendable {
+    /// It worked and there is nothing to tell.
+    case done
+    /// The row of the presented cursor, if there is one.
+    case context(CursorRow?)
+    /// Whether the very same push was answered a moment ago.
+    case receipt(Bool)
+    /// The operation, or all of them, is applied.
+    case applied
+    /// The backend refuses.
+    case refused(PushRefusal)
+    /// The request may or may not have been applied.
+    case unknownOutcome
+}

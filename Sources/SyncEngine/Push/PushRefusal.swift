@@ -1,0 +1,37 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a backend refuses a push.
+package struct PushRefusal: Hashable, Sendable {
+    /// Of what kind it is.
+    package enum Kind: String, Hashable, Sendable {
+        /// Somebody else has changed a record since; the client pulls and tries again.
+        case conflict = "push.conflict"
+        /// The backend will never take a record as it is.
+        case rejected = "push.rejected"
+    }
+    /// One record that it is about.
+    package struct Record: Hashable, Sendable {
+        /// The client's name of the table.
+        package var table: String
+        /// The record's id.
+        package var id: String
+        /// What the backend says, cut; for the log.
+        package var message: String?
+        /// A record.
+        package init(table: String, id: String, message: String? = nil) {
+            self.table = table
+            self.id = id
+            self.message = message
+        }
+    }
+    /// Of what kind it is.
+    package var kind: Kind
+    /// What it is about.
+    package var records: [Record]
+    /// A refusal.
+    package init(kind: Kind, records: [Record]) {
+        self.kind = kind
+        self.records = records
+    }
+}
