@@ -1,0 +1,63 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncModel
+
+/// What query and body together tell besides changes.
+struct Arguments {
+    private(set) var lastPulledAt = Told<Int64>.nothing
+    private(set) var schemaVersion = Told<Int>.nothing
+    private(set) var migration = Told<Migration>.nothing
+    private let dialect: WireDialect
+    private let readsMigration: Bool
+
+    /// Takes what the query tells; without `readsMigration` migrations, which mean nothing in a push, may be anything.
+    init(query: QueryParameters, dialect: WireDialect, readsMigration: Bool) throws(WireError) {
+        self.dialect = dialect
+        self.readsMigration = readsMigration
+        for text in query.values(named: dialect.lastPulledAtNames) {
+            try lastPulledAt.merge(.lastPulledAt(text: text), orThrow: .lastPulledAtTwice)
+        }
+        for text in query.values(named: dialect.schemaVersionNames) {
+            try schemaVersion.merge(.schemaVersion(text: text), orThrow: .schemaVersionTwice)
+        }
+        guard readsMigration else { return }
+        let reader = MigrationReader(limits: dialect.limits)
+        for text in query.values(named: dialect.migrationNames) {
+            try migration.merge(reader.read(text: text), orThrow: .migrationTwice)
+        }
+        let bracketed = query.bracketed(under: dialect.migrationNames)
+        if !bracketed.isEmpty { try migration.merge(reader.read(bracketed: bracketed), orThrow: .migrationTwice) }
+    }
+
+    /// Takes what a member of the body tells in addition.
+    mutating func merge(_ kind: ArgumentKind, _ value: JSONSlice) throws(WireError) {
+        switch kind {
+        case .lastPulledAt:
+            let told = try Self.scalar(value, orThrow: .lastPulledAt) { (text) throws(WireError) in
+                try Told<Int64>.lastPulledAt(text: text)
+            }
+            try lastPulledAt.merge(told, orThrow: .lastPulledAtTwice)
+        case .schemaVersion:
+            let told = try Self.scalar(value, orThrow: .schemaVersion) { (text) throws(WireError) in
+                try Told<Int>.schemaVersion(text: text)
+            }
+            try schemaVersion.merge(told, orThrow: .schemaVersionTwice)
+        case .migration:
+            guard readsMigration else { return }
+            try migration.merge(MigrationReader(limits: dialect.limits).read(value), orThrow: .migrationTwice)
+        }
+    }
+
+    private static func scalar<Value>(
+        _ value: JSONSlice, orThrow wrongKind: WireError, read: ([UInt8]) throws(WireError) -> Told<Value>
+    ) throws(WireError) -> Told<Value> {
+        switch value.kind {
+        case .null: return .none
+        case .number: return try read(Array(value.spelling.utf8))
+        case .string: return try read(value.text ?? [])
+        case .boolean, .array, .object: throw wrongKind
+        }
+    }
+}

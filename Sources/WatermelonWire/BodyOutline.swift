@@ -1,0 +1,123 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+
+/// What the members of a body's object are, and so whether it is a pull or a push.
+///
+/// Tables may have any name, so what a member is shows in its form first and in its name second: something with
+/// `created`, `updated` and `deleted` is a table's set whatever it is called.
+struct BodyOutline {
+    /// What a push body holds.
+    enum Changes {
+        /// The changes stand under a name of their own.
+        case envelope(JSONSlice)
+        /// The body's own members are the tables, but for those that are arguments.
+        case bare
+        /// One table's set, whose table the configuration names.
+        case set(JSONSlice)
+    }
+
+    /// The arguments that stand beside the changes, in their order.
+    private(set) var arguments: [(kind: ArgumentKind, value: JSONSlice)] = []
+    private var envelopes: [JSONSlice] = []
+    private var tables = 0
+    private var lists = 0
+    private var emptyObjects = 0
+    private var others: [(name: JSONSlice, value: JSONSlice)] = []
+    private let object: JSONSlice
+    private let dialect: WireDialect
+
+    /// Looks at the members of an object once.
+    init(_ object: JSONSlice, dialect: WireDialect) {
+        self.object = object
+        self.dialect = dialect
+        object.forEachMember { name, value in
+            let isSet = value.isChangeSet
+            if isSet { tables += 1 }
+            if name.equals(any: dialect.changesNames) {
+                envelopes.append(value)
+            } else if isSet {
+                return
+            } else if let kind = ArgumentKind.named(name, in: dialect) {
+                arguments.append((kind, value))
+            } else if ChangeList.named(name) != nil, value.kind == .array || value.isNull {
+                lists += 1
+            } else if value.isEmptyObject {
+                emptyObjects += 1
+            } else {
+                others.append((name, value))
+            }
+        }
+    }
+
+    /// Whether changes stand in it in any form, well-formed or not.
+    var hasChanges: Bool { !envelopes.isEmpty || tables > 0 || lists > 0 }
+
+    /// Whether it can be answered as a pull on a path that also takes pushes.
+    ///
+    /// Beside the arguments only members are allowed that can't be changes under another name: a 2xx would make the
+    /// client believe that they were taken.
+    var isPlainPull: Bool {
+        if hasChanges || emptyObjects > 0 { return false }
+        if others.isEmpty { return true }
+        return !arguments.isEmpty && others.allSatisfy { !Self.couldHoldChanges($0.value) }
+    }
+
+    /// Where the changes of a push are.
+    func changes() throws(WireError) -> Changes {
+        guard let envelope = envelopes.last else { return try changesWithoutEnvelope() }
+        let setsOfOthers = tables - envelopes.count { $0.isChangeSet }
+        if envelope.isChangeSet, others.isEmpty, lists == 0 {
+            // A table that is called like an envelope: as an envelope, its lists would have to be sets.
+            if setsOfOthers > 0 || (arguments.isEmpty && dialect.pushTable == nil) { return .bare }
+        }
+        guard envelopes.count == 1, setsOfOthers == 0, lists == 0 else { throw .changesTwice }
+        if envelope.isChangeSet {
+            guard dialect.pushTable != nil else { throw .tableUnknown }
+            return .set(envelope)
+        }
+        return .envelope(envelope)
+    }
+
+    private func changesWithoutEnvelope() throws(WireError) -> Changes {
+        if lists > 0 {
+            guard tables == 0 else { throw .changesTwice }
+            guard dialect.pushTable != nil else { throw .tableUnknown }
+            return .set(object)
+        }
+        guard tables > 0 || others.contains(where: { $0.value.kind == .object || $0.value.kind == .array }) else {
+            throw .changesMissing
+        }
+        if let other = others.first(where: { $0.value.kind == .object || $0.value.kind == .array }) ?? others.first {
+            throw .setShape(other.name.string ?? "")
+        }
+        return .bare
+    }
+
+    private static func couldHoldChanges(_ value: JSONSlice) -> Bool {
+        switch value.kind {
+        case .null, .boolean, .number: return false
+        case .string:
+            let first = value.text?.trimmingSpaces().first
+            return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        case .object: return true
+        case .array:
+            var holdsContainers = false
+            value.forEachElement { if couldHoldChanges($0) || $0.kind == .array { holdsContainers = true } }
+            return holdsContainers
+        }
+    }
+}
+
+/// What a pull's arguments are about.
+enum ArgumentKind {
+    case lastPulledAt, schemaVersion, migration
+
+    /// What a member of this name is about, if it is an argument.
+    static func named(_ name: JSONSlice, in dialect: WireDialect) -> ArgumentKind? {
+        if name.equals(any: dialect.lastPulledAtNames) { return .lastPulledAt }
+        if name.equals(any: dialect.schemaVersionNames) { return .schemaVersion }
+        return name.equals(any: dialect.migrationNames) ? .migration : nil
+    }
+}

@@ -1,0 +1,42 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Percent-decoding (RFC 3986) that never fails: what is no valid escape stays as it stands.
+enum PercentCoding {
+    /// The bytes with `%hh` decoded; with `plusIsSpace` also `+`, as HTML forms write a space in a query.
+    static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+"), plusIsSpace {
+                decoded.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%"), let value = hexValue(rest.prefix(2)) {
+                decoded.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+
+    private static func hexValue(_ digits: some Collection<UInt8>) -> UInt8? {
+        guard digits.count == 2 else { return nil }
+        var value: UInt8 = 0
+        for digit in digits {
+            guard let nibble = nibble(digit) else { return nil }
+            value = value << 4 | nibble
+        }
+        return value
+    }
+
+    private static func nibble(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import JSONBytes
+
+/// The records of one push, lying in the bytes of its body.
+///
+/// Nothing of a record is decoded but its id: what a push costs in memory is its body and its ids.
+package struct PushChanges: Sendable {
+    /// The validated JSON that the records lie in: the request's body, or what a JSON string in it contained.
+    package let bytes: [UInt8]
+    /// In the order of the body; every table that it names, empty ones and ones nobody knows included.
+    package let tables: [PushedTable]
+
+    /// How many records and deletions there are in all tables.
+    package var recordCount: Int { tables.reduce(0) { $0 + $1.count } }
+
+    /// Gives a scanner that stands before the record's object.
+    ///
+    /// The object was validated, so scanning it throws no error; a member that repeats counts as the last one, and the
+    /// members `id`, `_status` and `_changed` are there like any other.
+    ///
+    /// - Precondition: The record is one of these changes.
+    package func withScanner<R, E: Error>(
+        of record: PushedRecord, _ body: (inout JSONScanner) throws(E) -> R
+    ) throws(E) -> R {
+        precondition(record.range.upperBound <= bytes.count, "the record belongs to other changes")
+        return try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(E) in
+            let object = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[record.range])
+            var scanner = unsafe JSONScanner(object, maximumDepth: .max)
+            return try body(&scanner)
+        }
+    }
+}
+
+/// What was pushed of one table.
+package struct PushedTable: Hashable, Sendable {
+    /// The client's name of the table.
+    package var name: String
+    /// Made on the device since the last push that was answered.
+    package var created: [PushedRecord] = []
+    /// Changed on the device.
+    package var updated: [PushedRecord] = []
+    /// The ids of what was deleted on the device, be it that the backend never saw it.
+    package var deleted: [String] = []
+
+    /// How many records and deletions there are.
+    package var count: Int { created.count + updated.count + deleted.count }
+}
+
+/// One pushed record: its id, and where its object lies.
+package struct PushedRecord: Hashable, Sendable {
+    /// Any text at all; whether it is an acceptable id is decided later.
+    package var id: String
+    /// Where the object lies in ``PushChanges/bytes``, braces included.
+    package var range: Range<Int>
+}

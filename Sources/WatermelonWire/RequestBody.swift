@@ -1,0 +1,92 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+
+/// A body that was found to hold JSON: the bytes, validated, and where in them the request's own object lies.
+struct RequestBody {
+    /// The body, or what a JSON string in it contained.
+    let bytes: [UInt8]
+    /// Where the value at the configured path lies.
+    let range: Range<Int>
+
+    /// How often JSON may stand in a JSON string: once around the whole body, once at the configured path.
+    private static let maximumUnwraps = 2
+
+    /// Finds the request's object.
+    ///
+    /// A byte order mark is passed over. A body of white space alone gives nil: it is none.
+    ///
+    /// - Throws: ``WireError/Code/notJSON``, ``WireError/Code/tooDeep`` or ``WireError/Code/bodyPath``.
+    init?(_ body: [UInt8], dialect: WireDialect) throws(WireError) {
+        var body = body
+        let hasMark = unsafe body.withUnsafeBytes { unsafe JSONScanner.hasByteOrderMark($0) }
+        if hasMark { body.removeFirst(3) }
+        if body.trimmingSpaces().isEmpty { return nil }
+        var steps = dialect.bodyPath[...]
+        for _ in 0...Self.maximumUnwraps {
+            switch try Self.look(into: body, steps: &steps, maximumDepth: dialect.limits.jsonDepth) {
+            case .found(let range):
+                bytes = body
+                self.range = range
+                return
+            case .text(let text): body = text
+            case .nothing: throw .bodyPath
+            }
+        }
+        throw .bodyShape
+    }
+
+    /// Calls `body` with the request's object.
+    func withValue<R>(_ body: (JSONSlice, DocumentOrigin) throws(WireError) -> R) throws(WireError) -> R {
+        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) in
+            let memory = UnsafeRawBufferPointer(buffer)
+            var scanner = unsafe JSONScanner(UnsafeRawBufferPointer(rebasing: memory[range]), maximumDepth: .max)
+            let slice: JSONSlice
+            do throws(JSONError) { slice = try scanner.value() } catch { throw .notJSON }
+            return try body(slice, unsafe DocumentOrigin(memory))
+        }
+    }
+
+    /// Calls `body` with a whole document, having validated it.
+    static func withDocument<R>(
+        _ bytes: [UInt8], maximumDepth: Int, _ body: (JSONSlice, DocumentOrigin) throws(WireError) -> R
+    ) throws(WireError) -> R {
+        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) in
+            let memory = UnsafeRawBufferPointer(buffer)
+            let slice: JSONSlice
+            do throws(JSONError) {
+                slice = try unsafe JSONScanner.document(memory, maximumDepth: maximumDepth)
+            } catch {
+                throw error.code == .tooDeep ? .tooDeep(limit: maximumDepth) : .notJSON
+            }
+            return try body(slice, unsafe DocumentOrigin(memory))
+        }
+    }
+
+    private enum Finding {
+        case found(Range<Int>)
+        case text([UInt8])
+        case nothing
+    }
+
+    /// Follows the rest of the path as far as it goes without opening a JSON string.
+    private static func look(
+        into bytes: [UInt8], steps: inout ArraySlice<String>, maximumDepth: Int
+    ) throws(WireError) -> Finding {
+        var rest = steps
+        let finding = try withDocument(bytes, maximumDepth: maximumDepth) {
+            (document, origin) throws(WireError) -> Finding in
+            var value = document
+            while true {
+                if let text = value.text { return .text(text) }
+                guard let step = rest.popFirst() else { return .found(origin.range(of: value)) }
+                guard let next = value.kind == .array ? Int(step).flatMap(value.element(at:)) : value.member(step)
+                else { return .nothing }
+                value = next
+            }
+        }
+        steps = rest
+        return finding
+    }
+}

@@ -1,0 +1,114 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+
+/// Reads the requests of unchanged clients, in every shape that apps were found to give them.
+///
+/// Which headers say what type the body has makes no difference: apps send JSON as `text/plain` (the documentation's
+/// `fetch` with a string body), as a form, as octets and without any type.
+package struct RequestReader: Sendable {
+    /// The names and paths of this deployment.
+    package let dialect: WireDialect
+
+    /// A reader of a dialect.
+    package init(dialect: WireDialect) { self.dialect = dialect }
+
+    /// Understands one request, or says in one sentence why not; reading changes nothing.
+    ///
+    /// On a path for both, a `POST` is a push if its body has `changes` or every value in it has `created`, `updated`
+    /// and `deleted`; without body, with `{}` or with a pull's arguments alone it is a pull; else it is refused, because
+    /// a 2xx makes a client believe that whatever it sent was taken.
+    ///
+    /// - Parameters:
+    ///   - method: In capital letters.
+    ///   - route: What ``WireDialect/route(_:)`` found.
+    ///   - query: What follows the question mark, still percent-encoded; empty where there is none.
+    ///   - body: Decompressed, with or without a byte order mark.
+    /// - Returns: The pull or push.
+    /// - Throws: ``WireError``, to be answered with its status and sentence. Nothing may be changed then.
+    package func read(
+        method: String, route: WireDialect.Route, query: String, body: [UInt8]
+    ) throws(WireError) -> ClientRequest {
+        guard route.allowedMethods.contains(method) else { throw .method(allowed: route.allowedMethods) }
+        let parameters = try QueryParameters(query, limit: dialect.limits.queryParameters)
+        guard let content = try RequestBody(body, dialect: dialect) else {
+            if route == .push { throw .changesMissing }
+            return .pull(pull(try Arguments(query: parameters, dialect: dialect, readsMigration: true)))
+        }
+        let isGet = method == "GET"
+        return try content.withValue { (value, origin) throws(WireError) -> ClientRequest in
+            if value.isNull, isGet || route == .pull {
+                return .pull(pull(try Arguments(query: parameters, dialect: dialect, readsMigration: true)))
+            }
+            guard value.kind == .object else { throw wrongKind(value, route: route) }
+            let outline = BodyOutline(value, dialect: dialect)
+            if isGet || route == .pull {
+                guard !outline.hasChanges else { throw .changesInPull }
+            } else if route == .push || outline.hasChanges {
+                let tables = try readTables(outline, of: value, origin, bytes: content.bytes)
+                return .push(try push(parameters, outline, tables))
+            } else if !outline.isPlainPull {
+                throw .bodyShape
+            }
+            var arguments = try Arguments(query: parameters, dialect: dialect, readsMigration: true)
+            for (kind, value) in outline.arguments { try arguments.merge(kind, value) }
+            return .pull(pull(arguments))
+        }
+    }
+
+    private func wrongKind(_ value: JSONSlice, route: WireDialect.Route) -> WireError {
+        guard route == .push else { return .bodyShape }
+        return value.isNull ? .changesMissing : .changesNoObject
+    }
+
+    private func pull(_ arguments: Arguments) -> PullRequest {
+        PullRequest(
+            lastPulledAt: arguments.lastPulledAt.value.map { .cursor($0) } ?? .never,
+            schemaVersion: arguments.schemaVersion.value, migration: arguments.migration.value)
+    }
+
+    private func push(
+        _ parameters: QueryParameters, _ outline: BodyOutline, _ changes: PushChanges
+    ) throws(WireError) -> PushRequest {
+        var arguments = try Arguments(query: parameters, dialect: dialect, readsMigration: false)
+        for (kind, value) in outline.arguments { try arguments.merge(kind, value) }
+        return PushRequest(
+            lastPulledAt: arguments.lastPulledAt.value, schemaVersion: arguments.schemaVersion.value, changes: changes)
+    }
+
+    private func readTables(
+        _ outline: BodyOutline, of object: JSONSlice, _ origin: DocumentOrigin, bytes: [UInt8]
+    ) throws(WireError) -> PushChanges {
+        switch try outline.changes() {
+        case .bare:
+            let tables = try PushChangesReader.tables(of: object, in: origin, limits: dialect.limits) {
+                ArgumentKind.named($0, in: dialect) != nil && !$1.isChangeSet
+            }
+            return PushChanges(bytes: bytes, tables: tables)
+        case .set(let set):
+            let tables = try PushChangesReader.table(
+                dialect.pushTable ?? "", set: set, in: origin, limits: dialect.limits)
+            return PushChanges(bytes: bytes, tables: tables)
+        case .envelope(let value):
+            guard let text = value.text else {
+                return PushChanges(bytes: bytes, tables: try tables(inEnvelope: value, origin))
+            }
+            let tables = try RequestBody.withDocument(text, maximumDepth: dialect.limits.jsonDepth) {
+                (value, origin) throws(WireError) in try self.tables(inEnvelope: value, origin)
+            }
+            return PushChanges(bytes: text, tables: tables)
+        }
+    }
+
+    private func tables(
+        inEnvelope value: JSONSlice, _ origin: DocumentOrigin
+    ) throws(WireError) -> [PushedTable] {
+        guard !value.isNull else { throw .changesMissing }
+        guard value.kind == .object else { throw .changesNoObject }
+        if let table = dialect.pushTable, value.isChangeSet {
+            return try PushChangesReader.table(table, set: value, in: origin, limits: dialect.limits)
+        }
+        return try PushChangesReader.tables(of: value, in: origin, limits: dialect.limits)
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension Told<Int64> {
+    /// Reads `lastPulledAt`: a number (cut, never rounded up), an ISO date, either in quotes or not; 0 is ``none``.
+    ///
+    /// - Throws: ``WireError/Code/lastPulledAt`` for everything else, times before 1970 included.
+    static func lastPulledAt(text: [UInt8]) throws(WireError) -> Told {
+        try reading(text) { text throws(WireError) in
+            let bare = text.withoutQuotes()
+            let milliseconds: Int64
+            if let number = DecimalText(bare) {
+                guard !number.isNegative else { throw .lastPulledAt }
+                milliseconds = number.truncated
+            } else if let date = ISODate.milliseconds(bare), date >= 0 {
+                milliseconds = date
+            } else {
+                throw .lastPulledAt
+            }
+            return milliseconds == 0 ? .none : .value(milliseconds)
+        }
+    }
+}
+
+extension Told<Int> {
+    /// The greatest schema version that is taken; SQLite's `user_version`, where clients keep it, has 32 bits.
+    static var maximumVersion: Int64 { Int64(Int32.max) }
+
+    /// Reads a schema version: a whole number of at least 1.
+    ///
+    /// - Throws: ``WireError/Code/schemaVersion`` for everything else.
+    static func schemaVersion(text: [UInt8]) throws(WireError) -> Told {
+        try reading(text) { text throws(WireError) in
+            guard let number = DecimalText(text.withoutQuotes()), number.isWhole, !number.isNegative,
+                (1...maximumVersion).contains(number.truncated)
+            else { throw .schemaVersion }
+            return .value(Int(number.truncated))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes between quotes, where they stand in quotes: `JSON.stringify` of a string that became a parameter.
+    fileprivate func withoutQuotes() -> ArraySlice<UInt8> {
+        let quote = UInt8(ascii: "\"")
+        guard count >= 2, first == quote, last == quote else { return self[...] }
+        return dropFirst().dropLast()
+    }
+}

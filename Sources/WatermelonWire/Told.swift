@@ -1,0 +1,45 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a request tells about one thing: query and body may both do so, and must not contradict each other.
+enum Told<Value: Equatable>: Equatable {
+    /// It isn't there, or is empty or `undefined`, as the apps' libraries write what is missing.
+    case nothing
+    /// It is there, and says that there is no value: `null`.
+    case none
+    case value(Value)
+
+    /// The value, where there is one.
+    var value: Value? {
+        if case .value(let value) = self { value } else { nil }
+    }
+
+    /// Takes a further statement in.
+    ///
+    /// - Throws: `contradiction` where the two differ.
+    mutating func merge(_ other: Told, orThrow contradiction: WireError) throws(WireError) {
+        if other == .nothing { return }
+        guard self == .nothing || self == other else { throw contradiction }
+        self = other
+    }
+}
+
+extension Told {
+    /// What the text of a parameter says, where reading its content is left to `read`.
+    static func reading(_ text: [UInt8], with read: ([UInt8]) throws(WireError) -> Told) throws(WireError) -> Told {
+        let trimmed = text.trimmingSpaces()
+        if trimmed.isEmpty || trimmed.elementsEqual("undefined".utf8) { return .nothing }
+        if trimmed.elementsEqual("null".utf8) { return .none }
+        return try read(Array(trimmed))
+    }
+}
+
+extension [UInt8] {
+    /// The bytes without white space before and behind.
+    func trimmingSpaces() -> ArraySlice<UInt8> {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
+        var trimmed = drop(while: isSpace)
+        while let last = trimmed.last, isSpace(last) { trimmed.removeLast() }
+        return trimmed
+    }
+}

@@ -1,0 +1,32 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension WireDialect {
+    /// What a path is for.
+    package enum Route: String, CaseIterable, Sendable {
+        /// Pull and push, told apart by the request.
+        case sync
+        /// Pulls only.
+        case pull
+        /// Pushes only.
+        case push
+
+        /// The methods that the route takes, for the `Allow` field of a 405.
+        package var allowedMethods: [String] { self == .push ? ["POST"] : ["GET", "POST"] }
+    }
+
+    /// What the gateway does itself on this path; nil where the request passes through to the backend.
+    ///
+    /// The path is the request target without its query, still percent-encoded.
+    package func route(_ path: String) -> Route? {
+        if syncPaths.contains(where: { $0.matches(path.utf8) }) { return .sync }
+        let isPull = pullPaths.contains { $0.matches(path.utf8) }
+        let isPush = pushPaths.contains { $0.matches(path.utf8) }
+        return switch (isPull, isPush) {
+        case (true, true): .sync
+        case (true, false): .pull
+        case (false, true): .push
+        case (false, false): nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names and paths that one deployment's apps use, and how much a request may hold.
+///
+/// The defaults understand the documentation's requests and every variant that a server can tell by itself; what it
+/// cannot guess (another parameter name, a path into the body) stands in the configuration's `[wire]` section.
+package struct WireDialect: Hashable, Sendable {
+    /// How much one request may hold; what is beyond gets 413 or 400.
+    package struct Limits: Hashable, Sendable {
+        /// How deep a body may be nested.
+        package var jsonDepth = 64
+        /// How many tables one push may name, empty ones included.
+        package var tables = 1_000
+        /// How many records and deletions one push may carry, all tables together.
+        package var records = 100_000
+        /// How many tables and columns one migration may name.
+        package var migrationNames = 1_000
+        /// How many parameters a query may have.
+        package var queryParameters = 4_096
+        /// The default limits.
+        package init() {}
+    }
+
+    /// The names of `lastPulledAt` in query and body.
+    package var lastPulledAtNames = ["last_pulled_at", "lastPulledAt"]
+    /// The names of `schemaVersion` in query and body.
+    package var schemaVersionNames = ["schema_version", "schemaVersion", "schemaversion"]
+    /// The names of `migration` in query and body.
+    package var migrationNames = ["migration"]
+    /// The names under which a push body holds its changes.
+    package var changesNames = ["changes"]
+    /// Where a body's object begins, as the steps of a JSON pointer (RFC 6901); empty is the body itself.
+    package var bodyPath: [String] = []
+    /// The table of a push body that is one table's set alone; nil refuses such bodies.
+    package var pushTable: String?
+    /// The name of the cursor in a pull answer.
+    package var timestampName = "timestamp"
+    /// The members that an answer is wrapped in, outermost first.
+    package var wrap: [String] = []
+    /// The paths that serve both pull and push.
+    package var syncPaths = [PathPattern(unchecked: "/sync")]
+    /// The paths that serve pulls only.
+    package var pullPaths = [PathPattern(unchecked: "/sync/pull")]
+    /// The paths that serve pushes only.
+    package var pushPaths = [PathPattern(unchecked: "/sync/push")]
+    /// How much a request may hold.
+    package var limits = Limits()
+
+    /// The default dialect.
+    package init() {}
+
+    /// The steps of a JSON pointer such as `/json/0/a~1b`; nil where it is none (RFC 6901: not empty, no slash first,
+    /// or `~` before anything but `0` and `1`).
+    package static func steps(ofPointer pointer: String) -> [String]? {
+        if pointer.isEmpty { return [] }
+        guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
+        var steps: [String] = []
+        for part in pointer.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            var step: [UInt8] = []
+            var rest = part
+            while let byte = rest.popFirst() {
+                guard byte == UInt8(ascii: "~") else {
+                    step.append(byte)
+                    continue
+                }
+                switch rest.popFirst() {
+                case UInt8(ascii: "0"): step.append(UInt8(ascii: "~"))
+                case UInt8(ascii: "1"): step.append(UInt8(ascii: "/"))
+                default: return nil
+                }
+            }
+            steps.append(String(decoding: step, as: UTF8.self))
+        }
+        return steps
+    }
+}
