@@ -57,7 +57,7 @@ let package = Package(
         // What speaks to the outside.
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
         .target(name: "Curl", dependencies: ["CCurl", nioCore, nioLocks, httpTypes]),
-        .target(name: "StateStore", dependencies: ["SyncModel", grdb]),
+        .target(name: "StateStore", dependencies: ["SyncModel", grdb, crypto, nioLocks]),
         .target(
             name: "Backend",
             dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", nioCore, nioLocks, httpTypes, log]),

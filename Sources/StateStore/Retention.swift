@@ -1,0 +1,40 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a collection may take away.
+package struct Retention: Hashable, Sendable {
+    /// The time in milliseconds since 1970; receipts that ended before it go.
+    package var now: Int64
+    /// Replicas, sessions and principals that were last seen before this go, with all their cursors (`max_offline`).
+    package var seenBefore: Int64
+    /// Cursors made before this go if a later one of the same replica is confirmed; a device that comes back with
+    /// such a cursor (a restored backup) is then unknown.
+    package var supersededBefore: Int64
+
+    /// A retention; without `supersededBefore` both times are the same.
+    package init(now: Int64, seenBefore: Int64, supersededBefore: Int64? = nil) {
+        self.now = now
+        self.seenBefore = seenBefore
+        self.supersededBefore = supersededBefore ?? seenBefore
+    }
+}
+
+/// How much a collection took away.
+package struct Collected: Hashable, Sendable {
+    /// Receipts whose time was over.
+    package var receipts = 0
+    /// Cursors that a later one stands in for.
+    package var cursors = 0
+    /// Replicas that nobody had seen for long.
+    package var replicas = 0
+    /// Sessions that nobody had seen for long and no cursor needs.
+    package var sessions = 0
+    /// Principals of whom nothing was left.
+    package var principals = 0
+
+    /// Nothing.
+    package init() {}
+
+    /// Whether nothing was taken away.
+    package var isEmpty: Bool { self == Collected() }
+}

@@ -1,0 +1,84 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import SyncModel
+
+extension SQLiteStateStore {
+    package func commit(_ pull: PullCommit) async throws {
+        let limits = limits
+        try await write { db in
+            let row = pull.row
+            let principal = try db.ensurePrincipal(row.principal, at: pull.now)
+            try db.advance(principal, to: row.cursor, at: pull.now)
+            let session = try db.ensureSession(row.session, of: principal, at: pull.now)
+            guard session.generation == row.generation else {
+                throw StateError.generationChanged(current: session.generation)
+            }
+            try db.run(
+                "UPDATE session SET last_seen = max(last_seen, ?) WHERE id = ?", [pull.now, session.id])
+            try db.place(pull, principal)
+            let vector = try db.ensureVector(row.vector, limit: limits.vectorBytes)
+            try db.run(
+                """
+                INSERT INTO cursor (principal, cursor, replica, parent, vector, schema_version, session, generation,
+                    confirmed, mapping) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    principal, row.cursor.rawValue, row.replica.rawValue, row.parent?.rawValue, vector,
+                    row.schemaVersion, session.id, row.generation, row.isConfirmed,
+                    key(row.mappingDigest, "mapping digest"),
+                ])
+            try db.run("DELETE FROM push WHERE principal = ?", [principal])
+            try db.capUnconfirmed(of: principal, at: pull.unconfirmedReplicas, except: row.replica)
+            try db.quarantine(pull.quarantined, for: row.principal, at: pull.now, limits)
+        }
+    }
+}
+
+extension Database {
+    /// Takes a cursor for a principal, for ever: the number outlives the row.
+    fileprivate func advance(_ principal: Int64, to cursor: SyncModel.Cursor, at now: Int64) throws {
+        let newest = try integer("SELECT newest FROM principal WHERE id = ?", [principal])
+        if let newest = newest.flatMap(SyncModel.Cursor.init(rawValue:)), cursor <= newest {
+            throw StateError.cursorTaken(newest: newest)
+        }
+        try run(
+            "UPDATE principal SET newest = ?, last_seen = max(last_seen, ?) WHERE id = ?",
+            [cursor.rawValue, now, principal])
+    }
+
+    /// Makes the replica of a pull, or notes that it was seen.
+    fileprivate func place(_ pull: PullCommit, _ principal: Int64) throws {
+        let replica = pull.row.replica
+        let owner = try integer("SELECT principal FROM replica WHERE id = ?", [replica.rawValue])
+        switch (pull.replica, owner) {
+        case (.new, nil):
+            try run(
+                """
+                INSERT INTO replica (id, principal, confirmed, first_seen, last_seen, last_result)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                [replica.rawValue, principal, pull.row.isConfirmed, pull.now, pull.now, remark(pull.result)])
+        case (.existing, principal):
+            try run(
+                "UPDATE replica SET last_seen = max(last_seen, ?), last_result = ? WHERE id = ?",
+                [pull.now, remark(pull.result), replica.rawValue])
+        default:
+            throw StateError.replicaUnknown(replica)
+        }
+    }
+
+    /// Drops the oldest replicas that have never come back, down to the limit (finding 27).
+    fileprivate func capUnconfirmed(of principal: Int64, at limit: Int, except replica: ReplicaID) throws {
+        let surplus = try rows(
+            """
+            SELECT id FROM replica WHERE principal = ? AND confirmed = 0
+            ORDER BY last_seen DESC, id = ? DESC, id DESC LIMIT 1000 OFFSET ?
+            """, [principal, replica.rawValue, max(1, limit)])
+        for row in surplus {
+            let id = try row.integer(0)
+            if id != replica.rawValue { try deleteReplica(id) }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import SyncModel
+
+extension SQLiteStateStore {
+    package func pullContext(
+        principal: Principal, session: Session, presented: SyncModel.Cursor?
+    ) async throws -> PullContext {
+        try await read { db in
+            var context = PullContext()
+            let id = try db.principalID(principal)
+            if let id {
+                let newest = try db.integer("SELECT newest FROM principal WHERE id = ?", [id])
+                context.newest = newest.flatMap(SyncModel.Cursor.init(rawValue:))
+                context.hasReceipts = try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
+                context.session = try db.sessionRow(session, of: id)
+            }
+            guard let presented else { return context }
+            if let id, let row = try db.cursorRow(presented, of: principal, id) {
+                context.row = row
+                context.hasConfirmedSuccessor = try db.exists(
+                    "SELECT 1 FROM cursor WHERE principal = ? AND parent = ? AND confirmed = 1 LIMIT 1",
+                    [id, presented.rawValue])
+                let newest = try db.integer(
+                    "SELECT max(cursor) FROM cursor WHERE replica = ?", [row.replica.rawValue])
+                context.newestOfReplica = newest.flatMap(SyncModel.Cursor.init(rawValue:))
+            } else {
+                context.belongsToAnotherPrincipal = try db.exists(
+                    "SELECT 1 FROM cursor WHERE cursor = ? LIMIT 1", [presented.rawValue])
+            }
+            return context
+        }
+    }
+
+    package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Int64) async throws {
+        let interval = limits.touchInterval
+        let isNews = try await read { db in
+            let found = try db.confirmation(of: cursor, principal)
+            return !found.isConfirmed || isDue(now, after: found.lastSeen, interval)
+        }
+        guard isNews else { return }
+        try await write { db in
+            let found = try db.confirmation(of: cursor, principal)
+            if !found.isConfirmed {
+                try db.run(
+                    "UPDATE cursor SET confirmed = 1 WHERE principal = ? AND cursor = ?",
+                    [found.principal, cursor.rawValue])
+            }
+            try db.run(
+                "UPDATE replica SET confirmed = 1, last_seen = max(last_seen, ?) WHERE id = ?", [now, found.replica])
+        }
+    }
+
+    package func newestCursor() async throws -> SyncModel.Cursor? {
+        try await read { db in
+            let collected = try db.integer("SELECT value FROM meta WHERE key = 'newest_collected'") ?? 0
+            return SyncModel.Cursor(rawValue: max(collected, try db.integer("SELECT max(newest) FROM principal") ?? 0))
+        }
+    }
+}
+
+/// Whether a "last seen", which only goes forward, is old enough to be written again.
+func isDue(_ now: Int64, after last: Int64, _ interval: Int64) -> Bool {
+    now > last && now.subtractingReportingOverflow(last).partialValue.magnitude >= interval.magnitude
+}
+
+extension Database {
+    /// What confirming a cursor needs to know.
+    fileprivate func confirmation(
+        of cursor: SyncModel.Cursor, _ principal: Principal
+    ) throws -> (principal: Int64, replica: Int64, isConfirmed: Bool, lastSeen: Int64) {
+        let row = try row(
+            """
+            SELECT c.principal, c.replica, c.confirmed AND r.confirmed, r.last_seen
+            FROM cursor c JOIN replica r ON r.id = c.replica
+            WHERE c.principal = (SELECT id FROM principal WHERE digest = ?) AND c.cursor = ?
+            """, [key(principal.rawValue, "principal"), cursor.rawValue])
+        guard let row else { throw StateError.cursorUnknown(cursor) }
+        return try (row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3))
+    }
+
+    /// A session, or what is true of one that nobody has met.
+    fileprivate func sessionRow(_ session: Session, of principal: Int64) throws -> SessionRow {
+        let row = try row(
+            """
+            SELECT s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at
+            FROM session s LEFT JOIN vector v ON v.id = s.position WHERE s.principal = ? AND s.digest = ?
+            """, [principal, key(session.rawValue, "session")])
+        guard let row else { return SessionRow() }
+        return try SessionRow(
+            generation: Int(row.integer(0)),
+            position: row.integer(1) == 0 ? .unknown : .at(Self.vector(row.bytes(2))),
+            acceptedAt: row.optionalInteger(3))
+    }
+
+    /// A cursor with its vector.
+    fileprivate func cursorRow(_ cursor: SyncModel.Cursor, of principal: Principal, _ id: Int64) throws -> CursorRow? {
+        let row = try row(
+            """
+            SELECT c.replica, c.parent, v.tokens, c.schema_version, s.digest, c.generation, c.confirmed, c.mapping
+            FROM cursor c JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
+            WHERE c.principal = ? AND c.cursor = ?
+            """, [id, cursor.rawValue])
+        return try row.map { row in
+            try CursorRow(
+                principal: principal, cursor: cursor, replica: ReplicaID(rawValue: row.integer(0)),
+                parent: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
+                vector: Self.vector(row.bytes(2)),
+                schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
+                generation: Int(row.integer(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7))
+        }
+    }
+
+    private static func vector(_ tokens: [UInt8]) throws -> CheckpointVector {
+        guard let vector = Netstrings.decode(tokens) else {
+            throw StateError.corrupt("a checkpoint vector cannot be read")
+        }
+        return vector
+    }
+}

@@ -1,0 +1,71 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import SyncModel
+
+extension SQLiteStateStore {
+    package func setPosition(
+        _ position: Position, principal: Principal, session: Session, at now: Int64
+    ) async throws {
+        let limit = limits.vectorBytes
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let id = try db.ensureSession(session, of: owner, at: now).id
+            let old = try db.integer("SELECT position FROM session WHERE id = ?", [id])
+            let new: Int64? =
+                switch position {
+                case .unknown: nil
+                case .at(let vector): try db.ensureVector(vector, limit: limit)
+                }
+            guard old != new else { return }
+            try db.run(
+                "UPDATE session SET position = ?, last_seen = max(last_seen, ?) WHERE id = ?", [new, now, id])
+            if let old { try db.dropVectorIfUnused(old) }
+        }
+    }
+
+    package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let (id, generation) = try db.ensureSession(session, of: owner, at: now)
+            let old = try db.integer("SELECT position FROM session WHERE id = ?", [id])
+            try db.run(
+                """
+                UPDATE session SET generation = generation + 1, position = NULL, last_seen = max(last_seen, ?)
+                WHERE id = ?
+                """, [now, id])
+            if let old { try db.dropVectorIfUnused(old) }
+            return generation + 1
+        }
+    }
+
+    package func raiseAllGenerations() async throws -> Int {
+        try await write { db in
+            try SQLiteStateStore.forgetPositions(db)
+            try db.run("UPDATE session SET generation = generation + 1")
+            return db.changesCount
+        }
+    }
+
+    package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
+        let interval = limits.acceptedInterval
+        let isNews = try await read { db in
+            guard let owner = try db.principalID(principal), let id = try db.session(session, of: owner)?.id else {
+                return true
+            }
+            guard let accepted = try db.integer("SELECT accepted_at FROM session WHERE id = ?", [id]) else {
+                return true
+            }
+            // Also where the clock has gone back: a time in the future would count as accepted.
+            return isDue(now, after: accepted, interval) || isDue(accepted, after: now, interval)
+        }
+        guard isNews else { return }
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let id = try db.ensureSession(session, of: owner, at: now).id
+            try db.run(
+                "UPDATE session SET accepted_at = ?, last_seen = max(last_seen, ?) WHERE id = ?", [now, now, id])
+        }
+    }
+}

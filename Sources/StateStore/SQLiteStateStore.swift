@@ -1,0 +1,94 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import GRDB
+import NIOConcurrencyHelpers
+
+/// The state in one SQLite file, for one gateway.
+///
+/// All access is on GRDB's own queues, one connection for writes and a few for reads, so nothing blocks a thread of
+/// the cooperative pool. Reads see the newest commit.
+package final class SQLiteStateStore: StateStore {
+    /// What the store keeps and how often it writes.
+    package let limits: StateLimits
+    let file: StateFile
+    private let pool: DatabasePool
+    private let identity: StateFile.Identity?
+    /// The descriptor of the lock file; nil once it is given back.
+    private let lock: NIOLockedValueBox<CInt?>
+
+    init(
+        pool: DatabasePool, file: StateFile, lock: CInt, limits: StateLimits
+    ) {
+        self.pool = pool
+        self.file = file
+        self.limits = limits
+        self.lock = NIOLockedValueBox(lock)
+        identity = file.identity()
+    }
+
+    deinit { releaseLock() }
+
+    /// Where the state is: absolute, without symbolic links.
+    package var path: String { file.path }
+
+    /// One consistent read, cancelled with its task.
+    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        do {
+            return try await pool.read(body)
+        } catch {
+            throw StateError.wrapping(error, path: file.path)
+        }
+    }
+
+    /// One transaction, durable when it returns.
+    ///
+    /// Not GRDB's `async` method, which rolls back when the task is cancelled: a client that hangs up at the wrong
+    /// moment must not take back what the backend has been told.
+    func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncWrite(body) { [path = file.path] _, result in
+                continuation.resume(with: result.mapError { StateError.wrapping($0, path: path) })
+            }
+        }
+    }
+
+    package func check(thoroughly: Bool) async throws {
+        guard let identity, file.identity() == identity else { throw StateError.replaced(path: file.path) }
+        let path = file.path
+        try await read { db in
+            guard try db.integer("PRAGMA application_id") == SQLiteStateStore.applicationID else {
+                throw StateError.notRind(path: path)
+            }
+            guard thoroughly else { return }
+            let problem = try db.row("PRAGMA quick_check(1)")?.text(0)
+            guard problem == "ok" else { throw StateError.corrupt(problem ?? "the check gave no result") }
+            guard try !db.exists("PRAGMA foreign_key_check") else {
+                throw StateError.corrupt("a row names another that is not there")
+            }
+        }
+        // Takes the write lock and gives it back: finds a file that is read-only or held by somebody else.
+        try await write { _ in }
+    }
+
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                // Without this the log stays beside the file until the next start, which is harmless.
+                _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                try? pool.close()
+                releaseLock()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func releaseLock() {
+        let descriptor = lock.withLockedValue { lock in
+            defer { lock = nil }
+            return lock
+        }
+        if let descriptor { StateFile.unlock(descriptor) }
+    }
+}

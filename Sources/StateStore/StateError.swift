@@ -1,0 +1,106 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// What can go wrong with the state; each has a stable code and one sentence.
+///
+/// Whichever is thrown, the transaction that failed has changed nothing.
+package enum StateError: Error, Hashable, Sendable {
+    /// The file cannot be opened or made; the reason is a clause. Fix the path or its permissions.
+    case open(path: String, reason: String)
+    /// Another gateway holds this state. SQLite state has one user; several gateways need PostgreSQL.
+    case inUse(path: String, holder: String?)
+    /// The file is something else, and was left as it is.
+    case notRind(path: String)
+    /// A newer gateway has migrated the state; run that one, or restore the backup from before the upgrade.
+    case schemaNewer(found: Int, known: Int)
+    /// The file's contents are damaged. Stop, keep the file, restore a backup.
+    case corrupt(String)
+    /// The disk, or the file's own limit, is full. Answer 503; nothing was lost.
+    case full
+    /// Somebody else has locked the file for longer than the busy timeout. Answer 503.
+    case busy
+    /// The file or its file system takes no writes. Answer 503.
+    case readOnly
+    /// The file was replaced or removed while the gateway ran. Stop and start again.
+    case replaced(path: String)
+    /// The disk failed to read or write.
+    case io(String)
+    /// The store was closed; only seen while shutting down.
+    case closed
+    /// A cursor must be greater than every one its principal ever got. Wait for the clock and commit again.
+    case cursorTaken(newest: Cursor)
+    /// The row has been collected since it was read. Treat the cursor as unknown.
+    case cursorUnknown(Cursor)
+    /// The replica does not exist for this principal, or a new one's number is taken. Start the pull again.
+    case replicaUnknown(ReplicaID)
+    /// The session has seen a reset since the pull began. Start the pull again.
+    case generationChanged(current: Int)
+    /// A value is over its limit; the noun says which.
+    case tooLarge(String)
+    /// A key that no store can hold: empty, longer than 256 bytes, or with a NUL in it; the noun says which.
+    case invalid(String)
+    /// Anything else, which would be a defect of the gateway.
+    case failed(String)
+
+    /// The stable code, for logs, metrics and the error header.
+    package var code: String {
+        switch self {
+        case .open: "state.open"
+        case .inUse: "state.in_use"
+        case .notRind: "state.not_rind"
+        case .schemaNewer: "state.schema_newer"
+        case .corrupt: "state.corrupt"
+        case .full: "state.full"
+        case .busy: "state.busy"
+        case .readOnly: "state.read_only"
+        case .replaced: "state.replaced"
+        case .io: "state.io"
+        case .closed: "state.closed"
+        case .cursorTaken: "state.cursor_taken"
+        case .cursorUnknown: "state.cursor_unknown"
+        case .replicaUnknown: "state.replica_unknown"
+        case .generationChanged: "state.generation_changed"
+        case .tooLarge: "state.too_large"
+        case .invalid: "state.invalid"
+        case .failed: "state.failed"
+        }
+    }
+
+    /// Whether the same call may succeed in a while, without anybody having repaired anything.
+    package var isTransient: Bool {
+        switch self {
+        case .busy, .full, .io, .cursorTaken, .generationChanged, .replicaUnknown: true
+        default: false
+        }
+    }
+}
+
+extension StateError: CustomStringConvertible {
+    /// One sentence for the operator, without values of users.
+    package var description: String {
+        switch self {
+        case .open(let path, let reason): "The state file '\(path)' cannot be opened: \(reason)."
+        case .inUse(let path, let holder):
+            "The state file '\(path)' is in use by another gateway\(holder.map { " (process \($0))" } ?? "")."
+        case .notRind(let path): "The file '\(path)' is not a state file of Rind and was left as it is."
+        case .schemaNewer(let found, let known):
+            "The state has schema version \(found), but this version of Rind knows only up to \(known)."
+        case .corrupt(let what): "The state file is damaged: \(what)."
+        case .full: "There is no space left for the state; nothing was changed."
+        case .busy: "The state file is locked by another process; nothing was changed."
+        case .readOnly: "The state file cannot be written; nothing was changed."
+        case .replaced(let path): "The state file '\(path)' was replaced or removed while the gateway ran."
+        case .io(let what): "The disk failed while the state was read or written: \(what)."
+        case .closed: "The state is closed."
+        case .cursorTaken(let newest): "The cursor is not newer than \(newest), which was handed out already."
+        case .cursorUnknown(let cursor): "The cursor \(cursor) is no longer known."
+        case .replicaUnknown(let replica): "The replica \(replica) is not there, or belongs to somebody else."
+        case .generationChanged(let current): "The session was reset meanwhile; its generation is now \(current)."
+        case .tooLarge(let what): "The \(what) is too large for the state."
+        case .invalid(let what): "The \(what) cannot be a key of the state."
+        case .failed(let what): "The state cannot do this: \(what)."
+        }
+    }
+}

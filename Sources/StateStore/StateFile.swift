@@ -1,0 +1,143 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The place of a SQLite state in the file system: its real path, its mode, and the lock beside it.
+///
+/// Nothing here may open the database file itself once SQLite has it: closing any descriptor of a file drops all
+/// POSIX locks that the process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2). So the lock is a file
+/// of its own and modes are set by path.
+struct StateFile: Sendable, Hashable {
+    /// Which file stands at a path; another one after a restore under the gateway's feet.
+    struct Identity: Sendable, Hashable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    /// Absolute, without symbolic links, so that two names of one file have one lock.
+    let path: String
+
+    /// Resolves a path whose directory exists; the file need not.
+    init(resolving path: String) throws(StateError) {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .open(path: path, reason: "the path is empty or has a NUL in it")
+        }
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard let real = Self.realPath(path) else { throw .open(path: path, reason: Self.reason(errno)) }
+            guard stat(real, &status) == 0 else { throw .open(path: path, reason: Self.reason(errno)) }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw .open(path: path, reason: "it is not a regular file")
+            }
+            self.path = real
+            return
+        }
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        guard !name.isEmpty else { throw .open(path: path, reason: "it is a directory") }
+        guard let real = Self.realPath(directory) else {
+            let code = errno
+            throw .open(path: path, reason: "its directory '\(directory)': \(Self.reason(code))")
+        }
+        self.path = real == "/" ? "/\(name)" : "\(real)/\(name)"
+    }
+
+    /// Makes the file, empty, readable for its owner alone, if it is not there.
+    func create() throws(StateError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw Self.error(errno, path: path)
+        }
+        _ = close(descriptor)
+        // The name must be as durable as what SQLite will write below it.
+        let directory = open(directoryPath, O_RDONLY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        _ = fsync(directory)
+        _ = close(directory)
+    }
+
+    /// Takes every right from group and others, also on the files that SQLite keeps beside it.
+    func restrict() throws(StateError) {
+        for name in [path, path + "-wal", path + "-shm"] {
+            var status = stat()
+            guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
+            guard chmod(name, 0o600) == 0 else { throw Self.error(errno, path: name) }
+        }
+    }
+
+    /// Which file stands at the path now; nil if none does.
+    func identity() -> Identity? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// Takes the lock beside the file, which ends with the process at the latest.
+    ///
+    /// The lock file is never removed: whoever waited for it would hold the lock of a file without a name.
+    ///
+    /// - Returns: The descriptor to close when the state is given free.
+    func lock() throws(StateError) -> CInt {
+        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.error(errno, path: path + ".lock") }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            let holder = Self.holder(descriptor)
+            _ = close(descriptor)
+            if code == EWOULDBLOCK { throw .inUse(path: path, holder: holder) }
+            throw Self.error(code, path: path + ".lock")
+        }
+        // For the message of whoever finds it taken; nothing depends on it.
+        let text = Array("\(getpid())\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, text, text.count, 0)
+        return descriptor
+    }
+
+    /// Gives a lock of ``lock()`` back.
+    static func unlock(_ descriptor: CInt) { _ = close(descriptor) }
+
+    private var directoryPath: String {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func holder(_ descriptor: CInt) -> String? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        let digits = bytes.prefix(max(count, 0)).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return digits.isEmpty ? nil : String(decoding: digits, as: UTF8.self)
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func error(_ code: CInt, path: String) -> StateError {
+        switch code {
+        case ENOSPC, EDQUOT: .full
+        default: .open(path: path, reason: reason(code))
+        }
+    }
+
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ENOENT: "no such file or directory"
+        case EACCES, EPERM: "permission denied"
+        case EROFS: "the file system is read-only"
+        case ENOTDIR: "a part of the path is not a directory"
+        case ELOOP: "too many symbolic links"
+        default: "system error \(code)"
+        }
+    }
+}

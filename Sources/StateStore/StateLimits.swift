@@ -1,0 +1,27 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bounds on what a store keeps and how often it writes.
+package struct StateLimits: Hashable, Sendable {
+    /// How many different lines the quarantine keeps; the ones that came longest ago go first.
+    package var quarantineEntries = 10_000
+    /// How many bytes of a quarantined line are kept.
+    package var quarantineBytes = 16_384
+    /// How large a checkpoint vector may be, in bytes as stored: the tokens, the namespaces and a few bytes each.
+    package var vectorBytes = 1 << 20
+    /// How large the body of a receipt may be.
+    package var receiptBytes = 1 << 16
+    /// How many receipts one principal may have; the oldest go first.
+    package var receiptsPerPrincipal = 64
+    /// How much older than now "last seen" must be before it is written again, in milliseconds.
+    package var touchInterval: Int64 = 60_000
+    /// How much older than now "accepted at" must be before it is written again, in milliseconds.
+    ///
+    /// Keep it below `auth_ttl`, or answers from the state always cost a backend call.
+    package var acceptedInterval: Int64 = 10_000
+    /// How many rows one transaction of a collection deletes at most, so that it never holds up a pull for long.
+    package var collectBatch = 500
+
+    /// The defaults.
+    package init() {}
+}
