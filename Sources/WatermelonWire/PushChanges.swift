@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import JSONBytes
+package import SyncModel
 
 /// The records of one push, lying in the bytes of its body.
 ///
@@ -31,27 +32,4 @@ package struct PushChanges: Sendable {
             return try body(&scanner)
         }
     }
-}
-
-/// What was pushed of one table.
-package struct PushedTable: Hashable, Sendable {
-    /// The client's name of the table.
-    package var name: String
-    /// Made on the device since the last push that was answered.
-    package var created: [PushedRecord] = []
-    /// Changed on the device.
-    package var updated: [PushedRecord] = []
-    /// The ids of what was deleted on the device, be it that the backend never saw it.
-    package var deleted: [String] = []
-
-    /// How many records and deletions there are.
-    package var count: Int { created.count + updated.count + deleted.count }
-}
-
-/// One pushed record: its id, and where its object lies.
-package struct PushedRecord: Hashable, Sendable {
-    /// Any text at all; whether it is an acceptable id is decided later.
-    package var id: String
-    /// Where the object lies in ``PushChanges/bytes``, braces included.
-    package var range: Range<Int>
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import SyncModel
 
 /// Reads the tables of a push and holds their form against the protocol's.
 struct PushChangesReader {

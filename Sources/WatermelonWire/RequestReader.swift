@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import SyncModel
 
 /// Reads the requests of unchanged clients, in every shape that apps were found to give them.
 ///

@@ -8,60 +8,28 @@ package import SyncModel
 /// Parents come before children where records are created and changed, and after them where they are deleted; the order
 /// of the arrays means nothing, since clients list records in any (protocol: LokiJS in reverse).
 package struct PushPlan: Hashable, Sendable {
-    /// The records of one table as the client sent them.
-    package struct Changes: Hashable, Sendable {
-        /// One created or changed record.
-        package struct Record: Hashable, Sendable {
-            /// Its id.
-            package var id: String
-            /// Where its object stands in the request body.
-            package var range: Range<Int>
-            /// A record.
-            package init(id: String, range: Range<Int>) {
-                self.id = id
-                self.range = range
-            }
-        }
-        /// The client's name of the table.
-        package var table: String
-        /// What it says it has made.
-        package var created: [Record]
-        /// What it says it has changed.
-        package var updated: [Record]
-        /// The ids of what it has deleted.
-        package var deleted: [String]
-        /// The changes of a table.
-        package init(table: String, created: [Record] = [], updated: [Record] = [], deleted: [String] = []) {
-            self.table = table
-            self.created = created
-            self.updated = updated
-            self.deleted = deleted
-        }
-    }
-
     /// In the order in which they are applied.
     package private(set) var operations: [PushOperation] = []
     /// Records of tables that are not in the configuration, by table; they are dropped.
     package private(set) var dropped: [String: Int] = [:]
 
     /// Orders the changes of all tables.
-    package init(changes: [Changes], schema: Schema) {
+    package init(changes: [PushedTable], schema: Schema) {
         let order = Self.parentsFirst(schema.tables)
         var rank: [String: Int] = [:]
         for (place, table) in order.enumerated() { rank[schema.tables[table].name] = place }
-        for set in changes where rank[set.table] == nil {
-            let count = set.created.count + set.updated.count + set.deleted.count
-            if count > 0 { dropped[set.table, default: 0] += count }
+        for set in changes where rank[set.name] == nil {
+            if set.count > 0 { dropped[set.name, default: 0] += set.count }
         }
-        let known = changes.filter { rank[$0.table] != nil }
-            .sorted { rank[$0.table, default: 0] < rank[$1.table, default: 0] }
+        let known = changes.filter { rank[$0.name] != nil }
+            .sorted { rank[$0.name, default: 0] < rank[$1.name, default: 0] }
         for set in known {
-            let table = order[rank[set.table, default: 0]]
+            let table = order[rank[set.name, default: 0]]
             operations += set.created.map { PushOperation(kind: .create, table: table, id: $0.id, range: $0.range) }
             operations += set.updated.map { PushOperation(kind: .update, table: table, id: $0.id, range: $0.range) }
         }
         for set in known.reversed() {
-            let table = order[rank[set.table, default: 0]]
+            let table = order[rank[set.name, default: 0]]
             operations += set.deleted.map { PushOperation(kind: .delete, table: table, id: $0, range: nil) }
         }
     }
