@@ -1,0 +1,61 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+import WatermelonWire
+
+/// A pull that is committed: the client may see it now.
+package struct PullAnswer: Sendable {
+    /// What it came to.
+    package let figures: SyncFigures
+    /// The body's type.
+    package var contentType: String { AnswerWriter.contentType }
+
+    let cursor: Cursor
+    let delivery: PullDelivery
+    /// Names of all tables that the client has, in the order of the projection.
+    let tables: [String]
+    /// What goes out; nil where nothing has changed.
+    let spool: FinishedSpool?
+    let writer: AnswerWriter
+
+    /// Hands the body over, piece by piece.
+    ///
+    /// Call it once or, for a repeated request, several times.
+    ///
+    /// - Throws: What `sink` throws, and ``SpoolError`` where the spool cannot be read: the connection must then be cut,
+    ///   never ended cleanly.
+    package func write(to sink: ([UInt8]) async throws -> Void) async throws {
+        var pending = writer.opening
+        for (index, name) in tables.enumerated() {
+            pending += writer.tableOpening(name, isFirst: index == 0)
+            let records = SegmentKey(table: index, isDeletions: false)
+            if delivery == .first { try await write(records, after: &pending, to: sink) }
+            pending += AnswerWriter.updatedOpening
+            if delivery != .first { try await write(records, after: &pending, to: sink) }
+            pending += AnswerWriter.deletedOpening
+            if delivery == .later {
+                try await write(SegmentKey(table: index, isDeletions: true), after: &pending, to: sink)
+            }
+            pending += AnswerWriter.tableClosing
+        }
+        pending += writer.closing(cursor: cursor, strategy: delivery == .replacement ? .replacement : .incremental)
+        try await sink(pending)
+    }
+
+    private func write(
+        _ key: SegmentKey, after pending: inout [UInt8], to sink: ([UInt8]) async throws -> Void
+    ) async throws {
+        try await spool?.forEachPiece(of: key) { piece in
+            // Small pieces travel together, large ones without a copy.
+            if piece.count < 16 * 1_024 {
+                pending += piece
+                if pending.count < 64 * 1_024 { return }
+            }
+            if !pending.isEmpty { try await sink(pending) }
+            pending.removeAll(keepingCapacity: true)
+            if piece.count >= 16 * 1_024 { try await sink(piece) }
+        }
+    }
+}

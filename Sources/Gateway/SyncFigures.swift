@@ -1,0 +1,60 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+import SyncModel
+
+/// What one sync request came to, for its log line and the metrics.
+package struct SyncFigures: Sendable {
+    /// The first digits of the principal's digest.
+    package var principal = ""
+    /// The replica, once it is known.
+    package var replica: String?
+    /// The cursor that the client sent.
+    package var presented: Int64?
+    /// The cursor that it got.
+    package var cursor: Int64?
+    /// `first`, `later`, `replacement`, `repeated`, `idle` or `push`.
+    package var mode = ""
+    /// Why the whole stream came; nil on a plain pull.
+    package var restart: String?
+    /// Lines that the backend sent.
+    package var lines = 0
+    /// Records that go out or came in.
+    package var records = 0
+    /// Ids of deleted records that go out or came in.
+    package var deletions = 0
+    /// Lines that a later line of the same stream made void.
+    package var superseded = 0
+    /// Lines that were set aside.
+    package var quarantined = 0
+    /// Values that became a default or were repaired.
+    package var repaired = 0
+    /// Records and columns that are not in the configuration.
+    package var dropped = 0
+    /// Lines of types that are not in the configuration.
+    package var unknownTypes = 0
+    /// Bytes that the backend sent, after decompression.
+    package var backendBytes = 0
+    /// How often the stream was taken up again.
+    package var resumes = 0
+
+    /// Nothing yet.
+    package init() {}
+
+    /// The figures that are not zero, as fields of a log line.
+    package var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["principal": "\(principal)", "mode": "\(mode)"]
+        if let replica { metadata["replica"] = "\(replica)" }
+        if let presented { metadata["presented"] = "\(presented)" }
+        if let cursor { metadata["cursor"] = "\(cursor)" }
+        if let restart { metadata["restart"] = "\(restart)" }
+        let counts = [
+            "lines": lines, "records": records, "deletions": deletions, "superseded": superseded,
+            "quarantined": quarantined, "repaired": repaired, "dropped": dropped, "unknown_types": unknownTypes,
+            "backend_bytes": backendBytes, "resumes": resumes,
+        ]
+        for (name, count) in counts where count != 0 { metadata[name] = "\(count)" }
+        return metadata
+    }
+}
