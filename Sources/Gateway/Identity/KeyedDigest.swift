@@ -1,0 +1,46 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// Digests that only the holder of `[identity] key` can make, so that the state tells nothing about who its users are.
+struct KeyedDigest: Sendable {
+    /// What a digest is for; equal inputs for different purposes have different digests.
+    enum Purpose: String {
+        case principal, session, push, idHash
+    }
+
+    private let key: SymmetricKey
+
+    /// Digests under this key.
+    init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
+
+    /// 32 lower case hexadecimal digits: 128 bits of an HMAC-SHA-256.
+    func digits(_ purpose: Purpose, _ parts: some Sequence<[UInt8]>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in code(purpose, parts).prefix(16) {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// 128 bits that follow from the key alone.
+    func derivedKey(_ purpose: Purpose) -> (UInt64, UInt64) {
+        let bytes = Array(code(purpose, []))
+        func word(_ first: Int) -> UInt64 { bytes[first..<first + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        return (word(0), word(8))
+    }
+
+    private func code(_ purpose: Purpose, _ parts: some Sequence<[UInt8]>) -> HMAC<SHA256>.MAC {
+        var hmac = HMAC<SHA256>(key: key)
+        hmac.update(data: Array(purpose.rawValue.utf8))
+        for part in parts {
+            // The length before each part keeps two lists apart that only read the same when joined.
+            withUnsafeBytes(of: UInt64(part.count).littleEndian) { hmac.update(bufferPointer: $0) }
+            hmac.update(data: part)
+        }
+        return hmac.finalize()
+    }
+}
