@@ -86,12 +86,9 @@ struct BodyOutline {
             guard dialect.pushTable != nil else { throw .tableUnknown }
             return .set(object)
         }
-        guard tables > 0 || others.contains(where: { $0.value.kind == .object || $0.value.kind == .array }) else {
-            throw .changesMissing
-        }
-        if let other = others.first(where: { $0.value.kind == .object || $0.value.kind == .array }) ?? others.first {
-            throw .setShape(other.name.string ?? "")
-        }
+        let other = others.first { $0.value.kind == .object || $0.value.kind == .array }
+        if tables == 0, other == nil || !arguments.isEmpty { throw .changesMissing }
+        if let other = other ?? others.first { throw .setShape(other.name.string ?? "") }
         return .bare
     }
 
