@@ -18,8 +18,8 @@ package struct RequestReader: Sendable {
     /// Understands one request, or says in one sentence why not; reading changes nothing.
     ///
     /// On a path for both, a `POST` is a push if its body has `changes` or every value in it has `created`, `updated`
-    /// and `deleted`; without body, with `{}` or with a pull's arguments alone it is a pull; else it is refused, because
-    /// a 2xx makes a client believe that whatever it sent was taken.
+    /// and `deleted`; without body, with `{}` or with a pull's arguments alone it is a pull; else it is refused,
+    /// because a 2xx makes a client believe that whatever it sent was taken.
     ///
     /// - Parameters:
     ///   - method: In capital letters.

@@ -79,7 +79,8 @@ import WatermelonWire
         let (type, bytes) = conflict.body(accept: accept)
         #expect(type == "application/json; charset=utf-8")
         let expected =
-            #"{"error":{"code":"push.conflict","message":"Somebody else changed this in the meantime.","request_id":"r-1","#
+            #"{"error":{"code":"push.conflict","message":"Somebody else changed this in the meantime.","#
+            + #""request_id":"r-1","#
             + #""details":{"conflicts":{"tasks":["a","b\"\n"],"tags":["c","d","e","f"]}}}}"#
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
         #expect(try JSONValue.parse(bytes)["error"]?["code"]?.string == "push.conflict")

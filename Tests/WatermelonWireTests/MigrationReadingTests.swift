@@ -21,7 +21,8 @@ import WatermelonWire
     @Test(arguments: [
         #"{"from":1,"tables":["a"],"columns":[]}"#, #" {"columns":[],"from":1.0,"extra":{},"tables":["a"]} "#,
         "%7B%22from%22%3A1%2C%22tables%22%3A%5B%22a%22%5D%2C%22columns%22%3A%5B%5D%7D",
-        "%257B%2522from%2522%253A1%252C%2522tables%2522%253A%255B%2522a%2522%255D%252C%2522columns%2522%253A%255B%255D%257D",
+        "%257B%2522from%2522%253A1%252C%2522tables%2522%253A%255B%2522a%2522%255D%252C%2522columns%2522%253A%255B%255D"
+            + "%257D",
     ])
     func `a migration is unwrapped however often it was encoded`(text: String) throws {
         let plain = text.replacing("+", with: "%2B").replacing(" ", with: "+")

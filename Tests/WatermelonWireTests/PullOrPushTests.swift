@@ -19,6 +19,10 @@ import WatermelonWire
         #expect(codeOfReading("POST", "/sync/push", body: body) == .changesMissing)
     }
 
+    private static func nested(_ depth: Int) -> String {
+        String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+
     /// A body, and the tables that it changes.
     static let pushes: [(String, [String])] = [
         (#"{"changes":{}}"#, []), (#"{"changes":{"a":\#(set)}}"#, ["a"]), (#"{"a":\#(set)}"#, ["a"]),
@@ -93,7 +97,7 @@ import WatermelonWire
         (#""{""#, .notJSON), (#""""#, .notJSON), (#"{"changes":"{"}"#, .notJSON), ("changes=%7B%7D", .notJSON),
         ("\u{0}", .notJSON),
         (
-            #"{"changes":{"a":{"created":[{"id":"x","y":\#(String(repeating: "[", count: 61))\#(String(repeating: "]", count: 61))}]}}}"#,
+            #"{"changes":{"a":{"created":[{"id":"x","y":\#(nested(61))}]}}}"#,
             .tooDeep
         ),
         (String(repeating: "[", count: 100_000), .tooDeep),
