@@ -1,0 +1,235 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct CursorChainTests {
+    @Test(arguments: StateBacking.all)
+    func `a principal that nobody has met has nothing`(backing: StateBacking) async throws {
+        try await backing { store in
+            let context = try await store.context()
+            #expect(context == PullContext())
+            #expect(try await store.context(5) == PullContext())
+            #expect(try await store.newestCursor() == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a committed cursor comes back with all that it stands for`(backing: StateBacking) async throws {
+        try await backing { store in
+            let vector = ["AlbumV1": "AlbumV1|1", "Ünï\u{0}": "a,b:\n\u{0}|", "": "", "SyncCompleteV1": "x"]
+            let first = try row(100, vector: vector, schemaVersion: 12)
+            try await store.begin(first)
+            let context = try await store.context(100)
+            #expect(context.row == first)
+            #expect(context.newest?.rawValue == 100)
+            #expect(context.newestOfReplica?.rawValue == 100)
+            #expect(!context.hasConfirmedSuccessor)
+
+            let second = try row(200, parent: 100, vector: [:])
+            try await store.proceed(second)
+            #expect(try await store.context(200).row == second)
+            #expect(try await store.context(100).newestOfReplica?.rawValue == 200)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a cursor is worth nothing to another principal`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            let context = try await store.context(100, of: bob)
+            #expect(context.row == nil)
+            #expect(context.newest == nil)
+            #expect(context.belongsToAnotherPrincipal)
+            #expect(try await !store.context(101, of: bob).belongsToAnotherPrincipal)
+            await #expect(throws: StateError.cursorUnknown(try cursor(100))) {
+                try await store.confirm(principal: bob, cursor: cursor(100), at: now)
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `two principals may have the same integer and the newest of all is told`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100, replica: 1))
+            try await store.begin(row(100, of: bob, replica: 2))
+            try await store.begin(row(300, of: bob, replica: 3))
+            #expect(try await store.context(100).row?.replica.rawValue == 1)
+            #expect(try await store.context(100, of: bob).row?.replica.rawValue == 2)
+            #expect(try await store.context(of: alice).newest?.rawValue == 100)
+            #expect(try await store.newestCursor()?.rawValue == 300)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a cursor that is not newer than every other of its principal is refused`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            for value: Int64 in [100, 99, 1] {
+                await #expect(throws: StateError.cursorTaken(newest: try cursor(100))) {
+                    try await store.begin(row(value, replica: 2))
+                }
+            }
+            // Nothing of the refused pulls is left.
+            #expect(try await store.replicas(of: alice, after: nil, limit: 10).count == 1)
+            #expect(try await store.context(99).row == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `confirming a cursor makes its parent a fork point and its replica confirmed`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            try await store.proceed(row(200, parent: 100))
+            #expect(try await !store.context(100).hasConfirmedSuccessor)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [false])
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            #expect(try await store.context(200).row?.isConfirmed == true)
+            #expect(try await store.context(100).row?.isConfirmed == false)
+            #expect(try await store.context(100).hasConfirmedSuccessor)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `an unconfirmed sibling is no fork and a fork is a replica of its own`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            try await store.confirm(principal: alice, cursor: cursor(100), at: now)
+            try await store.proceed(row(200, parent: 100))
+            try await store.proceed(row(201, parent: 100))
+            #expect(try await !store.context(100).hasConfirmedSuccessor)
+            try await store.confirm(principal: alice, cursor: cursor(201), at: now)
+            #expect(try await store.context(100).hasConfirmedSuccessor)
+            try await store.begin(row(300, replica: 2, parent: 100))
+            #expect(try await store.context(300).row?.parent?.rawValue == 100)
+            #expect(try await store.context(201).newestOfReplica?.rawValue == 201)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a replica of somebody else or of nobody takes no cursor`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100, replica: 7))
+            let unknown = StateError.replicaUnknown(ReplicaID(rawValue: 7))
+            await #expect(throws: unknown) { try await store.proceed(row(200, of: bob, replica: 7)) }
+            await #expect(throws: unknown) { try await store.begin(row(200, of: bob, replica: 7)) }
+            await #expect(throws: StateError.replicaUnknown(ReplicaID(rawValue: 8))) {
+                try await store.proceed(row(200, replica: 8))
+            }
+            #expect(try await store.context(of: bob).newest == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `the oldest unconfirmed replicas go and their integers stay taken`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(50, replica: 99), at: now)
+            try await store.confirm(principal: alice, cursor: cursor(50), at: now)
+            try await store.begin(row(60, of: bob, replica: 98), at: now)
+            for index: Int64 in 1...8 { try await store.begin(row(100 + index, replica: index), at: now + index) }
+            #expect(try await store.context(101).row != nil)
+            try await store.begin(row(109, replica: 9), at: now + 9)
+            try await store.begin(row(110, replica: 10), at: now + 10)
+            let kept = try await store.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue)
+            #expect(kept == [3, 4, 5, 6, 7, 8, 9, 10, 99])
+            #expect(try await store.context(101).row == nil)
+            #expect(try await store.context(50).row != nil)
+            #expect(try await store.context(60, of: bob).row != nil)
+
+            // Even the newest integer of all is not handed out again after its replica went.
+            for index: Int64 in 11...18 {
+                let pull = PullCommit(
+                    row: try row(100 + index, replica: index), replica: .new, now: now + index, unconfirmedReplicas: 1)
+                try await store.commit(pull)
+            }
+            #expect(try await store.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue) == [18, 99])
+            await #expect(throws: StateError.cursorTaken(newest: try cursor(118))) {
+                try await store.begin(row(117, replica: 20))
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `of many commits of one cursor at the same time exactly one succeeds`(backing: StateBacking) async throws {
+        try await backing { store in
+            let successes = try await withThrowingTaskGroup(of: Int.self) { group in
+                for index: Int64 in 1...20 {
+                    let row = try row(100, replica: index)
+                    group.addTask {
+                        do {
+                            try await store.begin(row)
+                            return 1
+                        } catch StateError.cursorTaken {
+                            return 0
+                        }
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(successes == 1)
+            #expect(try await store.replicas(of: alice, after: nil, limit: 100).count == 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a write is finished although its task was cancelled`(backing: StateBacking) async throws {
+        try await backing { store in
+            let row = try row(100)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    await #expect(throws: Never.self) { try await store.begin(row) }
+                    await #expect(throws: CancellationError.self) { _ = try await store.context(100) }
+                }
+            }
+            #expect(try await store.context(100).row == row)
+        }
+    }
+
+    @Test(
+        arguments: StateBacking.all, [("", "empty"), ("a\u{0}b", "NUL"), (String(repeating: "x", count: 257), "long")])
+    func `a key that no store can hold is refused`(backing: StateBacking, text: (String, String)) async throws {
+        try await backing { store in
+            await #expect(throws: StateError.invalid("principal")) {
+                try await store.begin(row(100, of: Principal(rawValue: text.0)))
+            }
+            await #expect(throws: StateError.invalid("session")) {
+                try await store.begin(row(100, session: Session(rawValue: text.0)))
+            }
+            await #expect(throws: StateError.invalid("push digest")) {
+                try await store.saveReceipt(
+                    Receipt(status: 200, contentType: "a/b", body: []), principal: alice, digest: text.0, at: 1,
+                    expiresAt: 2)
+            }
+            let context = try await store.context()
+            #expect(context == PullContext())
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a vector over the limit is refused and leaves nothing`(backing: StateBacking) async throws {
+        var limits = StateLimits()
+        limits.vectorBytes = 1_000
+        try await backing(limits) { store in
+            let vector = ["AlbumV1": String(repeating: "x", count: 1_000)]
+            await #expect(throws: StateError.tooLarge("checkpoint vector")) {
+                try await store.begin(row(100, vector: vector))
+            }
+            await #expect(throws: StateError.tooLarge("checkpoint vector")) {
+                try await store.setPosition(
+                    .at(CheckpointVector(vector)), principal: alice, session: phone, at: now)
+            }
+            let context = try await store.context()
+            #expect(context == PullContext())
+        }
+    }
+}

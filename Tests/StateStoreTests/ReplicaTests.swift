@@ -1,0 +1,58 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct ReplicaTests {
+    @Test(arguments: StateBacking.all)
+    func `the operator sees every replica with its newest cursor, page by page`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1, replica: 10, schemaVersion: 3), at: now)
+            try await store.begin(row(2, of: bob, replica: 20), at: now)
+            try await store.proceed(row(3, replica: 10, parent: 1, schemaVersion: 4), at: now + 7)
+            let first = try await store.replicas(of: nil, after: nil, limit: 1)
+            #expect(
+                first == [
+                    ReplicaRow(
+                        id: ReplicaID(rawValue: 10), principal: alice, isConfirmed: false, firstSeen: now,
+                        lastSeen: now + 7, lastResult: "pull", newest: try cursor(3), schemaVersion: 4)
+                ])
+            let second = try await store.replicas(of: nil, after: first.last?.id, limit: 10)
+            #expect(second.map(\.principal) == [bob])
+            #expect(try await store.replicas(of: bob, after: nil, limit: 10) == second)
+            #expect(try await store.replicas(of: Principal(rawValue: "x"), after: nil, limit: 10).isEmpty)
+            #expect(try await store.replicas(of: nil, after: nil, limit: -1).isEmpty)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `what a replica last did is noted at most once in the interval`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1, replica: 10), at: now)
+            for (time, result, expected) in [
+                (now + 59_999, "a", "pull"), (now + 60_000, "b\u{0}", "b\u{FFFD}"), (now, "c", "b\u{FFFD}"),
+            ] {
+                try await store.touch(replica: ReplicaID(rawValue: 10), result: result, at: time)
+                #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.lastResult) == [expected])
+            }
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.lastSeen) == [now + 60_000])
+            try await store.touch(replica: ReplicaID(rawValue: 11), result: "x", at: now)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).count == 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a confirmed cursor that comes again keeps its replica seen`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1), at: now)
+            for (time, expected) in [
+                (now, now), (now + 59_999, now), (now + 90_000, now + 90_000), (now, now + 90_000),
+            ] {
+                try await store.confirm(principal: alice, cursor: cursor(1), at: time)
+                #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.lastSeen) == [expected])
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct SessionTests {
+    @Test(arguments: StateBacking.all)
+    func `a position is unknown until it is set and belongs to one session of one principal`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let vector = CheckpointVector(["AlbumV1": "t"])
+            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            #expect(try await store.context().session == SessionRow(position: .at(vector)))
+            #expect(try await store.context(of: bob).session == SessionRow())
+            let other = try await store.pullContext(principal: alice, session: tablet, presented: nil)
+            #expect(other.session == SessionRow())
+
+            // A backend that holds nothing is not the same as one of which nobody knows what it holds.
+            try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now)
+            #expect(try await store.context().session.position == .at(CheckpointVector()))
+            try await store.setPosition(.unknown, principal: alice, session: phone, at: now)
+            #expect(try await store.context().session.position == .unknown)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a raised generation forgets the position and outdates the rows before it`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            try await store.setPosition(.at(CheckpointVector(["a": "b"])), principal: alice, session: phone, at: now)
+            #expect(try await store.raiseGeneration(principal: alice, session: phone, at: now) == 1)
+            #expect(try await store.raiseGeneration(principal: alice, session: phone, at: now) == 2)
+            let context = try await store.context(100)
+            #expect(context.session == SessionRow(generation: 2))
+            #expect(context.row?.generation == 0)
+            #expect(try await store.raiseGeneration(principal: bob, session: tablet, at: now) == 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a pull that began before a reset is refused and changes nothing`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            _ = try await store.raiseGeneration(principal: alice, session: phone, at: now)
+            await #expect(throws: StateError.generationChanged(current: 1)) {
+                try await store.proceed(row(200, parent: 100, generation: 0))
+            }
+            #expect(try await store.context(200).row == nil)
+            #expect(try await store.context().newest?.rawValue == 100)
+            try await store.proceed(row(200, parent: 100, generation: 1))
+            await #expect(throws: StateError.generationChanged(current: 0)) {
+                try await store.begin(row(300, replica: 2, session: tablet, generation: 1))
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a row keeps the session and generation under which it was made`(backing: StateBacking) async throws {
+        try await backing { store in
+            _ = try await store.raiseGeneration(principal: alice, session: tablet, at: now)
+            let made = try row(100, session: tablet, generation: 1)
+            try await store.begin(made)
+            let context = try await store.context(100)
+            #expect(context.row == made)
+            #expect(context.session == SessionRow())
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `acceptance is noted at most once in its interval and follows a clock that goes back`(
+        backing: StateBacking
+    ) async throws {
+        var limits = StateLimits()
+        limits.acceptedInterval = 1_000
+        try await backing(limits) { store in
+            for (time, expected) in [(now, now), (now + 999, now), (now + 1_000, now + 1_000), (now - 1, now - 1)] {
+                try await store.markAccepted(principal: alice, session: phone, at: time)
+                #expect(try await store.context().session.acceptedAt == expected)
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `after a restore every session starts a new generation`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.setPosition(.at(CheckpointVector(["a": "b"])), principal: alice, session: phone, at: now)
+            try await store.begin(row(100, of: bob))
+            #expect(try await store.raiseAllGenerations() == 2)
+            #expect(try await store.context().session == SessionRow(generation: 1))
+            #expect(try await store.context(100, of: bob).session.generation == 1)
+            #expect(try await store.context(100, of: bob).row?.generation == 0)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import StateStore
+import SyncModel
+import Testing
+
+/// A kind of store that the conformance suites run over; a second one is a second element of ``all``.
+struct StateBacking: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Makes an empty store with these limits and passes it to the body.
+    let withStore: @Sendable (StateLimits, @Sendable (any StateStore) async throws -> Void) async throws -> Void
+
+    func callAsFunction(
+        _ limits: StateLimits = StateLimits(), _ body: @Sendable (any StateStore) async throws -> Void
+    ) async throws {
+        try await withStore(limits, body)
+    }
+
+    static let all: [StateBacking] = [
+        StateBacking(testDescription: "SQLite") { limits, body in
+            try await withTemporaryDirectory { directory in
+                var options = SQLiteStateStore.Options()
+                options.limits = limits
+                let store = try await SQLiteStateStore.open(path: directory + "/state.db", options: options)
+                try await body(store)
+                try await store.check(thoroughly: true)
+                await store.close()
+            }
+        }
+    ]
+}
+
+/// A directory that is gone afterwards.
+func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
+    let url = FileManager.default.temporaryDirectory.appending(path: "rind-state-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try await body(url.resolvingSymlinksInPath().path)
+}
+
+let alice = Principal(rawValue: "a11ce")
+let bob = Principal(rawValue: "b0b")
+let phone = Session(rawValue: "f0")
+let tablet = Session(rawValue: "7a")
+let now: Int64 = 1_800_000_000_000
+
+func cursor(_ value: Int64) throws -> Cursor { try #require(Cursor(rawValue: value)) }
+
+/// A row with defaults for what a test does not care about.
+func row(
+    _ value: Int64, of principal: Principal = alice, replica: Int64 = 1, parent: Int64? = nil,
+    vector: [String: String] = ["AlbumV1": "AlbumV1|1"], session: Session = phone, generation: Int = 0,
+    schemaVersion: Int? = nil
+) throws -> CursorRow {
+    CursorRow(
+        principal: principal, cursor: try cursor(value), replica: ReplicaID(rawValue: replica),
+        parent: try parent.map(cursor), vector: CheckpointVector(vector), schemaVersion: schemaVersion,
+        session: session, generation: generation, mappingDigest: "m1")
+}
+
+extension StateStore {
+    /// The first pull of a new replica.
+    func begin(_ row: CursorRow, at time: Int64 = now, quarantined: [QuarantinedLine] = []) async throws {
+        try await commit(PullCommit(row: row, replica: .new, quarantined: quarantined, now: time))
+    }
+
+    /// A later pull of a known replica.
+    func proceed(_ row: CursorRow, at time: Int64 = now) async throws {
+        try await commit(PullCommit(row: row, replica: .existing, now: time))
+    }
+
+    /// The context of a pull by Alice's phone.
+    func context(_ presented: Int64? = nil, of principal: Principal = alice) async throws -> PullContext {
+        try await pullContext(principal: principal, session: phone, presented: try presented.map(cursor))
+    }
+}
