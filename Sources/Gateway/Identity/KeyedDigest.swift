@@ -38,7 +38,7 @@ struct KeyedDigest: Sendable {
         hmac.update(data: Array(purpose.rawValue.utf8))
         for part in parts {
             // The length before each part keeps two lists apart that only read the same when joined.
-            withUnsafeBytes(of: UInt64(part.count).littleEndian) { hmac.update(bufferPointer: $0) }
+            withUnsafeBytes(of: UInt64(part.count).littleEndian) { hmac.update(data: $0) }
             hmac.update(data: part)
         }
         return hmac.finalize()
