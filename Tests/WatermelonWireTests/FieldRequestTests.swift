@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import SyncModel
 import Testing
 import WatermelonWire
 
