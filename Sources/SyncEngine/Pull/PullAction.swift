@@ -19,7 +19,10 @@ package enum PullAction: Hashable, Sendable {
     case forgetAll
     /// Set checkpoints; never holds a reset token.
     case acknowledge([String])
-    /// Raise the session's generation durably (transaction 4); answered by `generationRaised`.
+    /// Raise the session's generation and note durably that its position is unknown, in one transaction (number 4);
+    /// answered by `generationRaised`.
+    ///
+    /// The reset acknowledgement that follows takes all checkpoints away, so it needs what every ack call needs.
     case raiseGeneration
     /// Acknowledge the reset token, alone.
     case acknowledgeReset(token: String)
@@ -142,6 +145,17 @@ package struct PullAnswerPlan: Hashable, Sendable {
     package var row: CursorRow?
     /// Why the whole stream came, for the log; nil on a plain pull.
     package var restart: PullRestart?
+
+    /// A plan.
+    package init(
+        cursor: Cursor, content: Content, delivery: PullDelivery, row: CursorRow? = nil, restart: PullRestart? = nil
+    ) {
+        self.cursor = cursor
+        self.content = content
+        self.delivery = delivery
+        self.row = row
+        self.restart = restart
+    }
 }
 
 /// Why a pull could not go on from its cursor.

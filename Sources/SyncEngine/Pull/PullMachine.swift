@@ -14,11 +14,12 @@ package struct PullMachine: Sendable {
     /// How old a cursor may get while nothing changes, in milliseconds: then the backend's completion token is renewed.
     package static let idleCursorAge: Int64 = 24 * 3_600 * 1_000
     private static let commitAttempts = 10
+    private static let clockWaits = 10
 
     /// What to do when the queue of actions is empty.
     private enum Step: Sendable {
-        case loading, confirmed, positionListed, streaming, listingSelfWritten(resuming: Bool)
-        case resuming, resetRaised(token: String), resetAcknowledged, verified, clock, committing(CursorRow), ended
+        case loading, confirmed, positionListed, streaming, pausing, listingSelfWritten(resuming: Bool)
+        case resetRaised(token: String), resetAcknowledged, verified, clock, committing(CursorRow), ended
     }
 
     private let query: PullQuery
@@ -43,6 +44,7 @@ package struct PullMachine: Sendable {
     private var resumes = 0
     private var hasSeenReset = false
     private var commits = 0
+    private var waits = 0
 
     /// A pull that is about to begin.
     package init(query: PullQuery, settings: PullSettings) {
@@ -69,7 +71,7 @@ package struct PullMachine: Sendable {
         case (.streaming, .done): return openStream()
         case (.streaming, .streamEnded(let report)): return streamEnded(report)
         case (.listingSelfWritten(let resuming), .listed(let held)): return selfWrittenListed(held, resuming: resuming)
-        case (.resuming, .done): return setPosition()
+        case (.pausing, .done): return resume()
         case (.resetRaised(let token), .generationRaised(let generation)):
             context.session.generation = generation
             step = .resetAcknowledged
@@ -104,7 +106,9 @@ extension PullMachine {
         guard row.session == query.session else { return restart(because: .otherSession) }
         guard row.generation == context.session.generation else { return restart(because: .olderGeneration) }
         delivery = .later
-        if let kept = query.kept, kept.generation == row.generation, kept.replica == row.replica {
+        if let kept = query.kept, kept.session == row.session, kept.generation == row.generation,
+            kept.replica == row.replica
+        {
             usesKept = true
             vector = kept.vector
             delivery = kept.delivery
@@ -183,11 +187,10 @@ extension PullMachine {
             return .listCheckpoints
         case .broken:
             guard resumes < settings.resumeAttempts else { return fail(.streamBroken) }
-            if settings.style == .server, lacksUpsertNamespace(start) {
-                step = .listingSelfWritten(resuming: true)
-                return .listCheckpoints
-            }
-            return pauseBeforeResuming()
+            let pause = settings.resumeBackoff << Int64(min(resumes, 6))
+            resumes += 1
+            step = .pausing
+            return .sleep(pause)
         case .reset(let token):
             return resetSeen(token)
         }
@@ -198,14 +201,14 @@ extension PullMachine {
         for namespace in held.namespaces where vector[namespace] == nil { vector[namespace] = held[namespace] }
         guard resuming else { return streamComplete() }
         position = .at(held)
-        return pauseBeforeResuming()
+        return setPosition()
     }
 
-    private mutating func pauseBeforeResuming() -> PullAction {
-        let pause = settings.resumeBackoff << Int64(min(resumes, 6))
-        resumes += 1
-        step = .resuming
-        return .sleep(pause)
+    /// Takes a broken stream up again, after the pause: a backend that has just broken a stream may not list either.
+    private mutating func resume() -> PullAction {
+        guard settings.style == .server, lacksUpsertNamespace(start) else { return setPosition() }
+        step = .listingSelfWritten(resuming: true)
+        return .listCheckpoints
     }
 
     private mutating func resetSeen(_ token: String) -> PullAction {
@@ -227,6 +230,7 @@ extension PullMachine {
 
     private mutating func startOver() -> PullAction {
         vector = CheckpointVector()
+        // Raising the generation has stored that the position is unknown.
         position = .unknown
         isStoredUnknown = true
         isAfresh = true
@@ -247,7 +251,8 @@ extension PullMachine {
         }
         if let newest = context.newest, now <= newest.rawValue {
             let lag = newest.rawValue - now
-            guard lag <= Self.clockTolerance else { return fail(.clockBehind) }
+            waits += 1
+            guard lag <= Self.clockTolerance, waits <= Self.clockWaits else { return fail(.clockBehind) }
             return .sleep(lag + 1)
         }
         guard let cursor = Cursor(rawValue: now) else { return fail(.clockBehind) }

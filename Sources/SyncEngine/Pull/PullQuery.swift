@@ -9,15 +9,20 @@ package struct PullQuery: Hashable, Sendable {
     package struct Kept: Hashable, Sendable {
         /// Where that pull ended.
         package var vector: CheckpointVector
-        /// The generation under which it was made.
+        /// The session under which it was made.
+        package var session: Session
+        /// That session's generation at the time.
         package var generation: Int
         /// Whose database it was for.
         package var replica: ReplicaID
         /// How its records are handed out.
         package var delivery: PullDelivery
         /// A kept spool.
-        package init(vector: CheckpointVector, generation: Int, replica: ReplicaID, delivery: PullDelivery) {
+        package init(
+            vector: CheckpointVector, session: Session, generation: Int, replica: ReplicaID, delivery: PullDelivery
+        ) {
             self.vector = vector
+            self.session = session
             self.generation = generation
             self.replica = replica
             self.delivery = delivery

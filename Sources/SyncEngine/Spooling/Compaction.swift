@@ -33,48 +33,53 @@ package struct Compaction: Hashable, Sendable {
     /// How many lines were superseded by later ones.
     package private(set) var superseded = 0
 
-    private var group: [CompactionEntry] = []
+    /// The record that is being decided: its newest row, its newest deletion and the sources that are left.
+    ///
+    /// Never more than two entries, so that one record that comes a million times needs no more memory than one that
+    /// comes twice.
+    private var newestUpsert: CompactionEntry?
+    private var newestDeletion: CompactionEntry?
+    private var sources: Set<UInt8> = []
 
     /// Nothing found yet.
     package init() {}
 
     /// Takes the next entry in the order of ``CompactionEntry/precedes(_:_:)``.
     package mutating func add(_ entry: CompactionEntry) {
-        if let first = group.first, !first.isSameRecord(as: entry) { closeGroup() }
-        group.append(entry)
+        if let known = newestUpsert ?? newestDeletion, !known.isSameRecord(as: entry) { closeRecord() }
+        switch entry.operation {
+        case .upsert:
+            supersede(newestUpsert)
+            newestUpsert = entry
+            sources.insert(entry.source)
+            return
+        case .delete: sources.remove(entry.source)
+        case .deleteAll: sources.removeAll()
+        }
+        supersede(newestDeletion)
+        newestDeletion = entry
     }
 
     /// Ends the last record and brings the holes into the order of their segments.
     package mutating func finish() {
-        closeGroup()
+        closeRecord()
         for key in holes.keys { holes[key]?.sort { $0.position < $1.position } }
     }
 
     /// Decides one record by its final state, per source (finding 15): it is deleted when no source is left.
-    private mutating func closeGroup() {
-        guard let first = group.first else { return }
-        defer { group.removeAll(keepingCapacity: true) }
-        if group.count == 1 {
-            count(first)
-            return
-        }
-        var sources: Set<UInt8> = []
-        var survivor = 0
-        for (index, entry) in group.enumerated() {
-            switch entry.operation {
-            case .upsert:
-                sources.insert(entry.source)
-                survivor = index
-            case .delete: sources.remove(entry.source)
-            case .deleteAll: sources.removeAll()
-            }
-        }
-        if sources.isEmpty { survivor = group.lastIndex { $0.operation != .upsert } ?? survivor }
-        count(group[survivor])
-        superseded += group.count - 1
-        for (index, entry) in group.enumerated() where index != survivor {
-            holes[SegmentKey(entry), default: []].append(Hole(position: entry.position, length: entry.length))
-        }
+    private mutating func closeRecord() {
+        let survivor = sources.isEmpty ? newestDeletion ?? newestUpsert : newestUpsert
+        if let survivor { count(survivor) }
+        supersede(sources.isEmpty ? newestUpsert : newestDeletion)
+        newestUpsert = nil
+        newestDeletion = nil
+        sources.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func supersede(_ entry: CompactionEntry?) {
+        guard let entry else { return }
+        superseded += 1
+        holes[SegmentKey(entry), default: []].append(Hole(position: entry.position, length: entry.length))
     }
 
     private mutating func count(_ entry: CompactionEntry) {

@@ -1,0 +1,124 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+import Testing
+
+/// Kept spools and the integers that are handed out (findings 8 and 10).
+@Suite struct PullCursorTests {
+    typealias Book = PullPlaybook
+
+    static func kept(
+        session: Session = Book.session, generation: Int = 0, replica: ReplicaID = Book.replica
+    ) -> PullQuery.Kept {
+        let vector = CheckpointVector(["AlbumV1": "AlbumV1|8"])
+        return PullQuery.Kept(
+            vector: vector, session: session, generation: generation, replica: replica, delivery: .later)
+    }
+
+    @Test func `a repeated pull gets the kept spool under a new cursor, after the credential was checked`() throws {
+        var pull = Book(presented: 1_000, kept: Self.kept())
+        let presented = try Book.row()
+        let context = Book.context(presented, position: .unknown, isNewestOfReplica: false, newest: 3_000)
+        pull.send(.context(context), expect: .verifyCredential)
+        pull.send(.done, expect: .readClock)
+        guard case .commit(let row, isNewReplica: false) = pull.send(.clock(5_000)) else {
+            Issue.record("expected a commit, got \(pull.action)")
+            return
+        }
+        #expect(row.cursor.rawValue == 5_000 && row.parent == presented.cursor)
+        #expect(row.vector == CheckpointVector(["AlbumV1": "AlbumV1|8"]))
+        let plan = PullAnswerPlan(cursor: row.cursor, content: .kept, delivery: .later, row: row, restart: nil)
+        pull.send(.done, expect: .answer(plan))
+    }
+
+    @Test func `a first pull never gets a kept spool`() {
+        var pull = Book(kept: Self.kept())
+        pull.send(.context(PullContext()), expect: .forgetAll)
+    }
+
+    @Test(arguments: [
+        kept(session: Session(rawValue: "other")), kept(generation: 1), kept(replica: ReplicaID(rawValue: 99)),
+    ])
+    func `a spool of another session, generation or replica is not used`(_ kept: PullQuery.Kept) throws {
+        var pull = Book(presented: 1_000, kept: kept)
+        pull.send(.context(Book.context(try Book.row())), expect: .stream(from: Book.vector))
+    }
+
+    @Test func `a cursor from before a reset does not get the spool of then`() throws {
+        var pull = Book(presented: 1_000, kept: Self.kept())
+        pull.send(.context(Book.context(try Book.row(), generation: 1)), expect: .storePosition(.unknown))
+    }
+
+    @Test(arguments: [(lag: 0, wait: 1), (lag: 1, wait: 2), (lag: 2_000, wait: 2_001)] as [(lag: Int64, wait: Int64)])
+    func `the answer waits for a clock that is not past the newest cursor`(
+        _ clock: (lag: Int64, wait: Int64)
+    ) throws {
+        var pull = Book(presented: 1_000)
+        pull.send(.context(Book.context(try Book.row(), newest: 9_000)))
+        pull.send(.ended(.complete, carriedData: true), expect: .readClock)
+        pull.send(.clock(9_000 - clock.lag), expect: .sleep(clock.wait))
+        pull.send(.done, expect: .readClock)
+        guard case .commit(let row, _) = pull.send(.clock(9_001)) else {
+            Issue.record("expected a commit, got \(pull.action)")
+            return
+        }
+        #expect(row.cursor.rawValue == 9_001)
+    }
+
+    @Test func `a clock that is far behind the newest cursor gets no cursor`() throws {
+        var pull = Book(presented: 1_000)
+        pull.send(.context(Book.context(try Book.row(), newest: 9_000)))
+        pull.send(.ended(.complete, carriedData: true))
+        pull.send(.clock(6_999), expect: .fail(.clockBehind))
+    }
+
+    @Test func `a clock that stands still is not waited for without end`() throws {
+        var pull = Book(presented: 1_000)
+        pull.send(.context(Book.context(try Book.row(), newest: 9_000)))
+        pull.send(.ended(.complete, carriedData: true))
+        var waits = 0
+        while pull.send(.clock(9_000)) == .sleep(1), waits < 100 {
+            pull.send(.done, expect: .readClock)
+            waits += 1
+        }
+        #expect(pull.action == .fail(.clockBehind))
+    }
+
+    @Test(arguments: [0, -5, Cursor.maximum + 1] as [Int64])
+    func `a time that is no cursor is refused`(_ now: Int64) {
+        var pull = Book()
+        pull.send(.context(PullContext()))
+        pull.send(.done)
+        pull.send(.ended(.complete), expect: .listCheckpoints)
+        pull.send(.listed(CheckpointVector()))
+        pull.send(.clock(now), expect: .fail(.clockBehind))
+    }
+
+    @Test func `a cursor that somebody else took meanwhile is tried again later`() throws {
+        var pull = Book(presented: 1_000)
+        pull.send(.context(Book.context(try Book.row())))
+        let row = try pull.finish(at: 5_000)
+        pull.send(.cursorTaken(newest: row.cursor), expect: .readClock)
+        pull.send(.clock(5_000), expect: .sleep(1))
+        pull.send(.done, expect: .readClock)
+        var next = row
+        next.cursor = try #require(Cursor(rawValue: 5_001))
+        pull.send(.clock(5_001), expect: .commit(next, isNewReplica: false))
+    }
+
+    @Test func `a cursor that is always taken ends the pull`() throws {
+        var pull = Book(presented: 1_000)
+        pull.send(.context(Book.context(try Book.row())))
+        var now: Int64 = 5_000
+        _ = try pull.finish(at: now)
+        var tries = 0
+        while pull.send(.cursorTaken(newest: try #require(Cursor(rawValue: now)))) == .readClock, tries < 100 {
+            now += 1
+            tries += 1
+            pull.send(.clock(now))
+        }
+        #expect(pull.action == .fail(.cursorContention))
+    }
+}

@@ -1,0 +1,114 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+import Testing
+
+/// A pull that is played by hand: send an event, expect an action.
+struct PullPlaybook {
+    static let principal = Principal(rawValue: "a11ce")
+    static let session = Session(rawValue: "5e55")
+    static let replica = ReplicaID(rawValue: 7)
+    static let newReplica = ReplicaID(rawValue: 8)
+    static let digest = "mapping"
+    /// What a client of schema version 1 asks for.
+    static let types = ["AlbumsV1", "LinksV1"]
+    /// Where a device in sync stands: every upsert namespace is there, so the backend writes nothing by itself.
+    static let vector = CheckpointVector([
+        "AlbumV1": "AlbumV1|5", "LinkV1": "LinkV1|5", "LinkBackfillV1": "LinkBackfillV1|2|complete",
+        "SyncCompleteV1": "SyncCompleteV1|9",
+    ])
+
+    static let schema: Schema = {
+        var albums = Table(name: "albums")
+        albums.feeds = [
+            Table.Feed(versions: [.init(requestType: "AlbumsV1"), .init(requestType: "AlbumsV2", since: 2)])
+        ]
+        albums.upserts = ["AlbumV1", "AlbumV2"]
+        albums.deletes = [Table.DeleteRule(type: "AlbumDeleteV1", target: .by([Path(name: "id")], all: false))]
+        var links = Table(name: "links")
+        links.feeds = [Table.Feed(versions: [.init(requestType: "LinksV1")])]
+        links.upserts = ["LinkV1", "LinkBackfillV1"]
+        return Schema(version: 2, tables: [albums, links])
+    }()
+
+    private var machine: PullMachine
+    private(set) var action: PullAction
+
+    init(
+        presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
+        kept: PullQuery.Kept? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest
+    ) {
+        let query = PullQuery(
+            principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
+            schemaVersion: version, schema: Self.schema, effectiveVersion: version, mappingDigest: digest,
+            newReplica: Self.newReplica, kept: kept)
+        machine = PullMachine(query: query, settings: settings)
+        action = machine.begin()
+    }
+
+    /// Reports what happened to the last action and expects the next one.
+    mutating func send(_ event: PullEvent, expect expected: PullAction, at place: SourceLocation = #_sourceLocation) {
+        action = machine.handle(event)
+        #expect(action == expected, sourceLocation: place)
+    }
+
+    /// Reports what happened to the last action; the test looks at the next one itself.
+    @discardableResult
+    mutating func send(_ event: PullEvent) -> PullAction {
+        action = machine.handle(event)
+        return action
+    }
+
+    /// Reports a whole stream that carried one album, and everything up to the commit, whose row it gives back.
+    mutating func finish(
+        received: CheckpointVector = CheckpointVector(["SyncCompleteV1": "SyncCompleteV1|20"]), at now: Int64 = 5_000,
+        place: SourceLocation = #_sourceLocation
+    ) throws -> CursorRow {
+        send(.streamEnded(StreamReport(end: .complete, received: received, carriedData: true)))
+        if action == .listCheckpoints { send(.listed(CheckpointVector())) }
+        #expect(action == .readClock, sourceLocation: place)
+        guard case .commit(let row, _) = send(.clock(now)) else {
+            Issue.record("expected a commit, got \(action)", sourceLocation: place)
+            throw PullFailure.streamBroken
+        }
+        return row
+    }
+
+    static func row(
+        _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector, session: Session = PullPlaybook.session,
+        generation: Int = 0, isConfirmed: Bool = true, digest: String = PullPlaybook.digest
+    ) throws -> CursorRow {
+        CursorRow(
+            principal: principal, cursor: try #require(Cursor(rawValue: cursor)), replica: replica, parent: nil,
+            vector: vector, schemaVersion: 1, session: session, generation: generation, isConfirmed: isConfirmed,
+            mappingDigest: digest)
+    }
+
+    static func context(
+        _ row: CursorRow?, position: Position = .at(PullPlaybook.vector), generation: Int = 0,
+        hasConfirmedSuccessor: Bool = false, isNewestOfReplica: Bool = true, newest: Int64? = 1_000
+    ) -> PullContext {
+        PullContext(
+            row: row, hasConfirmedSuccessor: hasConfirmedSuccessor, isNewestOfReplica: isNewestOfReplica,
+            newest: newest.flatMap { Cursor(rawValue: $0) },
+            session: SessionRow(generation: generation, position: position))
+    }
+}
+
+extension PullAction {
+    /// Asks for everything that a client of version 1 has, from the vector on.
+    static func stream(from vector: CheckpointVector, afresh: Bool = true) -> PullAction {
+        .stream(types: PullPlaybook.types, from: vector, afresh: afresh)
+    }
+}
+
+extension PullEvent {
+    /// A stream that ended so.
+    static func ended(
+        _ end: StreamReport.End, received: [String: String] = [:], carriedData: Bool = false
+    ) -> PullEvent {
+        .streamEnded(StreamReport(end: end, received: CheckpointVector(received), carriedData: carriedData))
+    }
+}
