@@ -7,9 +7,9 @@ package import SyncModel
 /// Writes what a client gets back when all went well, around records that are sent from a spool.
 ///
 /// The pieces of a pull answer in their order: ``opening``, then for each table ``tableOpening(_:isFirst:)``, the
-/// created records, ``updatedOpening``, the updated ones, ``deletedOpening``, the deleted ids, ``tableClosing``, at last
-/// ``closing(cursor:strategy:)``. Between records stands ``separator``. Each table has all three lists: a client that
-/// misses one fails before it applies anything (protocol rule 4).
+/// created records, ``updatedOpening``, the updated ones, ``deletedOpening``, the deleted ids, ``tableClosing``, and
+/// at last ``closing(cursor:strategy:)``. Between records stands ``separator``. Each table has all three lists: a
+/// client that misses one fails before it applies anything (protocol rule 4).
 package struct AnswerWriter: Sendable {
     /// What a client is to do with the records that it has and the answer doesn't name.
     package enum Strategy: String, CaseIterable, Sendable {
