@@ -122,6 +122,8 @@ extension SQLiteStateStore {
 
     /// The schema version of a file; 0 for a new, empty one.
     private static func version(of file: StateFile, _ options: Options) throws -> Int {
+        // SQLite takes less than a page for an empty database, and would write over it.
+        if let size = file.size(), (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
         let queue = try DatabaseQueue(path: file.path, configuration: configuration(options))
         defer { try? queue.close() }
         let (application, version, tables) = try queue.read { db in

@@ -28,7 +28,9 @@ package final class SQLiteStateStore: StateStore {
         identity = file.identity()
     }
 
-    deinit { releaseLock() }
+    deinit {
+        if let descriptor = lock.withLockedValue({ $0.take() }) { StateFile.unlock(descriptor) }
+    }
 
     /// Where the state is: absolute, without symbolic links.
     package var path: String { file.path }
@@ -73,22 +75,16 @@ package final class SQLiteStateStore: StateStore {
     }
 
     package func close() async {
+        // Whoever takes the lock out closes; a second time GRDB would hand SQLite a connection that is gone.
+        guard let descriptor = lock.withLockedValue({ $0.take() }) else { return }
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [self] in
+            DispatchQueue.global().async { [pool] in
                 // Without this the log stays beside the file until the next start, which is harmless.
                 _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
                 try? pool.close()
-                releaseLock()
+                StateFile.unlock(descriptor)
                 continuation.resume()
             }
         }
-    }
-
-    private func releaseLock() {
-        let descriptor = lock.withLockedValue { lock in
-            defer { lock = nil }
-            return lock
-        }
-        if let descriptor { StateFile.unlock(descriptor) }
     }
 }

@@ -45,6 +45,9 @@ struct StateFile: Sendable, Hashable {
             let code = errno
             throw .open(path: path, reason: "its directory '\(directory)': \(Self.reason(code))")
         }
+        guard stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .open(path: path, reason: Self.reason(ENOTDIR))
+        }
         self.path = real == "/" ? "/\(name)" : "\(real)/\(name)"
     }
 
@@ -70,6 +73,13 @@ struct StateFile: Sendable, Hashable {
             guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
             guard chmod(name, 0o600) == 0 else { throw Self.error(errno, path: name) }
         }
+    }
+
+    /// How many bytes the file has; nil if there is none.
+    func size() -> Int? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Int(status.st_size)
     }
 
     /// Which file stands at the path now; nil if none does.

@@ -1,0 +1,127 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import SyncModel
+import Testing
+
+/// A crash leaves the database file and a prefix of its log: these tests take copies of both and open the copies.
+@Suite struct SQLiteCrashTests {
+    private static func copy(_ path: String, to directory: String, logBytes: Int? = nil) throws -> String {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let copy = directory + "/state.db"
+        try contents(path).write(to: URL(filePath: copy))
+        if let log = try? contents(path + "-wal") {
+            try log.prefix(logBytes ?? log.count).write(to: URL(filePath: copy + "-wal"))
+        }
+        return copy
+    }
+
+    /// The cursors that a copy has; every one with its vector, and sound as a whole.
+    private static func cursors(in path: String, upTo last: Int64) async throws -> [Int64] {
+        try await withSQLite(path) { store in
+            try await store.check(thoroughly: true)
+            var found: [Int64] = []
+            for value in 1...last {
+                guard let row = try await store.context(value).row else { continue }
+                #expect(row.vector["AlbumV1"] == "\(value)")
+                found.append(value)
+            }
+            #expect(try await store.context().newest?.rawValue == found.last)
+            return found
+        }
+    }
+
+    private static func step(_ value: Int64, of store: SQLiteStateStore) async throws {
+        let row = try row(value, parent: value > 1 ? value - 1 : nil, vector: ["AlbumV1": "\(value)"])
+        try await value == 1 ? store.begin(row) : store.proceed(row)
+    }
+
+    @Test func `whatever was committed when the power failed is there`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite(directory + "/state.db") { store in
+                for value: Int64 in 1...15 {
+                    try await Self.step(value, of: store)
+                    let copy = try Self.copy(store.path, to: directory + "/\(value)")
+                    #expect(try await Self.cursors(in: copy, upTo: 16) == Array(1...value))
+                }
+            }
+        }
+    }
+
+    @Test func `a log that was cut anywhere gives a state as it once was`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite(directory + "/state.db") { store in
+                for value: Int64 in 1...8 { try await Self.step(value, of: store) }
+                let length = try contents(store.path + "-wal").count
+                var random = Seeded(seed: 8)
+                let cuts = (0..<60).map { _ in Int.random(in: 0...length, using: &random) }.sorted() + [length]
+                var before: [Int64] = []
+                for (index, cut) in cuts.enumerated() {
+                    let copy = try Self.copy(store.path, to: directory + "/\(index)", logBytes: cut)
+                    let found = try await Self.cursors(in: copy, upTo: 9)
+                    #expect(found == Array(1...9).prefix(found.count).map(Int64.init))
+                    #expect(found.count >= before.count)
+                    before = found
+                }
+                #expect(before == Array(1...8))
+            }
+        }
+    }
+
+    @Test func `copies that are taken while others write are sound`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite(directory + "/state.db") { store in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for writer: Int64 in 1...4 {
+                        group.addTask {
+                            let principal = Principal(rawValue: "writer\(writer)")
+                            for value: Int64 in 1...25 {
+                                let row = try row(
+                                    value, of: principal, replica: writer, vector: ["AlbumV1": "\(value)"])
+                                try await value == 1 ? store.begin(row) : store.proceed(row)
+                                try await store.confirm(principal: principal, cursor: cursor(value), at: now)
+                            }
+                        }
+                    }
+                    for index in 0..<10 {
+                        // What a backup tool does: one read transaction, however much is written meanwhile.
+                        let copy = directory + "/copy\(index).db"
+                        try sqlite(store.path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+                        try await withSQLite(copy) { copied in
+                            try await copied.check(thoroughly: true)
+                            for replica in try await copied.replicas(of: nil, after: nil, limit: 9) {
+                                let newest = try #require(replica.newest)
+                                let context = try await copied.context(newest.rawValue, of: replica.principal)
+                                #expect(context.newest == newest)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(try await store.newestCursor()?.rawValue == 25)
+            }
+        }
+    }
+
+    @Test func `a failed transaction in the middle leaves nothing of itself`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite(directory + "/state.db") { store in
+                try await store.begin(row(1))
+                // The mapping digest is checked last, when principal, session, replica and vector are written.
+                var bad = try row(2, of: bob, replica: 2, vector: ["b": "b"], session: tablet)
+                bad.mappingDigest = ""
+                let commit = PullCommit(row: bad, replica: .new, now: now)
+                await #expect(throws: StateError.invalid("mapping digest")) { try await store.commit(commit) }
+                try sqlite(store.path) { db in
+                    for table in ["principal", "session", "replica", "vector", "cursor"] {
+                        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
+                        #expect(count == 1, "\(table)")
+                    }
+                }
+            }
+        }
+    }
+}
