@@ -1,0 +1,43 @@
+# Every target does its own set-up. ARGS goes to the command that a target runs, SWIFTFLAGS to every swift command.
+
+SWIFTFLAGS ?=
+ARGS ?=
+SEEDS ?= 20000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test soak lint format bench docs-check
+
+help: ## Show this list
+	@echo 'usage: make TARGET [ARGS="..."]'
+	@echo
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+
+setup: ## Check the Swift toolchain and install the Debian packages that are missing
+	@.ci/setup
+
+build: setup ## Build everything, tests too
+	swift build --build-tests $(SWIFTFLAGS)
+
+demo: setup ## Run the gateway with a demo backend; ARGS=--once ends by itself
+	swift build --product rind $(SWIFTFLAGS)
+	@"$$(swift build --show-bin-path $(SWIFTFLAGS))/rind" demo $(ARGS)
+
+test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
+	@.ci/test $(SWIFTFLAGS) $(ARGS)
+
+soak: setup ## Run what takes hours: all tests under the thread sanitizer, then SEEDS=20000 simulations
+	@.ci/test --sanitize=thread --scratch-path .build-tsan $(SWIFTFLAGS) $(ARGS)
+	@RIND_TEST_SEEDS=$(SEEDS) .ci/test --filter SimulationTests $(SWIFTFLAGS)
+
+lint: setup ## Check formatting and style
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+
+format: setup ## Format the sources in place
+	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+bench: setup ## Run the benchmarks, optimised; ARGS names scenarios
+	swift run -c release $(SWIFTFLAGS) rind-bench $(or $(ARGS),FirstSync)
+
+docs-check: setup ## Check that links lead somewhere and generated files are up to date
+	@.ci/test --filter 'TidyTests|GatewayConfigTests' $(SWIFTFLAGS)
