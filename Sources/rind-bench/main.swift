@@ -1,1 +1,4 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
 print("not yet")

@@ -1,0 +1,81 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@Suite struct CodeTests {
+    @Test func `banned calls are not made`() {
+        report(Tree.swiftFiles.flatMap(BanRule.violations))
+    }
+
+    @Test func `checks of the compiler are switched off only with a reason`() {
+        report(Tree.swiftFiles.flatMap(ReasonRule.violations))
+    }
+
+    @Test func `what other targets see has a doc comment`() {
+        let targets = Dictionary(grouping: Tree.swiftFiles.filter(\.isSource), by: \.target)
+        for files in targets.values {
+            let requirements = Set(files.flatMap { DocumentationRule.requirements(in: $0.swift) })
+            report(files.flatMap { DocumentationRule.violations(in: $0, requirements: requirements) })
+        }
+    }
+
+    @Test(
+        arguments: [
+            "let a = try! f()", "b as! Int", "Task.detached { }", "Task { await f() }", "DispatchSemaphore(value: 0)",
+            "print(1)", "Swift.print(1)", "fatalError()", "let a = Mutex<Int>(1)", "Synchronization.Mutex(1)",
+            "public struct S {}", "package extension S {}", "Thread.sleep(1)", "let s = URLSession.shared",
+        ])
+    func `a banned call is found`(text: String) {
+        #expect(BanRule.violations(in: SourceFile(path: "Sources/Gateway/X.swift", text: text)).count == 1)
+    }
+
+    @Test(
+        arguments: [
+            "try !f()", "// try! f()", "let a = \"try! \\(f(\")\")) try!\"", "let a = #\"as! \" print(1)\"#",
+            "let a = \"\"\"\n  print(1) \"quoted\" Task { }\n  \"\"\"", "writer.print(1)", "case sleep(Int)",
+            "try await sleep(a)", "func print(_ a: Int) {}",
+            "fatalError(\"the store was closed\")", "group.addTask { }", "try await Task.sleep(for: a)",
+            "func `print() is fine`() {}", "a.contains(/print(/)", "/* outer /* try! */ print(1) */",
+        ])
+    func `what only looks like a banned call stays alone`(text: String) {
+        #expect(BanRule.violations(in: SourceFile(path: "Sources/Gateway/X.swift", text: text)).isEmpty)
+    }
+
+    @Test func `commands may print`() {
+        #expect(BanRule.violations(in: SourceFile(path: "Sources/rind/X.swift", text: "print(1)")).isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("final class A: @unchecked Sendable {}", 1), ("/// A thing.\nfinal class A: @unchecked Sendable {}", 1),
+            ("// Only the reactor's thread uses it.\nfinal class A: @unchecked Sendable {}", 0),
+            ("// Confined.\n/// A thing.\n@frozen\nfinal class A: @unchecked Sendable {}", 0),
+            ("let a = 1\nnonisolated(unsafe) var b = 1", 1), ("// Set once.\nnonisolated(unsafe) var b = 1", 0),
+        ])
+    func `a switched-off check needs its reason directly above`(text: String, expected: Int) {
+        #expect(ReasonRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("package struct A {}", 1), ("/// An A.\npackage struct A {}", 0), ("// An A.\npackage struct A {}", 1),
+            ("/// An A.\n@frozen\n@inlinable\npackage struct A {}", 0), ("package import SyncModel", 0),
+            ("extension A {\n    static package func f() {}\n}", 1), ("package private(set) var a = 1", 1),
+            ("enum A {\n    package var b: Int { 1 }\n}", 1), ("let package = Package(name: \"a\")", 0),
+            ("package init(stringLiteral value: String) {}", 0),
+            ("/// A P.\npackage protocol P {\n    func f(a: () -> Int)\n    /// A.\n    var a: Int { get }\n}", 1),
+            ("/// A P.\npackage protocol P {\n    /// F.\n    func f()\n}\nstruct S {\n    func g() {}\n}", 0),
+        ])
+    func `a declaration without doc comment is found`(text: String, expected: Int) {
+        #expect(DocumentationRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)
+    }
+
+    @Test func `a function that a protocol of the target asks for is documented there`() {
+        let text = SwiftText("/// A P.\npackage protocol P {\n    /// F.\n    func f()\n}\nfunc g() {}")
+        let requirements = DocumentationRule.requirements(in: text)
+        let file = SourceFile(path: "Sources/A/B.swift", text: "package func f() {}\npackage func g() {}")
+        #expect(requirements == ["f"])
+        #expect(DocumentationRule.violations(in: file, requirements: requirements).map(\.line) == [2])
+    }
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Calls that are not made here, each with what to do instead.
+enum BanRule {
+    /// Where a ban holds.
+    enum Scope {
+        case everywhere
+        /// The code that ships, but not its tests.
+        case sources
+        /// What ships except the commands, which talk to people.
+        case libraries
+    }
+
+    /// A sequence of tokens that must not appear.
+    struct Ban {
+        let pattern: [SwiftText.Token]
+        let spelling: String
+        let instead: String
+        let scope: Scope
+        /// Paths where it is right all the same.
+        let allowed: Set<String>
+
+        init(_ spelling: String, instead: String, scope: Scope = .everywhere, allowed: Set<String> = []) {
+            self.spelling = spelling
+            self.instead = instead
+            self.scope = scope
+            self.allowed = allowed
+            pattern = SwiftText(spelling).tokens
+        }
+
+        func holds(for file: SourceFile) -> Bool {
+            guard !allowed.contains(file.path) else { return false }
+            return switch scope {
+            case .everywhere: true
+            case .sources: file.isSource
+            case .libraries: file.isSource && !["rind", "rind-bench"].contains(file.target)
+            }
+        }
+    }
+
+    static let bans = [
+        Ban("try!", instead: "throw, or explain to the compiler why it cannot fail"),
+        Ban("as!", instead: "use 'as?' and say what happens otherwise"),
+        Ban("Task.detached", instead: "use a task group: its children end with it"),
+        Ban("Task {", instead: "use a task group or a service's run()", scope: .sources),
+        Ban("DispatchSemaphore", instead: "await; nothing may block the threads of the concurrency runtime"),
+        Ban("Thread.sleep", instead: "wait for an event, or drive a ManualClock"),
+        Ban("usleep(", instead: "wait for an event, or drive a ManualClock"),
+        Ban("sleep(", instead: "wait for an event, or drive a ManualClock"),
+        Ban("print(", instead: "use the logger", scope: .libraries),
+        Ban("debugPrint(", instead: "use the logger", scope: .libraries),
+        Ban("dump(", instead: "use the logger", scope: .libraries),
+        Ban("NSLog(", instead: "use the logger"),
+        Ban("fatalError()", instead: "write the sentence that the operator will find in the log"),
+        Ban("preconditionFailure()", instead: "write the sentence that the operator will find in the log"),
+        Ban("Mutex<", instead: "use NIOLockedValueBox: the thread sanitizer does not understand Mutex on Linux"),
+        Ban("Mutex(", instead: "use NIOLockedValueBox: the thread sanitizer does not understand Mutex on Linux"),
+        Ban("URLSession", instead: "use Curl: libcurl is the only way to a backend", scope: .sources),
+        Ban("public", instead: "write 'package': this package ships a program, not a library"),
+        Ban("open class", instead: "write 'package': this package ships a program, not a library"),
+        Ban("package extension", instead: "write 'package' on the members, where their comments are checked"),
+    ]
+
+    static func violations(in file: SourceFile) -> [Violation] {
+        bans.filter { $0.holds(for: file) }.flatMap { ban in
+            occurrences(of: ban.pattern, in: file.swift).map { line in
+                Violation(file: file, line: line, message: "'\(ban.spelling)' is not used here: \(ban.instead)")
+            }
+        }
+    }
+
+    /// The lines where the tokens follow each other.
+    ///
+    /// A call counts only where the name is the library's: not of a member, a declaration or an asynchronous function of
+    /// our own. An exclamation mark counts only where it touches the word before it: `try !isEmpty` is something else.
+    private static func occurrences(of pattern: [SwiftText.Token], in text: SwiftText) -> [Int] {
+        guard let first = pattern.first, text.tokens.count >= pattern.count else { return [] }
+        return (0...text.tokens.count - pattern.count).compactMap { start in
+            guard text.tokens[start].text == first.text else { return nil }
+            let window = text.tokens[start..<start + pattern.count]
+            guard window.map(\.text) == pattern.map(\.text) else { return nil }
+            guard zip(window, pattern).allSatisfy({ $0.text != "!" || $0.isAdjacent == $1.isAdjacent }) else {
+                return nil
+            }
+            let before = start > 0 ? text.tokens[start - 1].text : ""
+            let isCall = pattern.last?.text == "(" && first.text != "Mutex"
+            if isCall || first.text == "public", [".", "func", "case", "await"].contains(before),
+                !isQualified(start, in: text)
+            {
+                return nil
+            }
+            return text.tokens[start].line
+        }
+    }
+
+    /// Whether what stands before the dot is the module itself: `Swift.print(`.
+    private static func isQualified(_ index: Int, in text: SwiftText) -> Bool {
+        index > 1 && ["Swift", "Foundation", "Glibc", "Darwin"].contains(text.tokens[index - 2].text)
+    }
+}

@@ -1,0 +1,45 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@Suite struct SizeTests {
+    @Test func `files and functions stay small`() {
+        report(Tree.swiftFiles.flatMap(SizeRule.violations))
+    }
+
+    @Test(
+        arguments: [
+            ("func f() {\n\n}", 3),
+            ("func f(\n    a: Int = { 1 }(),\n    b: [Int] = []\n) async throws -> Int\nwhere A: B {\n}", 6),
+            ("init?(_ text: String) {\n    // }\n    let a = \"}\"\n}", 4),
+            ("var a: Int {\n    1\n}", 3),
+            ("subscript(a: Int) -> Int {\n    1\n}", 3),
+            ("static func < (a: Self, b: Self) -> Bool {\n    true\n}", 3),
+            ("@Test func `a name with { in it`() {\n}", 2),
+        ])
+    func `a function is measured from its first word to its brace`(text: String, length: Int) {
+        #expect(SizeRule.functions(in: SwiftText(text)).map(\.length) == [length])
+    }
+
+    @Test(
+        arguments: [
+            "protocol P {\n    func f() -> Int\n    init()\n    func g()\n}\nstruct S {\n}",
+            "let a = S.init(b: 1)\nif a {\n}", "var a: Int = 1\nlet b = { 1 }", "var a: S\nlet b = { 1 }",
+        ])
+    func `what has no body is not measured`(text: String) {
+        #expect(SizeRule.functions(in: SwiftText(text)).isEmpty)
+    }
+
+    @Test(arguments: [(70, 0), (71, 1)])
+    func `a function may have seventy lines`(length: Int, expected: Int) {
+        let text = "func f() {\n" + String(repeating: "    g()\n", count: length - 2) + "}\n"
+        #expect(SizeRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)
+    }
+
+    @Test(arguments: [(500, 0), (501, 1)])
+    func `a file may have five hundred lines`(length: Int, expected: Int) {
+        let text = String(repeating: "\n", count: length)
+        #expect(SizeRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)
+    }
+}
