@@ -78,7 +78,7 @@ let package = Package(
             ]),
         .target(
             name: "DemoBackend",
-            dependencies: ["JSONBytes", hummingbird, httpTypes, grdb, nioCore, nioLocks, lifecycle, log]),
+            dependencies: ["CZlib", hummingbird, httpTypes, grdb, nioCore, nioLocks, lifecycle, log]),
         .executableTarget(
             name: "rind",
             dependencies: [

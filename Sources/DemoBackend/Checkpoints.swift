@@ -1,0 +1,69 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The checkpoints of a session, set as clients ask: nobody checks that they move forward, or what is in them.
+enum Checkpoints {
+    static let reset = "SyncResetV1"
+    static let complete = "SyncCompleteV1"
+    static let maximumAcks = 1000
+
+    /// The checkpoints by namespace.
+    static func all(of session: String, in db: Database) throws -> [String: String] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT type, ack FROM checkpoints WHERE session_id = ?", arguments: [session])
+        return Dictionary(rows.map { ($0["type"], $0["ack"]) }) { _, last in last }
+    }
+
+    /// Takes acks in their order; one of a reset does the reset and drops all others of the request.
+    static func set(_ acks: [String], of session: String, in db: Database) throws {
+        guard acks.count <= maximumAcks else { throw DemoError.badRequest("acks must contain at most 1000 elements") }
+        guard !acks.isEmpty else { throw DemoError.internal("syntax error at end of input") }
+        let types = acks.map { String($0.prefix { $0 != "|" }) }
+        for type in types where !StreamType.namespaces.contains(type) {
+            throw DemoError.badRequest("Invalid ack type: \(type)")
+        }
+        if types.contains(reset) { return try clear(session, in: db) }
+        for (type, ack) in zip(types, acks) { try set(ack, type: type, of: session, in: db) }
+    }
+
+    /// Takes one ack, whatever stood there before.
+    static func set(_ ack: String, type: String, of session: String, in db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO checkpoints (session_id, type, ack) VALUES (?, ?, ?)
+                ON CONFLICT (session_id, type) DO UPDATE SET ack = excluded.ack
+                """,
+            arguments: [session, type, ack])
+    }
+
+    /// Forgets the checkpoints of some types, or all of them.
+    static func delete(types: [String]?, of session: String, in db: Database) throws {
+        guard let types else {
+            return try db.execute(sql: "DELETE FROM checkpoints WHERE session_id = ?", arguments: [session])
+        }
+        guard !types.isEmpty else { throw DemoError.internal("syntax error at or near \")\"") }
+        for type in types {
+            guard StreamType.namespaces.contains(type) else { throw DemoError.badRequest("unknown type \(type)") }
+            try db.execute(
+                sql: "DELETE FROM checkpoints WHERE session_id = ? AND type = ?", arguments: [session, type])
+        }
+    }
+
+    /// Ends a pending reset: no flag and no checkpoints.
+    static func clear(_ session: String, in db: Database) throws {
+        try db.execute(sql: "UPDATE sessions SET is_pending_reset = 0 WHERE id = ?", arguments: [session])
+        try db.execute(sql: "DELETE FROM checkpoints WHERE session_id = ?", arguments: [session])
+    }
+}
+
+extension StreamType {
+    /// Every type that a token can belong to.
+    static let namespaces: Set<String> = Set(
+        all.flatMap { [$0.upsert, $0.deletes?.lineType, $0.backfill?.lineType].compactMap(\.self) }
+            + [Checkpoints.reset, Checkpoints.complete, BulkRows.lineType])
+
+    /// Every request type that this backend knows.
+    static let requests: Set<String> = Set(all.map(\.request) + [BulkRows.request])
+}

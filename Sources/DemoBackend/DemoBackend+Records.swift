@@ -1,0 +1,90 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import NIOConcurrencyHelpers
+
+extension DemoBackend {
+    /// Every record that a user (id or email) sees: by table and by id, the parts of composite keys joined with `.`.
+    ///
+    /// Members are named as in pushes, dates ISO 8601: what the client's side should have after a quiet sync.
+    package func records(
+        of user: String = DemoConfiguration.Account.ada.id
+    ) async throws -> [String: [String: DemoValue]] {
+        try await store.write { db in
+            let id = try Accounts.user(user, in: db)
+            var tables: [String: [String: DemoValue]] = [:]
+            for entity in Entity.all {
+                let (alias, condition) = Visibility.of(entity)
+                let rows = try Row.fetchAll(
+                    db, sql: "SELECT \(alias).* FROM \(entity.name) \(alias) WHERE \(condition)",
+                    arguments: ["user": id])
+                var records: [String: DemoValue] = [:]
+                for row in rows {
+                    let key = entity.keys.map { row[$0.column] as String }.joined(separator: ".")
+                    let members = entity.members(of: row)
+                    records[key] = .object(Dictionary(members.map { ($0.name, $0.value) }) { $1 })
+                }
+                tables[entity.name] = records
+            }
+            return tables
+        }
+    }
+
+    /// Makes a session for a user, as a login does, and gives its access token.
+    package func login(as email: String) async throws -> String {
+        let (now, id) = (clock.now, store.ids.next())
+        return try await store.write { db in
+            let password = try String.fetchOne(
+                db, sql: "SELECT password FROM users WHERE email = ?", arguments: [email])
+            guard let password,
+                let token = try Accounts.login(email: email, password: password, at: now, id: id, in: db)
+            else { throw DemoError.badRequest("no user \(email)") }
+            return token
+        }
+    }
+
+    /// Sets or takes back the reset flag of a session, by its access token.
+    package func setPendingReset(_ isPending: Bool, token: String) async throws {
+        try await store.write { db in
+            try db.execute(
+                sql: "UPDATE sessions SET is_pending_reset = ? WHERE token = ?", arguments: [isPending, token])
+        }
+    }
+
+    /// The checkpoints that the backend holds for a session, by namespace.
+    package func checkpoints(token: String) async throws -> [String: String] {
+        try await store.write { db in
+            let session = try String.fetchOne(db, sql: "SELECT id FROM sessions WHERE token = ?", arguments: [token])
+            return try session.map { try Checkpoints.all(of: $0, in: db) } ?? [:]
+        }
+    }
+
+    /// Forgets old deletions, sessions and answers now; streams do it by themselves once a day.
+    package func prune() async throws {
+        let now = clock.now
+        try await store.write { try DemoStore.prune(at: now, in: $0) }
+    }
+
+    /// Prunes where that was more than a day of the clock ago.
+    func pruneOnceADay() async throws {
+        let now = clock.now
+        let isDue = lastPruned.withLockedValue { last in
+            guard now - last >= DemoClock.days(1) else { return false }
+            last = now
+            return true
+        }
+        if isDue { try await prune() }
+    }
+
+    /// Forgets all records, deletions and checkpoints, as where a backend is restored empty; accounts and sessions stay.
+    package func wipe() async throws {
+        try await store.write { db in
+            let audits = Entity.all.map(\.audit.table) + ["task_share_audit"]
+            for table in ["project_members", "task_shares", "checkpoints", "answers"] + Entity.all.map(\.name) + audits
+            {
+                try db.execute(sql: "DELETE FROM \(table)")
+            }
+        }
+    }
+}

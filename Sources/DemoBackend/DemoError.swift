@@ -1,0 +1,35 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// An answer other than success, as `{"message":…,"statusCode":…}`.
+struct DemoError: Error {
+    let status: HTTPResponse.Status
+    let message: String
+    var headers = HTTPFields()
+
+    static func badRequest(_ message: String) -> Self { Self(status: .badRequest, message: message) }
+    static func forbidden(_ message: String) -> Self { Self(status: .forbidden, message: message) }
+    static func unprocessable(_ message: String) -> Self { Self(status: .unprocessableContent, message: message) }
+    static func `internal`(_ message: String) -> Self { Self(status: .internalServerError, message: message) }
+    static let unauthenticated = Self(status: .unauthorized, message: "Authentication required")
+
+    var response: Response {
+        let body: DemoValue = ["message": .string(message), "statusCode": .number(Double(status.code))]
+        return Response(status: status, json: body, headers: headers)
+    }
+}
+
+extension Response {
+    /// An answer of one JSON document.
+    init(status: HTTPResponse.Status = .ok, json: DemoValue, headers: HTTPFields = [:]) {
+        var bytes: [UInt8] = []
+        json.write(to: &bytes)
+        var headers = headers
+        headers[.contentType] = "application/json"
+        self.init(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

@@ -1,0 +1,88 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that goes wrong with the next requests that match.
+package struct DemoFault: Sendable {
+    /// What happens.
+    package enum Action: Sendable {
+        /// The request is not carried out; this status is the answer.
+        case status(Int, retryAfter: Int? = nil)
+        /// The request is carried out and the connection closed without an answer.
+        case loseAnswer
+        /// The request is carried out after this many milliseconds.
+        case delay(Int)
+        /// The request is carried out; its stream goes wrong.
+        case stream(Stream)
+    }
+
+    /// What goes wrong with a stream. Lines are counted from 0.
+    package struct Stream: Sendable {
+        /// Closes the connection after this many lines, without ending the body.
+        package var cutAfterLines: Int?
+        /// Closes the connection after this many bytes of the body.
+        package var cutAfterBytes: Int?
+        /// Ends the body in good order after this many lines.
+        package var endAfterLines: Int?
+        /// Sends this many lines and then nothing, with the connection open, until the client goes.
+        package var stallAfterLines: Int?
+        /// Milliseconds before each line.
+        package var delayPerLine: Int?
+        /// Leaves out the complete line.
+        package var omitsComplete = false
+        /// What is wrong with single lines, by their number.
+        package var malformed: [Int: Malformation] = [:]
+
+        /// A stream in which nothing is wrong.
+        package init() {}
+    }
+
+    /// What is wrong with a line.
+    package enum Malformation: Hashable, Sendable {
+        /// Half of the line in its place.
+        case invalidJSON
+        /// A byte that is no UTF-8 in the first string of its data.
+        case invalidUTF8
+        /// Its data lacks the id and every member that ends in `Id`.
+        case noID
+        /// Numbers, booleans and strings of its data in each other's place.
+        case wrongTypes
+        /// The line's data is no object.
+        case notAnObject
+        /// A line of a type that nobody knows, before it.
+        case unknownTypeBefore
+        /// A line that is no JSON at all, before it.
+        case garbageBefore
+        /// An empty line before it.
+        case blankBefore
+        /// The line twice.
+        case duplicate
+        /// As many bytes of padding in its data.
+        case overlong(Int)
+        /// A line without an ack token.
+        case noAck
+    }
+
+    /// The method that a request must have; nil is any.
+    package var method: String?
+    /// The path that a request must have; nil is any.
+    package var path: String?
+    /// How many requests it happens to.
+    package var times: Int
+    /// What happens.
+    package var action: Action
+
+    /// A fault for the next `times` requests of this method and path.
+    package init(_ method: String? = nil, _ path: String? = nil, times: Int = 1, action: Action) {
+        self.method = method
+        self.path = path
+        self.times = times
+        self.action = action
+    }
+
+    /// A fault of the next stream.
+    package static func stream(_ change: (inout Stream) -> Void) -> DemoFault {
+        var stream = Stream()
+        change(&stream)
+        return DemoFault("POST", "/sync/stream", action: .stream(stream))
+    }
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// Files for pass-through: stored ones while they are small, and generated ones of any size.
+///
+/// A name that begins with a number of bytes, such as `104857600.bin` or `100MiB.bin`, is a generated file.
+final class DemoFiles: Sendable {
+    static let largestStored = 16 << 20
+    static let mostStored = 64
+
+    private let stored = NIOLockedValueBox<[String: [UInt8]]>([:])
+
+    /// A file that can be read in parts.
+    enum File: Sendable {
+        case stored([UInt8])
+        case generated(size: Int)
+
+        var size: Int {
+            switch self {
+            case .stored(let bytes): bytes.count
+            case .generated(let size): size
+            }
+        }
+
+        /// The bytes of a range within the file.
+        func bytes(_ range: Range<Int>) -> ByteBuffer {
+            switch self {
+            case .stored(let bytes): ByteBuffer(bytes: bytes[range])
+            case .generated: Self.generated(range)
+            }
+        }
+
+        /// The byte at `n` is `n × 31 + n ÷ 256` modulo 256, so that a shifted or repeated part is noticed.
+        private static func generated(_ range: Range<Int>) -> ByteBuffer {
+            var buffer = ByteBuffer()
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
+                for (index, place) in range.enumerated() {
+                    bytes[index] = UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8)
+                }
+                return range.count
+            }
+            return buffer
+        }
+
+        /// Changes when the content does.
+        var tag: String {
+            switch self {
+            case .generated(let size): "\"generated-\(size)\""
+            case .stored(let bytes):
+                "\"\(bytes.count)-\(bytes.reduce(5381) { ($0 << 5) &+ $0 &+ Int($1) })\""
+            }
+        }
+    }
+
+    func file(named name: String) -> File? {
+        if let bytes = stored.withLockedValue({ $0[name] }) { return .stored(bytes) }
+        let digits = name.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int(digits), !digits.isEmpty else { return nil }
+        let unit = name.dropFirst(digits.count).prefix { $0 != "." }
+        switch unit {
+        case "": return .generated(size: number)
+        case "KiB" where number < 1 << 30: return .generated(size: number << 10)
+        case "MiB" where number < 1 << 20: return .generated(size: number << 20)
+        default: return nil
+        }
+    }
+
+    /// Keeps a file; false where there is no room for more.
+    func store(_ bytes: [UInt8], as name: String) -> Bool {
+        stored.withLockedValue { stored in
+            guard stored.count < Self.mostStored || stored[name] != nil else { return false }
+            stored[name] = bytes
+            return true
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+
+/// A request that the backend has seen, for assertions.
+package struct DemoRequest: Sendable {
+    /// The method in capital letters.
+    package var method: String
+    /// The path without the query.
+    package var path: String
+    /// The query without its question mark; empty where there is none.
+    package var query: String
+    /// The headers, names in small letters; of a repeated one the last.
+    package var headers: [String: String]
+    /// The body's text, but for files.
+    package var body: String
+    /// The body as JSON, where it is JSON.
+    package var json: DemoValue? { DemoValue(parsing: body.utf8) }
+    /// The status of the answer; nil while there is none, and where the connection was closed without one.
+    package var status: Int?
+}
+
+/// What the backend was asked, and what is to go wrong with what comes.
+final class DemoLog: Sendable {
+    private struct State {
+        var requests: [DemoRequest] = []
+        var first = 0
+        var faults: [DemoFault] = []
+        var rejectedIDs: Set<String> = []
+    }
+    private let state = NIOLockedValueBox(State())
+    private static let capacity = 20_000
+
+    var requests: [DemoRequest] { state.withLockedValue(\.requests) }
+
+    var rejectedIDs: Set<String> {
+        get { state.withLockedValue(\.rejectedIDs) }
+        set { state.withLockedValue { $0.rejectedIDs = newValue } }
+    }
+
+    /// Notes a request and gives its number; beyond the capacity the older half is forgotten.
+    func append(_ request: DemoRequest) -> Int {
+        state.withLockedValue { state in
+            if state.requests.count >= Self.capacity {
+                state.requests.removeFirst(Self.capacity / 2)
+                state.first += Self.capacity / 2
+            }
+            state.requests.append(request)
+            return state.first + state.requests.count - 1
+        }
+    }
+
+    func setStatus(_ status: Int, of number: Int) {
+        state.withLockedValue { state in
+            let index = number - state.first
+            if state.requests.indices.contains(index) { state.requests[index].status = status }
+        }
+    }
+
+    func clear() {
+        state.withLockedValue { state in
+            state.first += state.requests.count
+            state.requests = []
+        }
+    }
+
+    func add(_ fault: DemoFault) { state.withLockedValue { $0.faults.append(fault) } }
+
+    func clearFaults() { state.withLockedValue { $0.faults = [] } }
+
+    /// The first fault that is for such a request, which is thereby used up once.
+    func takeFault(method: String, path: String) -> DemoFault.Action? {
+        state.withLockedValue { state in
+            let found = state.faults.firstIndex {
+                ($0.method ?? method) == method && ($0.path ?? path) == path
+            }
+            guard let found else { return nil }
+            state.faults[found].times -= 1
+            let action = state.faults[found].action
+            if state.faults[found].times <= 0 { state.faults.remove(at: found) }
+            return action
+        }
+    }
+}

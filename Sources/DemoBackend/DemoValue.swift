@@ -1,0 +1,76 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A JSON value, for request bodies, records and whatever tests assert on.
+package enum DemoValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([DemoValue])
+    case object([String: DemoValue])
+
+    /// Reads one JSON document; nil where the bytes are none.
+    package init?(parsing bytes: some Sequence<UInt8>) {
+        guard let value = try? JSONDecoder().decode(DemoValue.self, from: Data(bytes)) else { return nil }
+        self = value
+    }
+
+    /// The member of an object; nil where there is none, and for every other kind of value.
+    package subscript(name: String) -> DemoValue? {
+        if case .object(let members) = self { members[name] } else { nil }
+    }
+
+    /// The value of a string.
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The value of a number.
+    package var number: Double? { if case .number(let value) = self { value } else { nil } }
+    /// The value of a boolean.
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The elements of an array.
+    package var array: [DemoValue]? { if case .array(let value) = self { value } else { nil } }
+    /// The members of an object.
+    package var object: [String: DemoValue]? { if case .object(let value) = self { value } else { nil } }
+
+    /// The value as compact JSON, an object's members in alphabetical order.
+    package var json: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension DemoValue: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode([String: DemoValue].self) {
+            self = .object(value)
+        } else {
+            self = .array(try container.decode([DemoValue].self))
+        }
+    }
+}
+
+extension DemoValue: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(floatLiteral value: Double) { self = .number(value) }
+    package init(integerLiteral value: Int) { self = .number(Double(value)) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(arrayLiteral elements: DemoValue...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, DemoValue)...) {
+        self = .object(Dictionary(elements) { _, last in last })
+    }
+    package init(nilLiteral: ()) { self = .null }
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A kind of record: its name in pushes, its key, and its members with the columns that hold them.
+struct Entity: Sendable {
+    /// What a member's value may be.
+    enum Kind: Sendable {
+        case string, number, boolean, date, object
+    }
+
+    /// A member of a record.
+    struct Field: Sendable {
+        let name: String
+        let column: String
+        let kind: Kind
+        let isOptional: Bool
+
+        init(_ name: String, _ column: String, _ kind: Kind, optional: Bool = false) {
+            self.name = name
+            self.column = column
+            self.kind = kind
+            isOptional = optional
+        }
+    }
+
+    /// The name in pushes and in the database.
+    let name: String
+    /// The key's members; one named `id`, or several that make a composite key.
+    let keys: [Field]
+    /// What clients may write.
+    let fields: [Field]
+    /// The column with the user who made the record.
+    let creatorColumn: String
+    /// The audit table and its columns that hold a deleted record's key.
+    let audit: (table: String, keys: [String])
+
+    static let projects = Entity(
+        name: "projects", keys: [Field("id", "id", .string)],
+        fields: [
+            Field("name", "name", .string), Field("isArchived", "is_archived", .boolean),
+            Field("color", "color", .string, optional: true), Field("settings", "settings", .object, optional: true),
+        ],
+        creatorColumn: "owner_id", audit: ("project_audit", ["project_id"]))
+    static let tasks = Entity(
+        name: "tasks", keys: [Field("id", "id", .string)],
+        fields: [
+            Field("name", "name", .string), Field("position", "position", .number),
+            Field("isDone", "is_done", .boolean), Field("projectId", "project_id", .string, optional: true),
+            Field("note", "note", .string, optional: true), Field("dueAt", "due_at", .date, optional: true),
+            Field("createdAt", "created_at", .date), Field("updatedAt", "updated_at", .date),
+        ],
+        creatorColumn: "creator_id", audit: ("task_audit", ["task_id"]))
+    static let comments = Entity(
+        name: "comments", keys: [Field("id", "id", .string)],
+        fields: [Field("body", "body", .string), Field("taskId", "task_id", .string, optional: true)],
+        creatorColumn: "creator_id", audit: ("comment_audit", ["comment_id"]))
+    static let tags = Entity(
+        name: "tags", keys: [Field("id", "id", .string)], fields: [Field("label", "label", .string)],
+        creatorColumn: "creator_id", audit: ("tag_audit", ["tag_id"]))
+    static let taskTags = Entity(
+        name: "task_tags", keys: [Field("taskId", "task_id", .string), Field("tagId", "tag_id", .string)],
+        fields: [], creatorColumn: "creator_id", audit: ("task_tag_audit", ["task_id", "tag_id"]))
+
+    static let all = [projects, tasks, comments, tags, taskTags]
+
+    static func named(_ name: some StringProtocol) -> Entity? { all.first { $0.name == name } }
+
+    /// The condition that finds one record, with a `?` for each part of its key.
+    var keyCondition: String { keys.map { "\($0.column) = ?" }.joined(separator: " AND ") }
+}

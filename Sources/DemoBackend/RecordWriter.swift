@@ -1,0 +1,98 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// Writes records in one transaction, without asking who may do it.
+struct RecordWriter {
+    let db: Database
+    /// Who counts as the maker of new records.
+    let userID: String
+
+    /// Creates a record or changes the members that are given.
+    ///
+    /// - Parameter updateID: The id of the change; nil makes a new one.
+    /// - Returns: Whether the record is new.
+    @discardableResult
+    func put(
+        _ entity: Entity, key: [String], data: [String: DemoValue], updateID: String? = nil
+    ) throws -> Bool {
+        let values = try columns(of: entity, data: data, updateID: updateID)
+        if try exists(entity, key: key) {
+            guard !values.isEmpty else { return false }
+            let assignments = values.map { "\($0.column) = ?" }.joined(separator: ", ")
+            try db.execute(
+                sql: "UPDATE \(entity.name) SET \(assignments) WHERE \(entity.keyCondition)",
+                arguments: StatementArguments(values.map(\.value)) + StatementArguments(key))
+            return false
+        }
+        let all =
+            zip(entity.keys, key).map { (column: $0.column, value: $1.databaseValue) }
+            + [(column: entity.creatorColumn, value: userID.databaseValue)] + values
+        let names = all.map(\.column).joined(separator: ", ")
+        let places = all.map { _ in "?" }.joined(separator: ", ")
+        try db.execute(
+            sql: "INSERT INTO \(entity.name) (\(names)) VALUES (\(places))",
+            arguments: StatementArguments(all.map(\.value)))
+        if entity.name == Entity.projects.name { try share(project: key[0], with: userID, role: "owner") }
+        return true
+    }
+
+    /// Deletes a record; false where there is none.
+    @discardableResult
+    func delete(_ entity: Entity, key: [String]) throws -> Bool {
+        try db.execute(
+            sql: "DELETE FROM \(entity.name) WHERE \(entity.keyCondition)", arguments: StatementArguments(key))
+        return db.changesCount > 0
+    }
+
+    /// Makes a user a member of a project; one who is a member already gets the role.
+    func share(project: String, with user: String, role: String) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO project_members (project_id, user_id, role) VALUES (?, ?, ?)
+                ON CONFLICT (project_id, user_id) DO UPDATE SET role = excluded.role
+                """,
+            arguments: [project, user, role])
+    }
+
+    /// Takes a user out of a project.
+    func revoke(project: String, from user: String) throws {
+        try db.execute(
+            sql: "DELETE FROM project_members WHERE project_id = ? AND user_id = ?", arguments: [project, user])
+    }
+
+    /// Shows one task to a user who need not be in its project.
+    func share(task: String, with user: String) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO task_shares (task_id, user_id) VALUES (?, ?)", arguments: [task, user])
+    }
+
+    /// Takes back what ``share(task:with:)`` did.
+    func unshare(task: String, from user: String) throws {
+        try db.execute(
+            sql: "DELETE FROM task_shares WHERE task_id = ? AND user_id = ?", arguments: [task, user])
+    }
+
+    /// Whether there is such a record.
+    func exists(_ entity: Entity, key: [String]) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT * FROM \(entity.name) WHERE \(entity.keyCondition))",
+            arguments: StatementArguments(key)) ?? false
+    }
+
+    private func columns(
+        of entity: Entity, data: [String: DemoValue], updateID: String?
+    ) throws -> [(column: String, value: DatabaseValue)] {
+        var values: [(column: String, value: DatabaseValue)] = []
+        for (name, value) in data.sorted(by: { $0.key < $1.key }) {
+            if entity.keys.contains(where: { $0.name == name }) { continue }
+            guard let field = entity.fields.first(where: { $0.name == name }) else {
+                throw InvalidMember("\(entity.name) has no member \(name)")
+            }
+            values.append((field.column, try field.databaseValue(of: value)))
+        }
+        if let updateID { values.append(("update_id", updateID.databaseValue)) }
+        return values
+    }
+}

@@ -1,0 +1,40 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A run of complete lines, and where each ends.
+struct StreamLines: Sendable {
+    private(set) var bytes: [UInt8] = []
+    private(set) var ends: [Int] = []
+
+    var count: Int { ends.count }
+
+    /// Adds a line in the order in which members stand on the wire.
+    mutating func append(type: String, data: DemoMembers, ack: String) {
+        bytes.append(contentsOf: #"{"type":"#.utf8)
+        DemoValue.write(type, to: &bytes)
+        bytes.append(contentsOf: #","data":"#.utf8)
+        DemoValue.write(data, to: &bytes)
+        bytes.append(contentsOf: #","ack":"#.utf8)
+        DemoValue.write(ack, to: &bytes)
+        bytes.append(contentsOf: "}\n".utf8)
+        ends.append(bytes.count)
+    }
+
+    /// Adds the bytes of one line with its line feed.
+    mutating func append(line: some Sequence<UInt8>) {
+        bytes.append(contentsOf: line)
+        ends.append(bytes.count)
+    }
+
+    /// Adds whole lines.
+    mutating func append(_ other: StreamLines) {
+        let offset = bytes.count
+        bytes.append(contentsOf: other.bytes)
+        ends.append(contentsOf: other.ends.map { $0 + offset })
+    }
+
+    /// The lines one by one, each with its line feed.
+    var lines: [ArraySlice<UInt8>] {
+        zip([0] + ends, ends).map { bytes[$0..<$1] }
+    }
+}

@@ -1,0 +1,87 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Runs the queries of one stream and gives its lines in chunks of about 64 KiB.
+struct StreamProducer {
+    private let store: DemoStore
+    private let hook: StreamHook?
+    private var cursor: StreamCursor
+    private var failure: (any Error)?
+    private var hasGivenLines = false
+
+    private static let chunk = 64 << 10
+
+    /// Begins the stream.
+    ///
+    /// - Throws: What the answer should be instead of a stream.
+    init(
+        _ request: StreamRequest, caller: Accounts.Caller, configuration: DemoConfiguration, store: DemoStore,
+        hook: StreamHook?
+    ) async throws {
+        self.store = store
+        self.hook = hook
+        let fresh = StreamCursor(request, caller: caller, configuration: configuration)
+        cursor = try await store.write { db in
+            var cursor = fresh
+            try cursor.begin(request, at: store.clock.now, ids: store.ids, in: db)
+            return cursor
+        }
+    }
+
+    /// The next lines; nil at the end.
+    ///
+    /// - Throws: An error of a query, after all lines before it.
+    mutating func next() async throws -> StreamLines? {
+        var lines = cursor.takeLines()
+        while failure == nil, lines.bytes.count < Self.chunk, let step = cursor.step {
+            do {
+                if cursor.isAtStepStart, let point = StreamPoint(step) { try await hook?(point) }
+                let present = cursor
+                cursor = try await store.write { db in
+                    var cursor = present
+                    try cursor.advance(in: db)
+                    return cursor
+                }
+                lines.append(cursor.takeLines())
+            } catch {
+                failure = error
+            }
+        }
+        if lines.count > 0 {
+            hasGivenLines = true
+            return lines
+        }
+        if let failure { throw failure }
+        return nil
+    }
+}
+
+/// A place between two queries of a stream.
+package struct StreamPoint: Hashable, Sendable {
+    /// Which lines the next query gives.
+    package enum Part: String, Sendable {
+        case deletes, backfill, upserts
+    }
+    /// The request type that is served.
+    package var request: String
+    /// Which of its lines come next.
+    package var part: Part
+
+    /// A place before the lines of this part.
+    package init(request: String, part: Part) {
+        self.request = request
+        self.part = part
+    }
+
+    init?(_ step: StreamCursor.Step) {
+        switch step {
+        case .deletes(let type, _): self.init(request: type.request, part: .deletes)
+        case .backfill(let type, _): self.init(request: type.request, part: .backfill)
+        case .upserts(let type): self.init(request: type.request, part: .upserts)
+        case .retired, .rows, .bulk, .complete: return nil
+        }
+    }
+}
+
+/// Called before the first query of each part of a stream; what it writes is newer than the stream's bound.
+package typealias StreamHook = @Sendable (StreamPoint) async throws -> Void

@@ -1,0 +1,39 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a client asks of `POST /sync/stream`.
+struct StreamRequest: Sendable {
+    let types: Set<String>
+    let reset: Bool
+    /// The tokens of checkpoint style *request*; nil where the session's own are meant.
+    let checkpoints: [String: String]?
+
+    /// - Throws: A 400 for a body of another form and for types that nobody knows, even one among many.
+    init(body: DemoValue?, requiresCheckpoints: Bool = false) throws {
+        guard let body, case .object = body else { throw DemoError.badRequest("body must be a JSON object") }
+        guard let types = body["types"]?.array?.map(\.string) else {
+            throw DemoError.badRequest("types must be an array of strings")
+        }
+        self.types = Set(
+            try types.map { type in
+                guard let type, StreamType.requests.contains(type) else {
+                    throw DemoError.badRequest("each value in types must be a known sync request type")
+                }
+                return type
+            })
+        switch body["reset"] {
+        case nil, .null?: reset = false
+        case .bool(let flag)?: reset = flag
+        default: throw DemoError.badRequest("reset must be a boolean value")
+        }
+        switch body["checkpoints"] {
+        case nil where !requiresCheckpoints, .null? where !requiresCheckpoints: checkpoints = nil
+        case .object(let members)?:
+            checkpoints = try members.mapValues { token in
+                guard let token = token.string else { throw DemoError.badRequest("a checkpoint must be a string") }
+                return token
+            }
+        default: throw DemoError.badRequest("checkpoints must be an object of strings")
+        }
+    }
+}

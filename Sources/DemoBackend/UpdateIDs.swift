@@ -1,0 +1,93 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+
+/// Makes the UUIDs of version 7 that order changes.
+final class UpdateIDs: Sendable {
+    private struct Last {
+        var milliseconds: Int64 = 0
+        var counter: UInt64 = 0
+    }
+    private let last = NIOLockedValueBox(Last())
+    private let order: DemoConfiguration.Order
+    private let clock: DemoClock
+
+    init(order: DemoConfiguration.Order, clock: DemoClock) {
+        self.order = order
+        self.clock = clock
+    }
+
+    /// The id of a change that is made now.
+    ///
+    /// In commit order every id is greater than all before it, whatever the clock does; otherwise the last 74 bits
+    /// are random and ids of the same millisecond have no order.
+    func next() -> String {
+        switch order {
+        case .faithful: return Self.uuid(milliseconds: clock.now, tail: .random(in: 0...UInt64.max))
+        case .commit:
+            let id = last.withLockedValue { last in
+                let now = clock.now
+                last = now > last.milliseconds
+                    ? Last(milliseconds: now) : Last(milliseconds: last.milliseconds, counter: last.counter + 1)
+                return last
+            }
+            return Self.uuid(milliseconds: id.milliseconds, tail: id.counter << 32 | .random(in: 0...0xFFFF_FFFF))
+        }
+    }
+
+    /// The id below which a stream that begins now looks.
+    ///
+    /// The faithful one leaves out the last millisecond, as a database does whose ids have no order within it.
+    func bound() -> String {
+        switch order {
+        case .faithful: Self.uuid(milliseconds: clock.now - 1, tail: .random(in: 0...UInt64.max))
+        case .commit: next()
+        }
+    }
+
+    /// Goes on after an id that an earlier run of the backend made.
+    func resume(after id: String) {
+        guard let milliseconds = Self.milliseconds(of: id) else { return }
+        last.withLockedValue { last in
+            if milliseconds >= last.milliseconds { last = Last(milliseconds: milliseconds + 1) }
+        }
+    }
+
+    /// The time in an id; nil where the text is no UUID.
+    static func milliseconds(of id: String) -> Int64? {
+        isUUID(id) ? Int64(id.filter { $0 != "-" }.prefix(12), radix: 16) : nil
+    }
+
+    /// Whether the text is a UUID in its usual form, as a database column of that type would ask.
+    static func isUUID(_ text: some StringProtocol) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.map(\.count) == [8, 4, 4, 4, 12] else { return false }
+        return text.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// 48 bits of time, the version, 12 bits, the variant, 62 bits; the tail's 64 bits follow ten zero bits.
+    static func uuid(milliseconds: Int64, tail: UInt64) -> String {
+        let digits =
+            hex(UInt64(max(0, milliseconds)), 12) + "7" + hex(tail >> 56, 3) + hex(0x8000 | tail >> 42 & 0x3FFF, 4)
+            + hex(tail & 0x3FF_FFFF_FFFF, 12)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    private static func hex(_ value: UInt64, _ width: Int) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
