@@ -110,7 +110,8 @@ let package = Package(
             dependencies: ["Backend", "Curl", "DemoBackend", "JSONBytes", "SyncModel", nioCore, httpTypes, log]),
         .testTarget(name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"]),
         .testTarget(
-            name: "DemoBackendTests", dependencies: ["DemoBackend", "Curl", "JSONBytes", httpTypes, nioCore, log]),
+            name: "DemoBackendTests",
+            dependencies: ["DemoBackend", "CZlib", nioCore, nioPosix, nioHTTP1, httpTypes, log]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
