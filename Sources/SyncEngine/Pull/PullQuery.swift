@@ -54,13 +54,14 @@ package struct PullQuery: Hashable, Sendable {
 
     /// A query against a schema, as a client of `effectiveVersion` sees it.
     package init(
-        principal: Principal, session: Session, presented: Cursor?, isFirst: Bool, schemaVersion: Int?, schema: Schema,
+        principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
+        schema: Schema,
         effectiveVersion: Int, mappingDigest: String, newReplica: ReplicaID, kept: Kept? = nil
     ) {
         self.principal = principal
         self.session = session
         self.presented = presented
-        self.isFirst = isFirst
+        self.isFirst = isFirst ?? (presented == nil)
         self.schemaVersion = schemaVersion
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica

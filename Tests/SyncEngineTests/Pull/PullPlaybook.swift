@@ -77,7 +77,8 @@ struct PullPlaybook {
     }
 
     static func row(
-        _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector, session: Session = PullPlaybook.session,
+        _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector,
+        session: Session = PullPlaybook.session,
         generation: Int = 0, isConfirmed: Bool = true, digest: String = PullPlaybook.digest
     ) throws -> CursorRow {
         CursorRow(
