@@ -108,7 +108,8 @@ let package = Package(
         .testTarget(
             name: "BackendTests",
             dependencies: ["Backend", "Curl", "DemoBackend", "JSONBytes", "SyncModel", nioCore, httpTypes, log]),
-        .testTarget(name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"]),
+        .testTarget(
+            name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"], exclude: ["Fixtures"]),
         .testTarget(
             name: "DemoBackendTests",
             dependencies: ["DemoBackend", "CZlib", nioCore, nioPosix, nioHTTP1, httpTypes, log]),

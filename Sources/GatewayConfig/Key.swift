@@ -1,0 +1,71 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+
+/// One row of the key table: everything that is known about one key of the file.
+package struct Key: Sendable {
+    /// What a key's value goes into.
+    enum Reader: Sendable {
+        /// A property of the configuration.
+        case setting(@Sendable (SourceText, inout Configuration, inout Problems) throws(Mistake) -> Void)
+        /// A part of a `[table NAME]`.
+        case table(@Sendable (SourceText, inout TableDraft, inout Problems) throws(Mistake) -> Void)
+    }
+
+    /// The section, such as `backend`; `table` for the keys of `[table NAME]`.
+    package let section: String
+    /// The key.
+    package let name: String
+    /// The kind of its value.
+    package let type: String
+    /// What is allowed, where the kind does not say it.
+    package let limits: String?
+    /// The default as a file would have it; nil where there is none and the key must be set, empty where it is "none".
+    package let defaultText: String?
+    /// Whether the value must never be shown.
+    package let isSecret: Bool
+    /// What it is, in one line.
+    package let summary: String
+    /// What may surprise; empty where there is nothing.
+    package let about: String
+    /// What the annotated sample sets, where it is more than the default.
+    let example: String?
+    /// Whether an empty value has a meaning.
+    var takesNothing = false
+    let reader: Reader
+
+    /// Whether the file must set it.
+    package var isRequired: Bool { defaultText == nil }
+
+    /// The environment variable that overrides it; nil for keys of named sections.
+    package var variable: String? {
+        guard case .setting = reader else { return nil }
+        return "RIND_\(section.uppercased())_\(name.uppercased())"
+    }
+
+    /// A key that sets a property.
+    static func setting<Value>(
+        _ section: String, _ name: String, _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ format: ValueFormat<Value>, required: Bool = false, secret: Bool = false, example: String? = nil,
+        _ summary: String, _ about: String = ""
+    ) -> Key {
+        Key(
+            section: section, name: name, type: format.name, limits: format.limits,
+            defaultText: required ? nil : format.render(Configuration()[keyPath: path]), isSecret: secret,
+            summary: summary, about: about, example: example, takesNothing: format.takesNothing,
+            reader: .setting { (text, configuration, problems) throws(Mistake) in
+                configuration[keyPath: path] = try format.parse(text, &problems)
+            })
+    }
+
+    /// A key of `[table NAME]`.
+    static func table(
+        _ name: String, _ type: String, default defaultText: String? = "", _ summary: String, _ about: String = "",
+        read: @escaping @Sendable (SourceText, inout TableDraft, inout Problems) throws(Mistake) -> Void
+    ) -> Key {
+        Key(
+            section: "table", name: name, type: type, limits: nil, defaultText: defaultText, isSecret: false,
+            summary: summary, about: about, example: nil, reader: .table(read))
+    }
+}

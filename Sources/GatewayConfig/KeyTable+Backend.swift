@@ -1,0 +1,94 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+extension KeyTable {
+    static let backend: [Key] = [
+        .setting(
+            "backend", "url", \.backend.url, .baseURL, required: true, example: "http://127.0.0.1:2283/api",
+            "Where the backend is; every call goes below this URL and nowhere else."),
+        .setting(
+            "backend", "stream", \.backend.stream, .call(placeholders: ["types", "checkpoints"]),
+            "Opens the stream.",
+            """
+            `{types}` are the request types of the client's schema version; `{checkpoints}`, for `checkpoints = \
+            request`, is an object of tokens by namespace. A placeholder alone in quotes becomes a JSON value.
+            """),
+        .setting(
+            "backend", "ack", \.backend.ack, .callOrNone(placeholders: ["acks"]), "Sets checkpoints.",
+            "`{acks}` is a list of tokens."),
+        .setting("backend", "list", \.backend.list, .callOrNone(placeholders: []), "Lists the session's checkpoints."),
+        .setting(
+            "backend", "forget", \.backend.forget, .callOrNone(placeholders: ["namespaces"]), "Forgets checkpoints.",
+            "`{namespaces}` is the list of their names."),
+        .setting(
+            "backend", "checkpoints", \.backend.checkpoints, .choice, "Who keeps the checkpoints.",
+            """
+            `server`: the backend keeps one vector for each session, which ack, list and forget move. `request`: the \
+            tokens travel in the stream request as `{checkpoints}`, and the backend keeps nothing.
+            """),
+        .setting(
+            "backend", "complete_type", \.backend.completeType, .wireType,
+            "The type of the line that ends a complete stream."),
+        .setting(
+            "backend", "reset_type", \.backend.resetType, .wireType,
+            "The type of the line that asks the client to begin anew."),
+        .setting(
+            "backend", "ack_types", \.backend.ackTypes, ValueFormat<String>.wireType.list(),
+            "Types of lines that carry a token and no data."),
+        .setting(
+            "backend", "type_field", \.backend.typeField, .memberName, "The member of a line that holds its type."),
+        .setting("backend", "ack_field", \.backend.ackField, .memberName, "The member of a line that holds its token."),
+        .setting(
+            "backend", "data_field", \.backend.dataField, .memberName, "The member of a line that holds the record."),
+        .setting(
+            "backend", "ack_batch", \.backend.ackBatch, .integer(1...100_000), "The most tokens in one ack call."),
+        .setting(
+            "backend", "forward_headers", \.backend.forwardHeaders, ValueFormat<String>.fieldName.list(),
+            "The client's header fields that go along besides the credential.",
+            """
+            Host, Content-Length, Accept-Encoding, Expect and hop-by-hop fields are never forwarded, even if they are \
+            listed.
+            """),
+        .setting(
+            "backend", "max_connections", \.backend.maxConnections, .integer(1...10_000),
+            "The most connections to the backend at a time."),
+        .setting(
+            "backend", "ca_file", \.backend.caFile, ValueFormat<String>.text("path").optional,
+            "Certificate authorities to trust instead of the system's, in PEM.",
+            "A relative path is relative to this file. Empty: the system's. Verification cannot be switched off."),
+        .setting(
+            "backend", "pass_through", \.backend.passThrough, .boolean,
+            "Whether every path that is not a sync path goes through to the backend.",
+            "Otherwise they are answered 404."),
+        .setting(
+            "backend", "denied_paths", \.backend.deniedPaths, ValueFormat<PathPattern>.pathPattern.list(),
+            "Paths that the pass-through refuses, with everything below them.",
+            "The backend's own stream, ack, list and forget are always refused: who calls them moves the gateway's checkpoints."
+        ),
+    ]
+
+    static let backendTiming: [Key] = [
+        .setting(
+            "backend", "connect_timeout", \.backend.connectTimeout, .duration(.milliseconds(10) ... .seconds(300)),
+            "How long connecting may take, TLS included."),
+        .setting(
+            "backend", "first_byte_timeout", \.backend.firstByteTimeout,
+            .duration(.milliseconds(10) ... .seconds(3600)),
+            "How long the first byte of an answer may take."),
+        .setting(
+            "backend", "idle_timeout", \.backend.idleTimeout, .duration(.milliseconds(10) ... .seconds(3600)),
+            "The longest silence within an answer.", "After that the stream counts as broken and is resumed."),
+        .setting(
+            "backend", "total_timeout", \.backend.totalTimeout,
+            .duration(.milliseconds(10) ... .seconds(86_400), zero: "no limit"),
+            "How long a whole call may take, the longest first sync included."),
+        .setting(
+            "backend", "resume_attempts", \.backend.resumeAttempts, .integer(0...100),
+            "How often a broken stream is resumed before the pull fails."),
+        .setting(
+            "backend", "resume_backoff", \.backend.resumeBackoff, .duration(.milliseconds(1) ... .seconds(60)),
+            "How long the first resume waits; each further one twice as long."),
+    ]
+}

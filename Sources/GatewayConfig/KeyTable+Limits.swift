@@ -1,0 +1,114 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+extension KeyTable {
+    static let pull: [Key] = [
+        .setting(
+            "pull", "first_byte_after", \.pull.firstByteAfter,
+            .duration(.milliseconds(10) ... .seconds(600), zero: "never"),
+            "After how long an answer begins with white space instead of waiting for the backend.",
+            """
+            So that no phone or proxy gives up on a long first sync. Once the answer has begun, a failure can only cut \
+            the connection.
+            """),
+        .setting(
+            "pull", "keep_alive_every", \.pull.keepAliveEvery, .duration(.milliseconds(10) ... .seconds(600)),
+            "How often more white space follows."),
+        .setting(
+            "pull", "repeat_window", \.pull.repeatWindow,
+            .duration(.milliseconds(10) ... .seconds(3600), zero: "not at all"),
+            "How long a finished answer is kept for a client that asks again because it did not arrive."),
+        .setting(
+            "pull", "unknown_cursor", \.pull.unknownCursor, .choice, "What a cursor that nobody knows means.",
+            """
+            The app may have talked to another server before. `adopt`: everything comes in `updated`; nothing is \
+            wiped, and edits that are not yet pushed survive; records that the backend deleted long ago may stay. \
+            `replacement`: the client replaces all it has; only where the app hands the whole answer to WatermelonDB. \
+            `refuse`: the sync fails with a clear error.
+            """),
+        .setting(
+            "pull", "max_line", \.pull.maxLine, .size(1024...(1 << 30)), "The longest line of the stream.",
+            "A longer one is quarantined, and the stream goes on."),
+        .setting(
+            "pull", "max_rows", \.pull.maxRows, .integer(0...1_000_000_000, zero: "no limit"),
+            "The most rows of one answer; a pull with more fails."),
+        .setting(
+            "pull", "quarantine_keep", \.pull.quarantineKeep, .choice, "How much of a quarantined line is kept.",
+            "`no`: only why and where. `cut`: the first 1024 bytes. `whole`: all of it; lines hold people's data."),
+    ]
+
+    static let push: [Key] = [
+        .setting(
+            "push", "path", \.push.path, ValueFormat<Call>.call(placeholders: [], takesBody: false).optional,
+            "Where a whole push is sent as one stream of operations, such as `POST /sync/push`.",
+            """
+            The backend applies it in one transaction (docs/BACKEND-PROTOCOL.md). Empty: each record is a call of its \
+            own, by the create, update and remove of its table.
+            """),
+        .setting(
+            "push", "max_records", \.push.maxRecords, .integer(1...10_000_000), "The most records of one push."),
+        .setting(
+            "push", "receipt_window", \.push.receiptWindow,
+            .duration(.milliseconds(10) ... .seconds(120), zero: "not at all"),
+            "How long the answer to a push is remembered for the very same push."),
+    ]
+
+    static let spool: [Key] = [
+        .setting(
+            "spool", "dir", \.spool.dir, ValueFormat<String>.text("path").optional,
+            "The directory of the spool's files.",
+            """
+            Empty: the system's temporary directory, which should not be in memory. Files have mode 0600 and no name: \
+            they are gone with the process. A relative path is relative to the working directory.
+            """),
+        .setting(
+            "spool", "memory", \.spool.memory, .size((64 << 10)...(16 << 30)),
+            "Bytes of one answer that are kept in memory before a file is used.",
+            "The gateway's memory is about this times `[limits] pulls` at most."),
+        .setting(
+            "spool", "max", \.spool.max, .size((1 << 20)...(1 << 44)),
+            "The most bytes of one answer; a pull with more fails."),
+    ]
+
+    static let limits: [Key] = [
+        .setting(
+            "limits", "body", \.limits.body, .size(1024...(1 << 34)),
+            "The most bytes of a sync request's body as it comes.",
+            "Bodies that pass through to the backend have no limit here."),
+        .setting(
+            "limits", "inflated_body", \.limits.inflatedBody, .size(1024...(1 << 34)),
+            "The most bytes of a sync request's body after gzip is undone."),
+        .setting(
+            "limits", "header_bytes", \.limits.headerBytes, .size(1024...(1 << 20)),
+            "The most bytes of a request's head."),
+        .setting(
+            "limits", "json_depth", \.limits.jsonDepth, .integer(4...512),
+            "How deep JSON from clients and backend may be nested."),
+        .setting(
+            "limits", "pulls", \.limits.pulls, .integer(1...100_000), "How many pulls run at a time, over all clients.",
+            "What comes beyond that is answered 429 and Retry-After."),
+        .setting(
+            "limits", "queue", \.limits.queue, .integer(0...10_000),
+            "How many requests wait for the lock of one session or replica.", "What comes beyond that is answered 429."),
+        .setting(
+            "limits", "queue_wait", \.limits.queueWait, .duration(.zero ... .seconds(600)),
+            "How long each of them waits."),
+        .setting(
+            "limits", "answers_kept", \.limits.answersKept, .size(0...(1 << 44)),
+            "The most bytes of finished answers that are kept for repeats."),
+    ]
+
+    static let log: [Key] = [
+        .setting("log", "level", \.log.level, .choice, "The least important level that is written."),
+        .setting("log", "format", \.log.format, .choice, "For people, or one JSON object a line."),
+    ]
+
+    static let admin: [Key] = [
+        .setting(
+            "admin", "listen", \.admin.listen, ValueFormat<ListenAddress>.address.optional,
+            "Where `/livez` and `/readyz` answer apart from clients.",
+            "They answer on `[gateway] listen` too. Empty: only there.")
+    ]
+}

@@ -1,0 +1,107 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+extension KeyTable {
+    static let table: [Key] = tableStream + tableCalls
+
+    private static let tableStream: [Key] = [
+        .table(
+            "since", "number", "The first schema version that has the table.", "Empty: it was always there."
+        ) { (value, draft, _) throws(Mistake) in
+            var reader = TokenReader(value)
+            draft.since = try reader.schemaVersion()
+            try reader.finish(expecting: "nothing more")
+        },
+        .table(
+            "request", "feed, feed, …", default: nil, "The request types that fill the table.",
+            """
+            `AlbumsV1 then AlbumsV2 since 12` asks for exactly one of the two, by the client's schema version. What \
+            commas separate is asked for all together; each is a source of its own.
+            """
+        ) { (value, draft, problems) throws(Mistake) in
+            guard let feeds = TableParser.list(value, "a request type", problems: &problems, parse: TableParser.feed)
+            else { throw .reported }
+            draft.feeds = feeds
+        },
+        .table(
+            "upsert", "type, type, …", default: nil, "The line types that carry rows.", "Each must fill the whole row."
+        ) { (value, draft, problems) throws(Mistake) in
+            guard let types = TableParser.list(value, "a line type", problems: &problems, parse: TableParser.upsert)
+            else { throw .reported }
+            draft.upserts = types
+        },
+        .table(
+            "delete", "rule, rule, …", "The line types that take rows away.",
+            """
+            `AlbumDeleteV1 by albumId` takes the record with this id; several paths are the parts of a composite id, in \
+            the order of `id`. With `all` behind it the record goes whatever sources it had; otherwise only the line's \
+            own source is taken from it, and it goes when none is left. `AssetOcrDeleteV1 where asset_id = assetId` takes every record \
+            whose column has the value.
+            """
+        ) { (value, draft, problems) throws(Mistake) in
+            guard let rules = TableParser.list(value, "a delete rule", problems: &problems, parse: TableParser.delete)
+            else { throw .reported }
+            draft.deletes = rules
+        },
+        .table(
+            "id", "path …", default: "id", "Where the id stands in the lines.",
+            """
+            Several paths make a composite id, joined with dots. `id in AlbumV1, albumId in AlbumV2` where types differ. \
+            Numbers become text; unusual bytes in the parts of composite ids are written `_hh`.
+            """
+        ) { (value, draft, problems) throws(Mistake) in
+            guard let rules = TableParser.list(value, "a path", problems: &problems, parse: TableParser.id)
+            else { throw .reported }
+            draft.ids = rules
+        },
+        .table(
+            "parent", "column table, …", "Whose deletion takes these rows along.",
+            "`album_id albums`: when an album goes, so do the rows that name it in `album_id`."
+        ) { (value, draft, problems) throws(Mistake) in
+            let what = "a column and its parent's table"
+            guard let parents = TableParser.list(value, what, problems: &problems, parse: TableParser.parent)
+            else { throw .reported }
+            draft.parents = parents
+        },
+        .table(
+            "match", "column …", "Columns that find a created record again when its answer was lost.",
+            "A fallback: exact are only backends that take an idempotency key or send the client's id back."
+        ) { (value, draft, _) throws(Mistake) in draft.match = try TableParser.match(value) },
+    ]
+
+    private static let tableCalls: [Key] = [
+        call(
+            "create", "Makes a record in the backend.",
+            """
+            A method and a path below `[backend] url`, then outcomes, then `body` and JSON. `{id}`, `{id.1}` and \
+            `{column}` are filled in, percent-encoded in paths. Without a body the writable columns are sent as an \
+            object, each at its path. `returns id` where the answer holds the backend's own id. `none` accepts the \
+            operation and sends nothing. Empty: a push with such an operation is refused.
+            """),
+        call("update", "Changes a record in the backend.", "As `create`; `{base}` is the version that the client saw."),
+        call(
+            "remove", "Deletes a record in the backend.",
+            """
+            `missing 400 404` names the statuses that mean it is gone already. `exists`, `conflict`, `rejected` and \
+            `ok` name others; 2xx is ok, 409 and 412 are conflicts. `when 0.success true | 0.error duplicate` looks \
+            into the body of a 2xx.
+            """),
+        call("read", "Reads a record from the backend."),
+    ]
+
+    private static func call(_ name: String, _ summary: String, _ about: String = "") -> Key {
+        .table(name, "none | METHOD /path …", summary, about) { (value, draft, _) throws(Mistake) in
+            draft.calls.append(.init(key: name, draft: try CallParser.parse(value)))
+        }
+    }
+}
+
+extension Mistake {
+    /// Stands for mistakes that have been reported already, each at its own place.
+    static var reported: Mistake { Mistake("", at: Span(source: -1, line: 0, column: 0)) }
+
+    var isReported: Bool { span.source == -1 }
+}

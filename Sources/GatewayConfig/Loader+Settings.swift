@@ -1,0 +1,225 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+/// The checks that look at several keys of the unnamed sections.
+extension Loader {
+    /// Fields of RFC 9110 (7.6.1) and others that would break or falsify a call.
+    private static let neverForwarded: Set<String> = [
+        "host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+        "content-length", "accept-encoding", "expect", "proxy-authorization", "proxy-authenticate",
+    ]
+
+    /// Checks the unnamed sections against themselves.
+    mutating func checkSettings() {
+        checkPaths()
+        checkCheckpoints()
+        checkLineTypes()
+        checkForwardedFields()
+        checkSizes()
+        checkVersions()
+        checkPushTable()
+    }
+
+    /// Where a key is set, else where its section begins, else the first line.
+    func anyPlace(_ section: String, _ key: String) -> Span {
+        place(section, key) ?? document.section(section)?.span ?? Span(source: 0, line: 1, column: 1)
+    }
+
+    /// The other side of a contradiction: the line that sets a key, or the note that it is a default.
+    func second(_ section: String, _ key: String, _ text: String) -> Problems.Second? {
+        place(section, key).map { .init(text, at: $0) }
+    }
+
+    private mutating func checkPaths() {
+        let gateway = configuration.gateway
+        guard !isBroken("gateway", "sync_path"), !isBroken("gateway", "pull_path"), !isBroken("gateway", "push_path")
+        else { return }
+        if gateway.syncPath == nil, gateway.pullPath.isEmpty || gateway.pushPath.isEmpty {
+            problems.error(
+                "there is no path for \(gateway.pullPath.isEmpty ? "pulls" : "pushes")",
+                at: anyPlace("gateway", "sync_path"), hint: "set sync_path, or both pull_path and push_path")
+        }
+        for path in gateway.pullPath where gateway.pushPath.contains(path) {
+            problems.error(
+                "'\(path)' is in pull_path and push_path", at: anyPlace("gateway", "push_path"),
+                hint: "one path for both is sync_path", second: second("gateway", "pull_path", "it is also here"))
+        }
+        if let admin = configuration.admin.listen, admin == gateway.listen, admin.port != 0 {
+            problems.error(
+                "[admin] and [gateway] listen at the same address", at: anyPlace("admin", "listen"),
+                hint: "leave [admin] listen out: /livez and /readyz answer there anyway",
+                second: second("gateway", "listen", "it is also here"))
+        }
+        if gateway.corsOrigins.contains("*"), gateway.corsOrigins.count > 1 {
+            problems.error(
+                "'*' stands for every origin, so it must stand alone", at: anyPlace("gateway", "cors_origins"))
+        }
+    }
+
+    private mutating func checkCheckpoints() {
+        let backend = configuration.backend
+        guard !isBroken("backend", "checkpoints") else { return }
+        let usesCheckpoints = backend.stream.placeholders.contains("checkpoints")
+        switch backend.checkpoints {
+        case .server:
+            for (name, call) in [("ack", backend.ack), ("list", backend.list), ("forget", backend.forget)] {
+                guard call == nil, !isBroken("backend", name) else { continue }
+                problems.error(
+                    "checkpoints that the server keeps need the call '\(name)'", at: anyPlace("backend", name),
+                    hint: "set it, or 'checkpoints = request'",
+                    second: second("backend", "checkpoints", "checkpoints are kept by the server here"))
+            }
+            if usesCheckpoints, !isBroken("backend", "stream") {
+                problems.error(
+                    "'{checkpoints}' is only known with 'checkpoints = request'", at: anyPlace("backend", "stream"),
+                    second: second("backend", "checkpoints", "checkpoints are kept by the server here"))
+            }
+            checkPlaceholder("ack", "acks", in: backend.ack)
+            checkPlaceholder("forget", "namespaces", in: backend.forget)
+        case .request:
+            guard !usesCheckpoints, !isBroken("backend", "stream") else { break }
+            problems.error(
+                "the stream request does not carry the checkpoints", at: anyPlace("backend", "stream"),
+                hint: "put \"{checkpoints}\" into its body",
+                second: second("backend", "checkpoints", "they are kept by nobody else"))
+        }
+        checkPlaceholder("stream", "types", in: backend.stream)
+    }
+
+    private mutating func checkPlaceholder(_ key: String, _ name: String, in call: Call?) {
+        guard let call, !isBroken("backend", key), !call.placeholders.contains(name) else { return }
+        problems.warning(
+            "the call '\(key)' does not use {\(name)}", at: anyPlace("backend", key),
+            hint: "put \"{\(name)}\" into its body")
+    }
+
+    private mutating func checkLineTypes() {
+        let backend = configuration.backend
+        var seen: [String: String] = [:]
+        let types = [
+            ("complete_type", [backend.completeType]), ("reset_type", [backend.resetType]),
+            ("ack_types", backend.ackTypes),
+        ]
+        for (key, names) in types {
+            for name in names {
+                if let other = seen[name] {
+                    problems.error(
+                        "'\(name)' is \(other) and \(key)", at: anyPlace("backend", key),
+                        second: second("backend", other, "it is also here"))
+                } else {
+                    seen[name] = key
+                }
+            }
+        }
+        var fields: [String: String] = [:]
+        let all = [
+            ("type_field", backend.typeField), ("ack_field", backend.ackField), ("data_field", backend.dataField),
+        ]
+        for (key, name) in all {
+            if let other = fields[name] {
+                problems.error(
+                    "'\(name)' is \(other) and \(key)", at: anyPlace("backend", key),
+                    second: second("backend", other, "it is also here"))
+            }
+            fields[name] = key
+        }
+    }
+
+    private mutating func checkForwardedFields() {
+        for name in configuration.backend.forwardHeaders where Self.neverForwarded.contains(name) {
+            problems.warning(
+                "'\(name)' is never forwarded", at: anyPlace("backend", "forward_headers"),
+                hint: "remove it from the list")
+        }
+        configuration.backend.forwardHeaders.removeAll { Self.neverForwarded.contains($0) }
+        for name in configuration.wire.tokenHeader where Self.neverForwarded.contains(name) {
+            problems.error(
+                "'\(name)' cannot carry a credential: it is never forwarded", at: anyPlace("wire", "token_header"))
+        }
+    }
+
+    private mutating func checkSizes() {
+        let (spool, limits) = (configuration.spool, configuration.limits)
+        checkOrder(Size("spool", "memory", spool.memory), Size("spool", "max", spool.max))
+        checkOrder(Size("pull", "max_line", configuration.pull.maxLine), Size("spool", "max", spool.max))
+        checkOrder(Size("limits", "body", limits.body), Size("limits", "inflated_body", limits.inflatedBody))
+    }
+
+    private struct Size {
+        var section: String
+        var key: String
+        var bytes: Int
+        init(_ section: String, _ key: String, _ bytes: Int) {
+            (self.section, self.key, self.bytes) = (section, key, bytes)
+        }
+        var text: String { "[\(section)] \(key) (\(ByteSize.render(bytes)))" }
+    }
+
+    private mutating func checkOrder(_ small: Size, _ large: Size) {
+        guard small.bytes > large.bytes, !isBroken(small.section, small.key), !isBroken(large.section, large.key)
+        else { return }
+        let (first, other) = place(small.section, small.key) == nil ? (large, small) : (small, large)
+        problems.error(
+            "\(small.text) is larger than \(large.text)", at: anyPlace(first.section, first.key),
+            second: second(other.section, other.key, "the other one is here"))
+    }
+
+    private mutating func checkVersions() {
+        let schema = configuration.schema
+        guard !isBroken("schema", "version") else { return }
+        if schema.oldest > schema.version, !isBroken("schema", "oldest") {
+            problems.error(
+                "oldest \(schema.oldest) is above version \(schema.version)", at: anyPlace("schema", "oldest"),
+                hint: "'version' is the newest schema version",
+                second: second("schema", "version", "the version is here"))
+        }
+        if let enabled = schema.migrationsEnabledAt, enabled > schema.version,
+            !isBroken("schema", "migrations_enabled_at")
+        {
+            problems.error(
+                "migrations_enabled_at \(enabled) is above version \(schema.version)",
+                at: anyPlace("schema", "migrations_enabled_at"),
+                second: second("schema", "version", "the version is here"))
+        }
+    }
+
+    private mutating func checkPushTable() {
+        guard let name = configuration.wire.pushTable, !isBroken("wire", "push_table") else { return }
+        guard !drafts.contains(where: { $0.name.value == name }) else { return }
+        problems.error(
+            "unknown table '\(name)' in push_table", at: anyPlace("wire", "push_table"),
+            hint: NearestName.hint(for: name, among: drafts.map(\.name.value)))
+    }
+}
+
+extension Call {
+    /// The names of all its placeholders.
+    var placeholders: Set<String> {
+        var names = Set(target.placeholders)
+        body?.collectPlaceholders(&names)
+        return names
+    }
+}
+
+extension [TextFragment] {
+    /// The names of the placeholders.
+    fileprivate var placeholders: [String] {
+        compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
+    }
+}
+
+extension JSONTemplate {
+    fileprivate func collectPlaceholders(_ names: inout Set<String>) {
+        switch self {
+        case .null, .boolean, .number: break
+        case .string(let fragments): names.formUnion(fragments.placeholders)
+        case .value(let name): names.insert(name)
+        case .allColumns: names.insert("*")
+        case .array(let elements): for element in elements { element.collectPlaceholders(&names) }
+        case .object(let members): for member in members { member.value.collectPlaceholders(&names) }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+/// The checks of a table's calls against its columns and its id.
+struct TableCallChecks {
+    let draft: TableDraft
+    let hasStreamPush: Bool
+
+    /// Checks all calls.
+    func run(_ problems: inout Problems) {
+        for call in draft.calls {
+            checkPlaceholders(call, &problems)
+            if let span = call.draft.returns, call.key != "create" {
+                problems.error("'returns' is for 'create' only: no other call makes an id", at: span)
+            }
+        }
+        checkCreatedID(&problems)
+    }
+
+    private func checkPlaceholders(_ call: TableDraft.NamedCall, _ problems: inout Problems) {
+        guard draft.columnsSpan != nil else { return }
+        let columns = draft.columns.map(\.column.name)
+        let parts = draft.idParts > 1 ? (1...draft.idParts).map { "id.\($0)" } : []
+        for placeholder in call.draft.placeholders {
+            let name = placeholder.value
+            if name == "*" || name == "id" || columns.contains(name) || draft.broken.contains("column \(name)") {
+                continue
+            }
+            if name == "base" {
+                checkBase(call, placeholder.span, &problems)
+                continue
+            }
+            if name.hasPrefix("id."), draft.broken.contains("id") || parts.contains(name) || name == "id.1" { continue }
+            let hint =
+                name.hasPrefix("id.")
+                ? "the id has \(draft.idParts) part\(draft.idParts == 1 ? "" : "s")"
+                : NearestName.hint(for: name, among: ["id", "base"] + parts + columns)
+            problems.error(
+                "'{\(name)}' names neither the id nor a column of '\(draft.name.value)'", at: placeholder.span,
+                hint: hint ?? "known are {id}, {base} and the columns")
+        }
+    }
+
+    private func checkBase(_ call: TableDraft.NamedCall, _ span: Span, _ problems: inout Problems) {
+        if call.key == "create" {
+            problems.error("'{base}' is unknown in 'create': a new record has no version yet", at: span)
+        } else if !draft.columns.contains(where: \.column.isVersion) {
+            problems.error(
+                "'{base}' needs a column that is marked 'version'", at: span,
+                hint: "mark the column that holds the backend's version of the record")
+        }
+    }
+
+    /// Warns where the backend chooses an id that nobody reads.
+    private func checkCreatedID(_ problems: inout Problems) {
+        guard !hasStreamPush, !draft.broken.contains("id"), let create = draft.call("create"), let call = create.call,
+            call.returns == nil, !call.placeholders.contains(where: { $0 == "id" || $0.hasPrefix("id.") })
+        else { return }
+        let sent = Set(draft.columns.compactMap(\.column.outgoingPath))
+        let named = Set(
+            draft.columns.filter { call.placeholders.contains($0.column.name) }.compactMap { column in
+                column.column.sources.firstPath
+            })
+        let isWhole = !create.hasBody || call.placeholders.contains("*")
+        let known = isWhole ? sent.union(named) : named
+        let paths = draft.model.ids.first?.paths ?? []
+        guard !paths.allSatisfy(known.contains) else { return }
+        problems.warning(
+            "'create' neither sends the client's id nor reads the backend's", at: create.span,
+            hint: "add 'returns PATH' where the answer holds the new id, or send \"{id}\"")
+    }
+}
+
+extension [Column.Source] {
+    /// The path of the first source that has one.
+    fileprivate var firstPath: Path? {
+        for case .path(let path, _) in self { return path }
+        return nil
+    }
+}

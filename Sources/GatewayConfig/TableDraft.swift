@@ -1,0 +1,107 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+/// A `[table NAME]` with its `[columns NAME]` as they were read, with the places that the checks point at.
+struct TableDraft: Sendable {
+    /// One request type in all its versions.
+    struct Feed: Sendable {
+        struct Version: Sendable {
+            var type: Located<String>
+            var since: Located<Int>?
+        }
+        var versions: [Version]
+        /// What the engine works with.
+        var model: Table.Feed {
+            .init(versions: versions.map { .init(requestType: $0.type.value, since: $0.since?.value ?? 0) })
+        }
+    }
+
+    /// One line type that takes records away.
+    struct Delete: Sendable {
+        var type: Located<String>
+        var target: Table.DeleteRule.Target
+        /// The column of `where`.
+        var column: Located<String>?
+        /// The paths of `by`.
+        var pathSpan: Span
+    }
+
+    /// Where the id stands.
+    struct ID: Sendable {
+        var paths: [Located<Path>]
+        var types: [Located<String>]
+    }
+
+    /// A column that names a parent.
+    struct Parent: Sendable {
+        var column: Located<String>
+        var table: Located<String>
+    }
+
+    /// One call of a REST push.
+    struct NamedCall: Sendable {
+        var key: String
+        var draft: CallDraft
+    }
+
+    var name: Located<String>
+    /// The header of `[table NAME]`; nil where there are only columns.
+    var tableSpan: Span?
+    /// The header of `[columns NAME]`; nil where there is only the table.
+    var columnsSpan: Span?
+    var since: Located<Int>?
+    var feeds: [Feed] = []
+    var upserts: [Located<String>] = []
+    var deletes: [Delete] = []
+    var ids: [ID] = []
+    var parents: [Parent] = []
+    var match: [Located<String>] = []
+    var calls: [NamedCall] = []
+    var columns: [ColumnDraft] = []
+    /// Keys whose value was refused; what depends on them is not complained about again.
+    var broken: Set<String> = []
+    /// Keys that are there.
+    var present: Set<String> = []
+
+    init(name: Located<String>) { self.name = name }
+
+    func column(_ name: String) -> ColumnDraft? { columns.first { $0.column.name == name } }
+
+    func call(_ key: String) -> CallDraft? { calls.first { $0.key == key }?.draft }
+
+    /// How many parts the id has.
+    var idParts: Int { ids.first?.paths.count ?? 1 }
+
+    /// What the engine works with.
+    var model: Table {
+        var table = Table(name: name.value)
+        table.since = since?.value ?? 0
+        table.feeds = feeds.map(\.model)
+        table.upserts = upserts.map(\.value)
+        table.deletes = deletes.map { .init(type: $0.type.value, target: $0.target) }
+        table.ids = ids.map { .init(paths: $0.paths.map(\.value), types: $0.types.map(\.value)) }
+        if ids.isEmpty { table.ids = [.init(paths: [Path(name: "id")])] }
+        table.parents = parents.map { .init(column: $0.column.value, table: $0.table.value) }
+        table.match = match.map(\.value)
+        table.columns = columns.map(\.column)
+        table.calls.create = call("create")?.rule
+        table.calls.update = call("update")?.rule
+        table.calls.remove = call("remove")?.rule
+        table.calls.read = call("read")?.rule
+        return table
+    }
+}
+
+/// A column as it was read.
+struct ColumnDraft: Sendable {
+    var column: Column
+    var name: Located<String>
+    /// The wire types after `in`.
+    var types: [Located<String>] = []
+    var since: Located<Int>?
+    var reference: Located<String>?
+    var version: Span?
+}

@@ -1,0 +1,191 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+extension ValueFormat where Value == Call {
+    /// A call to the backend's own protocol, in which these placeholders have a meaning.
+    static func call(placeholders: Set<String>, takesBody: Bool = true) -> Self {
+        let names = placeholders.sorted().map { "{\($0)}" }.joined(separator: " ")
+        return ValueFormat(
+            name: takesBody ? "METHOD /path [body JSON]" : "METHOD /path",
+            limits: names.isEmpty ? nil : "placeholders: \(names)",
+            parse: { (value, _) throws(Mistake) -> Call in
+                let draft = try CallParser.parse(value, allowsOutcomes: false)
+                guard let call = draft.call else {
+                    throw Mistake("expected a call such as 'POST /sync', found 'none'", at: value.span)
+                }
+                guard takesBody || call.body == nil else {
+                    throw Mistake("this call takes no body of its own", at: value.span)
+                }
+                for placeholder in draft.placeholders where !placeholders.contains(placeholder.value) {
+                    let known = names.isEmpty ? "there are none here" : "known here: \(names)"
+                    throw Mistake(
+                        "unknown placeholder '{\(placeholder.value)}'", at: placeholder.span,
+                        hint: NearestName.hint(for: placeholder.value, among: placeholders.sorted()) ?? known)
+                }
+                return call
+            },
+            render: { $0.text })
+    }
+}
+
+extension ValueFormat where Value == Call? {
+    /// A call, or `none`.
+    static func callOrNone(placeholders: Set<String>) -> Self {
+        let call = ValueFormat<Call>.call(placeholders: placeholders)
+        return ValueFormat(
+            name: call.name + " | none", limits: call.limits, takesNothing: true,
+            parse: { (value, problems) throws(Mistake) -> Call? in
+                value.isEmpty || value.string == "none" ? nil : try call.parse(value, &problems)
+            },
+            render: { $0.map(call.render) ?? "none" })
+    }
+}
+
+extension ValueFormat where Value == StateLocation {
+    /// The state's URL.
+    static var stateLocation: Self {
+        ValueFormat(
+            name: "sqlite:PATH",
+            parse: { (value, _) throws(Mistake) -> StateLocation in
+                let text = try value.unquoted()
+                if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
+                    throw Mistake("a state in PostgreSQL is not supported yet", at: value.span, hint: "use sqlite:PATH")
+                }
+                guard text.hasPrefix("sqlite:") else {
+                    throw Mistake("expected 'sqlite:PATH', found '\(value.shown)'", at: value.span)
+                }
+                let path = String(text.dropFirst(7))
+                guard !path.isEmpty, !path.hasPrefix(":"), !path.hasSuffix("/"), !path.contains("?") else {
+                    throw Mistake("expected the path of a file after 'sqlite:'", at: value.span)
+                }
+                return .sqlite(path: path)
+            },
+            render: { if case .sqlite(let path) = $0 { "sqlite:\(path)" } else { "" } })
+    }
+}
+
+extension ValueFormat where Value == PrincipalSource {
+    /// Where the principal comes from.
+    static var principal: Self {
+        ValueFormat(
+            name: "backend:METHOD /path PATH | cookie:NAME | bearer",
+            parse: { (value, _) throws(Mistake) -> PrincipalSource in
+                if value.string == "bearer" { return .bearer }
+                let kind = value.string.prefix { $0 != ":" }
+                if ["jwt", "header"].contains(kind), value.string.contains(":") {
+                    throw Mistake(
+                        "'\(kind):' is not supported yet", at: value.span, hint: "use backend:, cookie: or bearer")
+                }
+                guard ["backend", "cookie"].contains(kind), value.string.contains(":") else {
+                    throw Mistake(
+                        "expected 'backend:METHOD /path PATH', 'cookie:NAME' or 'bearer', found '\(value.shown)'",
+                        at: value.span,
+                        hint: value.hasInsertedText
+                            ? nil : NearestName.hint(for: String(kind), among: ["backend", "cookie", "bearer"]))
+                }
+                let start = value.characters.startIndex + kind.unicodeScalars.count + 1
+                let rest = value[start..<value.characters.endIndex].trimmed
+                if kind == "backend" { return try whoAmI(rest) }
+                guard !rest.isEmpty, rest.characters.allSatisfy(\.scalar.isTokenPart) else {
+                    throw Mistake("expected the name of a cookie after 'cookie:'", at: rest.span)
+                }
+                return .cookie(name: rest.string)
+            },
+            render: { source in
+                switch source {
+                case .backend(let method, let target, let path): "backend:\(method) \(target) \(path)"
+                case .cookie(let name): "cookie:\(name)"
+                case .bearer: "bearer"
+                }
+            })
+    }
+
+    private static func whoAmI(_ text: SourceText) throws(Mistake) -> PrincipalSource {
+        var reader = TokenReader(text)
+        guard let method = reader.peek(), ["GET", "POST"].contains(method.text.string) else {
+            throw reader.expected("GET or POST after 'backend:'")
+        }
+        _ = reader.next()
+        guard let target = reader.next() else { throw reader.expected("a path such as /users/me") }
+        var placeholders: [Located<String>] = []
+        _ = try CallParser.target(target.text, placeholders: &placeholders)
+        if let placeholder = placeholders.first {
+            throw Mistake("there are no placeholders here", at: placeholder.span)
+        }
+        let path = try reader.path("the path of the principal in the answer, such as id")
+        try reader.finish(expecting: "nothing more")
+        return .backend(method: method.text.string, target: target.text.string, path: path.value)
+    }
+}
+
+extension ValueFormat where Value == Secret {
+    /// A key of at least this many bytes.
+    static func secret(atLeast minimum: Int) -> Self {
+        ValueFormat(
+            name: "secret", limits: "at least \(minimum) bytes",
+            parse: { (value, _) throws(Mistake) -> Secret in
+                let bytes = Array(try value.unquoted().utf8)
+                guard bytes.count >= minimum else {
+                    throw Mistake(
+                        "the key has \(bytes.count) bytes, expected at least \(minimum)", at: value.span,
+                        hint: "make one with 'openssl rand -hex 32'")
+                }
+                return Secret(bytes: bytes)
+            },
+            render: { _ in "" })
+    }
+}
+
+extension ValueFormat where Value == [String] {
+    /// Names of members, joined by one separator; an empty text is no name.
+    static func names(_ name: String, separator: Unicode.Scalar) -> Self {
+        ValueFormat(
+            name: name, takesNothing: true,
+            parse: { (value, _) throws(Mistake) -> [String] in
+                guard !value.isEmpty else { return [] }
+                var parts = value.split(on: separator)
+                if separator == "/" {
+                    guard parts.removeFirst().isEmpty else {
+                        throw Mistake(
+                            "expected \(name) that begins with '/', found '\(value.shown)'", at: value.span)
+                    }
+                }
+                var names: [String] = []
+                for part in parts {
+                    var text = try part.unquoted()
+                    guard !text.isEmpty else { throw Mistake("a name in '\(value.shown)' is empty", at: value.span) }
+                    if separator == "/" { text = unescaped(text) }
+                    names.append(text)
+                }
+                return names
+            },
+            render: { names in
+                guard separator == "/" else { return names.joined(separator: String(separator)) }
+                return names.map { "/" + escaped($0) }.joined()
+            })
+    }
+
+    /// The escapes of a JSON pointer (RFC 6901, 3).
+    private static func unescaped(_ text: String) -> String {
+        var result = ""
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                result += character == "0" ? "~" : character == "1" ? "/" : "~\(character)"
+                isEscaped = false
+            } else if character == "~" {
+                isEscaped = true
+            } else {
+                result.append(character)
+            }
+        }
+        return isEscaped ? result + "~" : result
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing that is wrong with a configuration, with the place, the source line and, where one is known, a way out.
+package struct Diagnostic: Hashable, Sendable {
+    /// How bad it is.
+    package enum Severity: String, Sendable {
+        /// The configuration cannot be used.
+        case error
+        /// It can be used, but probably does not do what was meant.
+        case warning
+    }
+
+    /// A place in a source, with the line as it may be shown.
+    package struct Place: Hashable, Sendable {
+        /// The source's name: a file's path, or `environment:NAME`.
+        package var file: String
+        /// The line, from 1.
+        package var line: Int
+        /// The first character, from 1.
+        package var column: Int
+        /// How many characters.
+        package var length: Int
+        /// The source line, with secrets already masked; nil where there is no line to show.
+        package var excerpt: String?
+
+        /// A place with the line that is shown for it.
+        package init(file: String, line: Int, column: Int, length: Int = 1, excerpt: String? = nil) {
+            self.file = file
+            self.line = line
+            self.column = column
+            self.length = length
+            self.excerpt = excerpt
+        }
+    }
+
+    /// A second place, and what it has to do with the first.
+    package struct Note: Hashable, Sendable {
+        /// Where.
+        package var place: Place
+        /// What is there, such as "first set here".
+        package var message: String
+
+        /// A note.
+        package init(place: Place, message: String) {
+            self.place = place
+            self.message = message
+        }
+    }
+
+    /// How bad it is.
+    package var severity: Severity
+    /// Where it is.
+    package var place: Place
+    /// What is wrong: lower case, no full stop, user text in quotes, never a secret.
+    package var message: String
+    /// What to do about it.
+    package var hint: String?
+    /// The other side of a contradiction.
+    package var note: Note?
+
+    /// A diagnostic.
+    package init(severity: Severity, place: Place, message: String, hint: String? = nil, note: Note? = nil) {
+        self.severity = severity
+        self.place = place
+        self.message = message
+        self.hint = hint
+        self.note = note
+    }
+
+    /// The diagnostic as people read it, over several lines without a final newline.
+    ///
+    /// ```
+    /// config/rind.ini:14:1: error: unknown key 'pool_sise' in [state]
+    ///  14 | pool_sise = 8
+    ///     | ^~~~~~~~~
+    ///     = hint: did you mean 'pool_size'?
+    /// ```
+    package var rendered: String {
+        var lines = Self.render(place, title: "\(severity.rawValue): \(message)")
+        if let note { lines += Self.render(note.place, title: "note: \(note.message)") }
+        if let hint {
+            let margin = String(repeating: " ", count: String(place.line).count)
+            lines.append(" \(margin) = hint: \(hint)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func render(_ place: Place, title: String) -> [String] {
+        let head = "\(place.file):\(place.line):\(place.column): \(title)"
+        guard let excerpt = place.excerpt else { return [head] }
+        let number = String(place.line)
+        let margin = String(repeating: " ", count: number.count)
+        let scalars = Array(excerpt.unicodeScalars)
+        var indent = String.UnicodeScalarView()
+        for index in 0..<max(0, place.column - 1) {
+            // A tab stays a tab, so that the caret stands below its character at any tab width.
+            indent.append(index < scalars.count && scalars[index] == "\t" ? "\t" : " ")
+        }
+        let underline = min(place.length, max(1, scalars.count - place.column + 1)) - 1
+        let tail = String(repeating: "~", count: underline)
+        return [head, " \(number) | \(excerpt)", " \(margin) | \(String(indent))^\(tail)"]
+    }
+}

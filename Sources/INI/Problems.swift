@@ -1,0 +1,155 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Collects what is wrong with a configuration: all of it in one run, in the order of the lines, without secrets.
+///
+/// Excerpts are made at the end, when it is known which lines hold secrets; so a complaint about the first half of a
+/// line cannot give away what only the second half turns out to be.
+package struct Problems: Sendable {
+    /// The most problems that are reported; what comes after that is only counted.
+    package static let limit = 200
+
+    /// A second place for a problem that has two sides.
+    package struct Second: Sendable {
+        /// Where.
+        package var span: Span
+        /// What is there.
+        package var message: String
+
+        /// The other side.
+        package init(_ message: String, at span: Span) {
+            self.span = span
+            self.message = message
+        }
+    }
+
+    private struct Problem {
+        var severity: Diagnostic.Severity
+        var span: Span
+        var message: String
+        var hint: String?
+        var second: Second?
+    }
+
+    private struct Line: Hashable {
+        var source: Int
+        var line: Int
+    }
+
+    private var sources: [SourceFile] = []
+    private var found: [Problem] = []
+    private var suppressed = 0
+    private var masks: [Line: Int] = [:]
+
+    /// Nothing wrong yet.
+    package init() {}
+
+    /// Whether any of the problems is an error.
+    package private(set) var hasErrors = false
+
+    /// How many there are, those beyond the limit included.
+    package var count: Int { found.count + suppressed }
+
+    /// Whether the limit is reached, so that looking further is not worth it.
+    package var isFull: Bool { found.count >= Self.limit }
+
+    /// Takes a source and gives the number by which spans name it.
+    package mutating func register(_ source: SourceFile) -> Int {
+        sources.append(source)
+        return sources.count - 1
+    }
+
+    /// Notes an error.
+    package mutating func error(_ message: String, at span: Span, hint: String? = nil, second: Second? = nil) {
+        hasErrors = true
+        add(Problem(severity: .error, span: span, message: message, hint: hint, second: second))
+    }
+
+    /// Notes something that is allowed but suspicious.
+    package mutating func warning(_ message: String, at span: Span, hint: String? = nil, second: Second? = nil) {
+        add(Problem(severity: .warning, span: span, message: message, hint: hint, second: second))
+    }
+
+    /// Hides everything from `column` on in every excerpt of this line.
+    package mutating func mask(source: Int, line: Int, from column: Int) {
+        let key = Line(source: source, line: line)
+        masks[key] = min(masks[key] ?? Int.max, column)
+    }
+
+    /// Hides the text in every excerpt, over all its lines.
+    package mutating func mask(_ text: SourceText) {
+        for character in text.characters {
+            mask(source: text.source, line: character.line, from: character.column)
+        }
+    }
+
+    /// Everything that was found, sorted by source, line and column.
+    package func diagnostics() -> [Diagnostic] {
+        let sorted = found.enumerated().sorted { first, second in
+            let (a, b) = (first.element.span, second.element.span)
+            return (a.source, a.line, a.column, first.offset) < (b.source, b.line, b.column, second.offset)
+        }
+        var result = sorted.map { _, problem in
+            Diagnostic(
+                severity: problem.severity, place: place(problem.span),
+                message: Self.withoutCredentials(problem.message),
+                hint: problem.hint,
+                note: problem.second.map { .init(place: place($0.span), message: $0.message) })
+        }
+        if suppressed > 0, let last = result.last {
+            let place = Diagnostic.Place(file: last.place.file, line: last.place.line, column: last.place.column)
+            result.append(
+                Diagnostic(severity: .error, place: place, message: "\(suppressed) further problems not shown"))
+        }
+        return result
+    }
+
+    private mutating func add(_ problem: Problem) {
+        if isFull { suppressed += 1 } else { found.append(problem) }
+    }
+
+    private func place(_ span: Span) -> Diagnostic.Place {
+        guard sources.indices.contains(span.source) else {
+            return .init(file: "?", line: span.line, column: span.column, length: span.length)
+        }
+        let source = sources[span.source]
+        var excerpt = source.line(span.line)
+        var span = span
+        if let column = masks[Line(source: span.source, line: span.line)], let text = excerpt {
+            excerpt = String(String.UnicodeScalarView(text.unicodeScalars.prefix(column - 1))) + "********"
+            if span.column + span.length > column { span.length = max(1, column + 8 - span.column) }
+        }
+        if let text = excerpt { (excerpt, span) = Self.cut(text, around: span) }
+        return .init(
+            file: source.name, line: span.line, column: span.column, length: span.length,
+            excerpt: excerpt.map(Self.withoutCredentials))
+    }
+
+    /// Shortens a very long line behind the interesting stretch; columns must stay true, so nothing is cut before it.
+    private static func cut(_ text: String, around span: Span) -> (String?, Span) {
+        let scalars = text.unicodeScalars
+        guard scalars.count > 400 else { return (text, span) }
+        guard span.column <= 300 else { return (nil, span) }
+        return (String(String.UnicodeScalarView(scalars.prefix(400))) + "…", span)
+    }
+
+    /// Replaces what stands between `://` and `@` by as many stars: a URL may carry a password.
+    private static func withoutCredentials(_ text: String) -> String {
+        var scalars = Array(text.unicodeScalars)
+        var index = 0
+        while index + 2 < scalars.count {
+            guard scalars[index] == ":", scalars[index + 1] == "/", scalars[index + 2] == "/" else {
+                index += 1
+                continue
+            }
+            let start = index + 3
+            var end = start
+            while end < scalars.count, !["/", " ", "'", "\"", "\t"].contains(scalars[end]) { end += 1 }
+            if let at = scalars[start..<end].lastIndex(of: "@") {
+                for position in start..<at { scalars[position] = "*" }
+            }
+            index = end
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

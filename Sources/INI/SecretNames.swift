@@ -1,0 +1,11 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Guesses from a name alone that its value must not be shown, for names that nobody knows.
+package enum SecretNames {
+    /// Whether the name speaks of a key, a token, a password or the like.
+    package static func looksSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["key", "secret", "pass", "token", "credential"].contains { name.contains($0) }
+    }
+}

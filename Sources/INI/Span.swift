@@ -1,0 +1,39 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A stretch of one line of one source, as a diagnostic points at it.
+package struct Span: Hashable, Sendable {
+    /// Which source, counted in the order in which ``Problems/register(_:)`` met them.
+    package var source: Int
+    /// The line, from 1.
+    package var line: Int
+    /// The first character, from 1; characters are Unicode scalars.
+    package var column: Int
+    /// How many characters; at least 1, even where something is missing.
+    package var length: Int
+
+    /// A stretch of `length` characters.
+    package init(source: Int, line: Int, column: Int, length: Int = 1) {
+        self.source = source
+        self.line = line
+        self.column = column
+        self.length = max(1, length)
+    }
+}
+
+/// A value with the place where it stands.
+package struct Located<Value> {
+    /// The value.
+    package var value: Value
+    /// Where it stands.
+    package var span: Span
+
+    /// Pairs a value with its place.
+    package init(_ value: Value, at span: Span) {
+        self.value = value
+        self.span = span
+    }
+}
+
+extension Located: Sendable where Value: Sendable {}
+extension Located: Equatable where Value: Equatable {}
