@@ -1,0 +1,109 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct SQLiteMigrationTests {
+    @Test func `a state of schema version 1 is read as it was written`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try sqlite(path) { db in
+                try db.execute(sql: VersionOne.schema)
+                try db.execute(sql: VersionOne.rows)
+            }
+            #expect(try await SQLiteStateStore.inspect(path: path) == 1)
+            try await withSQLite(path) { store in
+                try await store.check(thoroughly: true)
+                let context = try await store.context(1_700_000_000_000)
+                let expected = CursorRow(
+                    principal: alice, cursor: try cursor(1_700_000_000_000), replica: ReplicaID(rawValue: 42),
+                    parent: try cursor(1_600_000_000_000),
+                    vector: CheckpointVector(["AlbumV1": "AlbumV1|0197", "SyncCompleteV1": "x"]), schemaVersion: 12,
+                    session: phone, generation: 2, isConfirmed: true, mappingDigest: "m1")
+                #expect(context.row == expected)
+                #expect(context.newest?.rawValue == 1_700_000_000_005)
+                #expect(context.session == SessionRow(generation: 3, acceptedAt: 1_700_000_000_001))
+                let receipt = try await store.receipt(principal: alice, digest: "d1", at: 1_700_000_000_003)
+                #expect(receipt == Receipt(status: 200, contentType: "application/json", body: [0x7B, 0x7D]))
+                let replicas = try await store.replicas(of: nil, after: nil, limit: 9)
+                #expect(replicas.map(\.lastResult) == ["pull, 3 records"])
+                let entry = try #require(try await store.quarantined(limit: 9).first)
+                #expect(entry.line.reason == .unsafeID)
+                #expect(entry.line.id == "a/b")
+                #expect(entry.line.table == nil)
+                #expect(entry.count == 7)
+                #expect(try await store.quarantineCounts().dropped == 5)
+                #expect(try await store.newestCursor()?.rawValue == 1_700_000_000_009)
+            }
+        }
+    }
+
+    @Test func `the schema of version 1 has not been edited since`() async throws {
+        try await withTemporaryDirectory { directory in
+            try sqlite(directory + "/old.db") { try $0.execute(sql: VersionOne.schema) }
+            try await withSQLite(
+                directory + "/new.db", options: .with { $0.migrations = Array(SchemaMigration.sqlite.prefix(1)) }
+            ) { _ in }
+            func schema(_ name: String) throws -> [String] {
+                try sqlite("\(directory)/\(name).db") { db in
+                    try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+                        .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+                }
+            }
+            let (old, new) = try (schema("old"), schema("new"))
+            #expect(old == new)
+            #expect(old.count > 20)
+        }
+    }
+
+    @Test func `a later step runs once over the rows of the earlier ones`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { try await $0.begin(row(1)) }
+            let step = SchemaMigration(
+                number: 2, sql: "ALTER TABLE replica ADD COLUMN note TEXT; UPDATE replica SET note = 'moved';")
+            for _ in 0..<2 {
+                try await withSQLite(path, options: .with { $0.migrations.append(step) }) { store in
+                    let row = try await store.context(1).row
+                    #expect(row != nil)
+                }
+            }
+            let note = try sqlite(path) { try String.fetchOne($0, sql: "SELECT note FROM replica") }
+            #expect(note == "moved")
+            // And the version before it does not touch the file.
+            let before = try contents(path)
+            #expect(await codeOfOpening(path) == "state.schema_newer")
+            await #expect(throws: StateError.schemaNewer(found: 2, known: 1)) {
+                _ = try await SQLiteStateStore.inspect(path: path)
+            }
+            #expect(try contents(path) == before)
+        }
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE extra (a TEXT); CREATE TABLE extra (a TEXT);", "CREATE TABLE extra (a TEXT); not SQL;",
+        "CREATE TABLE extra (r INTEGER REFERENCES replica); INSERT INTO extra VALUES (77);",
+    ])
+    func `a step that fails leaves the state as it was`(sql: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { try await $0.begin(row(1)) }
+            let broken = SchemaMigration(number: 2, sql: sql)
+            #expect(await codeOfOpening(path, options: .with { $0.migrations.append(broken) }) == "state.failed")
+            try await withSQLite(path) { store in
+                #expect(try await store.context(1).row != nil)
+                try await store.check(thoroughly: true)
+            }
+            let tables = try sqlite(path) { try $0.tableExists("extra") }
+            #expect(!tables)
+        }
+    }
+
+    @Test func `the numbers of the steps rise by one`() {
+        #expect(SchemaMigration.sqlite.map(\.number) == Array(1...SchemaMigration.sqlite.count))
+    }
+}
