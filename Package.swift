@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(name: "SyncEngineTests", dependencies: ["SyncEngine", "JSONBytes", "SyncModel"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip", nioCore]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
-        .testTarget(name: "StateStoreTests", dependencies: ["StateStore", "SyncModel", grdb]),
+        .testTarget(name: "StateStoreTests", dependencies: ["StateStore", "SyncModel", grdb, nioLocks]),
         .testTarget(
             name: "BackendTests",
             dependencies: ["Backend", "Curl", "DemoBackend", "JSONBytes", "SyncModel", nioCore, httpTypes, log]),

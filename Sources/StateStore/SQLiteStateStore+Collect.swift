@@ -4,6 +4,7 @@
 import GRDB
 
 extension SQLiteStateStore {
+    /// Receipts, cursors, replicas, sessions, principals, in this order, so that each step frees the next.
     package func collect(_ retention: Retention) async throws -> Collected {
         var collected = Collected()
         collected.receipts = try await inBatches { db, batch in

@@ -5,6 +5,7 @@ import GRDB
 import SyncModel
 
 extension SQLiteStateStore {
+    /// Whatever throws in it rolls all of it back.
     package func commit(_ pull: PullCommit) async throws {
         let limits = limits
         try await write { db in

@@ -5,6 +5,7 @@ import GRDB
 package import SyncModel
 
 extension SQLiteStateStore {
+    /// Five look-ups by key in one read transaction.
     package func pullContext(
         principal: Principal, session: Session, presented: SyncModel.Cursor?
     ) async throws -> PullContext {
@@ -34,6 +35,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Reads first, and takes the write lock only where there is something to write.
     package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Int64) async throws {
         let interval = limits.touchInterval
         let isNews = try await read { db in
@@ -53,6 +55,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// The last entry of an index, or that of principals which were forgotten.
     package func newestCursor() async throws -> SyncModel.Cursor? {
         try await read { db in
             let collected = try db.integer("SELECT value FROM meta WHERE key = 'newest_collected'") ?? 0

@@ -6,6 +6,7 @@ import GRDB
 import SyncModel
 
 extension SQLiteStateStore {
+    /// By the index of the times, newest first.
     package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
         try await read { db in
             try db.rows(
@@ -26,6 +27,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Counts along the index of the reasons.
     package func quarantineCounts() async throws -> QuarantineCounts {
         try await read { db in
             var counts = QuarantineCounts()

@@ -6,6 +6,7 @@ import GRDB
 package import SyncModel
 
 extension SQLiteStateStore {
+    /// Only between the time it was saved and the time it ends.
     package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
         try await read { db in
             guard let id = try db.principalID(principal) else { return nil }
@@ -21,6 +22,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Replaces the receipt of the same push and drops the oldest over the limit.
     package func saveReceipt(
         _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64
     ) async throws {
@@ -46,6 +48,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Reads first; most principals have none.
     package func dropReceipts(principal: Principal) async throws {
         let owner = try await read { db -> Int64? in
             guard let id = try db.principalID(principal),

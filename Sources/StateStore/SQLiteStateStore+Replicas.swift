@@ -5,6 +5,7 @@ import GRDB
 package import SyncModel
 
 extension SQLiteStateStore {
+    /// Reads first.
     package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
         let interval = limits.touchInterval
         let isNews = try await read { db in
@@ -19,6 +20,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// By the numbers, each with its newest cursor.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         try await read { db in
             var owner: Int64?

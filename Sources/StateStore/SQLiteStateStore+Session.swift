@@ -5,6 +5,7 @@ import GRDB
 package import SyncModel
 
 extension SQLiteStateStore {
+    /// Drops the vector that was only named by the old position.
     package func setPosition(
         _ position: Position, principal: Principal, session: Session, at now: Int64
     ) async throws {
@@ -25,6 +26,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Never goes back, not even where the reset is then not acknowledged.
     package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
@@ -40,6 +42,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// One statement over all sessions.
     package func raiseAllGenerations() async throws -> Int {
         try await write { db in
             try SQLiteStateStore.forgetPositions(db)
@@ -48,6 +51,7 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Reads first; also writes where the clock has gone back.
     package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
         let interval = limits.acceptedInterval
         let isNews = try await read { db in

@@ -56,6 +56,7 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
+    /// Compares the file at the path with the one that was opened, reads, and takes the write lock for a moment.
     package func check(thoroughly: Bool) async throws {
         guard let identity, file.identity() == identity else { throw StateError.replaced(path: file.path) }
         let path = file.path
@@ -74,6 +75,7 @@ package final class SQLiteStateStore: StateStore {
         try await write { _ in }
     }
 
+    /// Empties the log, closes all connections and gives the lock back; a second call does nothing.
     package func close() async {
         // Whoever takes the lock out closes; a second time GRDB would hand SQLite a connection that is gone.
         guard let descriptor = lock.withLockedValue({ $0.take() }) else { return }

@@ -124,4 +124,32 @@ import Testing
             }
         }
     }
+
+    @Test func `an older state that was put back knows no later cursor and trusts no position`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            let backup = directory + "/backup.db"
+            try await withSQLite(path) { store in
+                try await Self.step(1, of: store)
+                try await Self.step(2, of: store)
+                try await store.setPosition(.at(row(2).vector), principal: alice, session: phone, at: now)
+                try sqlite(path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [backup]) }
+                try await Self.step(3, of: store)
+            }
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            try FileManager.default.moveItem(atPath: backup, toPath: path)
+            // What docs/STATE.md tells the operator to do.
+            try sqlite(path) { try $0.execute(sql: "UPDATE session SET generation = generation + 1") }
+            try await withSQLite(path) { store in
+                let lost = try await store.context(3)
+                #expect(lost.row == nil)
+                // The caller hands out nothing until its clock has passed this one; then 3 cannot come again.
+                #expect(lost.newest?.rawValue == 2)
+                #expect(lost.session == SessionRow(generation: 1))
+                let kept = try await store.context(2)
+                #expect(kept.row?.generation == 0)
+                #expect(!kept.hasConfirmedSuccessor)
+            }
+        }
+    }
 }
