@@ -67,11 +67,15 @@ struct StateFile: Sendable, Hashable {
     }
 
     /// Takes every right from group and others, also on the files that SQLite keeps beside it.
+    ///
+    /// Those get the mode of the file itself: one that was made while the file was read-only would stay so.
     func restrict() throws(StateError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let mode = status.st_mode & 0o600
         for name in [path, path + "-wal", path + "-shm"] {
-            var status = stat()
-            guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
-            guard chmod(name, 0o600) == 0 else { throw Self.error(errno, path: name) }
+            guard stat(name, &status) == 0, status.st_mode & 0o777 != mode else { continue }
+            guard chmod(name, mode) == 0 else { throw Self.error(errno, path: name) }
         }
     }
 

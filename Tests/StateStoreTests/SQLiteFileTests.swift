@@ -177,4 +177,17 @@ import Testing
             #expect(await codeOfOpening(directory + "/state.db") == "state.open")
         }
     }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
+    func `a file without the right to write gives an error`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { try await $0.begin(row(1)) }
+            try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
+            #expect(await codeOfOpening(path) == "state.read_only")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            let newest = try await withSQLite(path) { try await $0.context().newest }
+            #expect(newest?.rawValue == 1)
+        }
+    }
 }
