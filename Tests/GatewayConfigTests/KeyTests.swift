@@ -1,0 +1,251 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import INI
+import Testing
+
+/// A key with values that it takes and values that it refuses.
+struct KeyCase: Sendable, CustomTestStringConvertible {
+    var section: String
+    var name: String
+    var good: [String]
+    var bad: [String]
+
+    init(_ section: String, _ name: String, good: [String], bad: [String]) {
+        (self.section, self.name, self.good, self.bad) = (section, name, good, bad)
+    }
+
+    var testDescription: String { "[\(section)] \(name)" }
+
+    /// A file with this key, which stands in line `line`.
+    func file(_ value: String) -> (text: String, line: Int) {
+        var required = [
+            "identity": ["principal": "bearer", "key": Support.key], "backend": ["url": "http://backend.test"],
+        ]
+        required[section]?[name] = nil
+        // Values that are only right beside another one.
+        if section == "backend", name == "checkpoints", value == "request" {
+            required["backend"]?["stream"] = #"POST /s body {"types":"{types}","c":"{checkpoints}"}"#
+        }
+        if section == "backend", ["ack", "list", "forget"].contains(name), value == "none" || value.isEmpty {
+            required["backend"]?["checkpoints"] = "request"
+            required["backend"]?["stream"] = #"POST /s body {"types":"{types}","c":"{checkpoints}"}"#
+        }
+        if section == "gateway", name == "sync_path", value.isEmpty {
+            required["gateway"] = ["pull_path": "/a", "push_path": "/b"]
+        }
+        if section == "schema", name != "version" { required["schema"] = ["version": "1000000000"] }
+        if section == "limits", name == "body" { required["limits"] = ["inflated_body": "16GiB"] }
+        if section == "limits", name == "inflated_body" { required["limits"] = ["body": "1KiB"] }
+        if section == "spool", name == "memory" { required["spool"] = ["max": "16384GiB"] }
+        if section == "spool", name == "max" {
+            required["spool"] = ["memory": "64KiB"]
+            required["pull"] = ["max_line": "1KiB"]
+        }
+        if section == "wire", name == "push_table" {
+            required["table albums"] = ["request": "A", "upsert": "B"]
+            required["columns albums"] = ["name": "string"]
+        }
+        var lines = ["[\(section)]", "\(name) = \(value)"]
+        lines += (required.removeValue(forKey: section) ?? [:]).map { "\($0.key) = \($0.value)" }
+        for (section, keys) in required { lines += ["[\(section)]"] + keys.map { "\($0.key) = \($0.value)" } }
+        return (lines.joined(separator: "\n") + "\n", 2)
+    }
+
+    static func duration(_ section: String, _ name: String, low: String, below: String?, high: String, above: String)
+        -> Self
+    {
+        KeyCase(
+            section, name, good: [low, high],
+            bad: [above, "10", "30 sec", "-1s", "1.5s", "", "x"] + (below.map { [$0] } ?? []))
+    }
+
+    static func size(_ section: String, _ name: String, low: String, below: String?, high: String, above: String)
+        -> Self
+    {
+        KeyCase(
+            section, name, good: [low, high],
+            bad: [above, "10", "1MB", "-1B", "1.5MiB", "", "x", "99999999999999999GiB"]
+                + (below.map { [$0] } ?? []))
+    }
+
+    static func integer(_ section: String, _ name: String, low: Int, high: Int) -> Self {
+        KeyCase(
+            section, name, good: ["\(low)", "\(high)"],
+            bad: ["\(low - 1)", "\(high + 1)", "1.5", "+1", "0x10", "x", "99999999999999999999"])
+    }
+
+    static func names(_ section: String, _ name: String, required: Bool = false) -> Self {
+        KeyCase(
+            section, name, good: ["a", "a, bC, _d"] + (required ? [] : [""]),
+            bad: ["a,,b", "a, a", "a b"] + (required ? [""] : []))
+    }
+}
+
+@Suite struct KeyTests {
+    private static let paths = ["/", "/sync", "/v1/{team}/sync", "/a/"]
+    private static let notPaths = ["sync", "//a", "/a/../b", "/a b", "/{a}b", "/{", "/ä"]
+
+    private static let cases: [KeyCase] = [
+        KeyCase(
+            "gateway", "listen", good: ["0.0.0.0:80", "[::1]:0", "localhost:65535"],
+            bad: ["80", ":80", "host", "host:65536", "[::1]", "::1:80", "a b:1", ""]),
+        KeyCase("gateway", "sync_path", good: paths + [""], bad: notPaths),
+        KeyCase("gateway", "pull_path", good: paths + ["", "/a, /b/{c}"], bad: notPaths + ["/a,/a", "/a,,/b"]),
+        KeyCase("gateway", "push_path", good: paths + ["", "/a, /b/{c}"], bad: notPaths + ["/a,/a", "/a,,/b"]),
+        KeyCase(
+            "gateway", "cors_origins", good: ["", "*", "https://app.test, http://localhost:3000"],
+            bad: ["app.test", "https://app.test/", "https://", "HTTPS://app.test", "https://a.test:x", "null"]),
+        .duration("gateway", "shutdown_grace", low: "0s", below: nil, high: "10m", above: "601s"),
+        .names("wire", "last_pulled_at", required: true),
+        .names("wire", "schema_version", required: true),
+        .names("wire", "migration", required: true),
+        .names("wire", "changes", required: true),
+        KeyCase("wire", "body_path", good: ["", "/json", "/a/b~1c~0"], bad: ["json", "/a//b", "/"]),
+        KeyCase("wire", "push_table", good: ["", "albums"], bad: ["albms", "a b"]),
+        KeyCase("wire", "token_header", good: ["", "X-Api-Key", "x-a, x-b"], bad: ["a b", "x:", "x,x", "host"]),
+        KeyCase("wire", "timestamp", good: ["timestamp", "latestVersion"], bad: ["", "a b"]),
+        KeyCase("wire", "wrap", good: ["", "data", "data.result"], bad: ["a..b", ".a"]),
+        KeyCase(
+            "state", "url", good: ["sqlite:a.db", "sqlite:/var/lib/rind/state.db"],
+            bad: ["", "a.db", "sqlite:", "sqlite::memory:", "sqlite:/tmp/", "postgres://rind@db/rind"]),
+        .duration("state", "busy_timeout", low: "10ms", below: "9ms", high: "60s", above: "61s"),
+        KeyCase(
+            "identity", "principal",
+            good: ["bearer", "cookie:sid", "backend:GET /users/me id", "backend:POST /me data.0.\"the id\""],
+            bad: [
+                "", "jwt:sub", "header:X-User", "cookie:", "cookie:a b", "backend:GET /me", "backend:DELETE /me id",
+                "backend:GET me id", "backend:GET /{a} id", "backend:GET /me id x", "beare", "bearer:x",
+            ]),
+        KeyCase(
+            "identity", "key", good: [Support.key, "\"\(Support.key)\""], bad: ["", "short", "\"\(Support.key)\" x"]),
+        .duration("identity", "auth_ttl", low: "0s", below: nil, high: "1h", above: "3601s"),
+        KeyCase(
+            "backend", "url", good: ["http://a", "https://a.test:8443/api/", "http://[::1]:80", "http://127.0.0.1"],
+            bad: [
+                "", "a.test", "ftp://a", "http://", "http://u:p@a", "http://a?b", "http://a#b", "http://a/../b",
+                "http://a//b", "http://a:0", "http://a:99999", "http://a b", "http://a/ä",
+            ]),
+        KeyCase(
+            "backend", "stream", good: ["POST /s body {\"types\":\"{types}\"}", "GET /s?types={types}"],
+            bad: [
+                "", "none", "/s", "POST", "POST s", "POST /s body", "POST /s body {", "POST /s body {} x", "POST /{x}",
+                "POST /s {\"types\":1}", "POST /s ok 200", "POST /s body {\"a\":\"{acks}\"}",
+                "POST /s body {\"a\":1,\"a\":2}",
+                "POST /s body {*}",
+            ]),
+        KeyCase(
+            "backend", "ack", good: ["PUT /a body [\"{acks}\"]", "none", ""],
+            bad: ["PUT", "PUT /a body {\"a\":\"{types}\"}"]),
+        KeyCase("backend", "list", good: ["GET /a", "none", ""], bad: ["LIST /a", "GET /{acks}"]),
+        KeyCase(
+            "backend", "forget", good: ["DELETE /a?n={namespaces}", "none", ""], bad: ["DELETE a", "DELETE /a/{types}"]),
+        KeyCase("backend", "checkpoints", good: ["server", "request"], bad: ["", "client", "Server"]),
+        KeyCase("backend", "complete_type", good: ["DoneV1", "\"done\""], bad: ["", "a b", "a|b", "SyncResetV1"]),
+        KeyCase("backend", "reset_type", good: ["ResetV1"], bad: ["", "a b", "SyncAckV1"]),
+        KeyCase("backend", "ack_types", good: ["", "A", "A, B"], bad: ["A B", "A,A", "SyncCompleteV1"]),
+        KeyCase("backend", "type_field", good: ["kind"], bad: ["", "a b", "ack"]),
+        KeyCase("backend", "ack_field", good: ["token"], bad: ["", "a b", "data"]),
+        KeyCase("backend", "data_field", good: ["record"], bad: ["", "a b", "type"]),
+        .integer("backend", "ack_batch", low: 1, high: 100_000),
+        KeyCase("backend", "forward_headers", good: ["", "Accept-Language, X-A"], bad: ["a b", "x:", "a,A"]),
+        .integer("backend", "max_connections", low: 1, high: 10_000),
+        KeyCase("backend", "ca_file", good: ["", "ca.pem", "\"/etc/my ca.pem\""], bad: ["\"a\" b"]),
+        KeyCase("backend", "pass_through", good: ["true", "false"], bad: ["", "yes", "True", "1"]),
+        KeyCase("backend", "denied_paths", good: ["", "/admin, /users/{id}/key"], bad: notPaths),
+        .duration("backend", "connect_timeout", low: "10ms", below: "9ms", high: "5m", above: "301s"),
+        .duration("backend", "first_byte_timeout", low: "10ms", below: "0s", high: "1h", above: "2h"),
+        .duration("backend", "idle_timeout", low: "10ms", below: "0s", high: "1h", above: "2h"),
+        .duration("backend", "total_timeout", low: "0s", below: "9ms", high: "1d", above: "25h"),
+        .integer("backend", "resume_attempts", low: 0, high: 100),
+        .duration("backend", "resume_backoff", low: "1ms", below: "0s", high: "60s", above: "61s"),
+        .integer("schema", "version", low: 1, high: 1_000_000_000),
+        .integer("schema", "oldest", low: 1, high: 1_000_000_000),
+        .integer("schema", "migrations_enabled_at", low: 1, high: 1_000_000_000),
+        .duration("pull", "first_byte_after", low: "0s", below: "9ms", high: "10m", above: "11m"),
+        .duration("pull", "keep_alive_every", low: "10ms", below: "0s", high: "10m", above: "11m"),
+        .duration("pull", "repeat_window", low: "0s", below: "9ms", high: "1h", above: "2h"),
+        KeyCase("pull", "unknown_cursor", good: ["adopt", "replacement", "refuse"], bad: ["", "adpot", "Adopt"]),
+        .size("pull", "max_line", low: "1KiB", below: "1023B", high: "1GiB", above: "2GiB"),
+        .integer("pull", "max_rows", low: 0, high: 1_000_000_000),
+        KeyCase("pull", "quarantine_keep", good: ["no", "cut", "whole"], bad: ["", "yes"]),
+        KeyCase(
+            "push", "path", good: ["", "POST /sync/push"],
+            bad: ["/sync/push", "POST", "POST /p body {}", "POST /p returns id", "none", "POST /{id}"]),
+        .integer("push", "max_records", low: 1, high: 10_000_000),
+        .duration("push", "receipt_window", low: "0s", below: "9ms", high: "2m", above: "121s"),
+        KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),
+        .size("spool", "memory", low: "64KiB", below: "63KiB", high: "16GiB", above: "17GiB"),
+        .size("spool", "max", low: "1MiB", below: "1023KiB", high: "16384GiB", above: "16385GiB"),
+        .size("limits", "body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
+        .size("limits", "inflated_body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
+        .size("limits", "header_bytes", low: "1KiB", below: "0B", high: "1MiB", above: "2MiB"),
+        .integer("limits", "json_depth", low: 4, high: 512),
+        .integer("limits", "pulls", low: 1, high: 100_000),
+        .integer("limits", "queue", low: 0, high: 10_000),
+        .duration("limits", "queue_wait", low: "0s", below: nil, high: "10m", above: "11m"),
+        .size("limits", "answers_kept", low: "0B", below: nil, high: "16384GiB", above: "16385GiB"),
+        KeyCase("log", "level", good: ["trace", "critical"], bad: ["", "verbose"]),
+        KeyCase("log", "format", good: ["text", "json"], bad: ["", "xml"]),
+        KeyCase("admin", "listen", good: ["", "127.0.0.1:9000"], bad: ["9000", "127.0.0.1:8790"]),
+    ]
+
+    @Test func `every key of the table has cases here`() {
+        let keys = KeyTable.keys.filter { $0.section != "table" }.map { "\($0.section).\($0.name)" }
+        #expect(Set(keys) == Set(Self.cases.map { "\($0.section).\($0.name)" }))
+        #expect(keys.count == Set(keys).count)
+    }
+
+    @Test(arguments: cases)
+    func `a key takes what is in its limits`(key: KeyCase) {
+        for value in key.good {
+            let (configuration, diagnostics) = Support.load(key.file(value).text)
+            #expect(configuration != nil, "\(value): \(Support.rendered(diagnostics))")
+        }
+    }
+
+    @Test(arguments: cases)
+    func `a key refuses what is not, on its own line`(key: KeyCase) {
+        for value in key.bad {
+            let (text, line) = key.file(value)
+            let (configuration, diagnostics) = Support.load(text)
+            let errors = diagnostics.filter { $0.severity == .error }
+            #expect(configuration == nil, "\(value)")
+            #expect(
+                errors.contains { $0.place.line == line && $0.place.file == "config/rind.ini" }
+                    || errors.contains { $0.note?.place.line == line }, "\(value): \(Support.rendered(diagnostics))")
+        }
+    }
+
+    @Test(arguments: cases)
+    func `a variable overrides a key, and its mistakes are its own`(key: KeyCase) throws {
+        let variable = "RIND_\(key.section.uppercased())_\(key.name.uppercased())"
+        #expect(KeyTable.keys(of: key.section).first { $0.name == key.name }?.variable == variable)
+        let file = key.file(key.good[0]).text
+        // The file's own value is wrong, and does not matter.
+        let wrong = file.replacing("\(key.name) = \(key.good[0])", with: "\(key.name) = ${NOT_SET}")
+        #expect(Support.load(wrong, environment: [variable: key.good[0]]).configuration != nil)
+        let bad = try #require(key.bad.first { !$0.isEmpty })
+        let (configuration, diagnostics) = Support.load(file, environment: [variable: bad])
+        #expect(configuration == nil)
+        #expect(
+            diagnostics.contains { $0.place.file == "environment:\(variable)" },
+            "\(bad): \(Support.rendered(diagnostics))")
+    }
+
+    @Test(
+        arguments: KeyTable.keys.filter { $0.section != "table" && !($0.defaultText ?? "").isEmpty }.map {
+            "\($0.section).\($0.name)"
+        })
+    func `a default written into the file changes nothing`(path: String) throws {
+        let key = try #require(KeyTable.keys.first { "\($0.section).\($0.name)" == path })
+        let text = "[\(key.section)]\n\(key.name) = \(key.defaultText ?? "")\n"
+        let required = [
+            "RIND_IDENTITY_PRINCIPAL": "bearer", "RIND_IDENTITY_KEY": Support.key, "RIND_BACKEND_URL": "http://a",
+        ]
+        let configuration = try #require(Support.load(text, environment: required).configuration)
+        let plain = try #require(Support.load("", environment: required).configuration)
+        #expect(String(reflecting: configuration) == String(reflecting: plain))
+    }
+}
