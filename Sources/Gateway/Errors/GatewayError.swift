@@ -1,21 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import WatermelonWire
+
 /// Why a request was not served, as the client, the log and the metrics hear of it.
 package struct GatewayError: Error, Sendable {
-    /// Records that the error is about.
-    package struct Detail: Hashable, Sendable {
-        /// The client's name of the table.
-        package var table: String
-        /// The records' ids.
-        package var ids: [String]
-        /// Some records of a table.
-        package init(table: String, ids: [String]) {
-            self.table = table
-            self.ids = ids
-        }
-    }
-
     /// The HTTP status.
     package var status: Int
     /// The stable code, also the metric's label and the heading in `docs/ERRORS.md`.
@@ -25,13 +14,13 @@ package struct GatewayError: Error, Sendable {
     /// After how many seconds it is worth trying again.
     package var retryAfter: Int?
     /// What it is about.
-    package var details: [Detail]
+    package var details: [RecordList]
     /// What lies behind it, for the log only.
     package var cause: String?
 
     /// An error.
     package init(
-        status: Int, code: String, message: String, retryAfter: Int? = nil, details: [Detail] = [],
+        status: Int, code: String, message: String, retryAfter: Int? = nil, details: [RecordList] = [],
         cause: String? = nil
     ) {
         self.status = status

@@ -14,8 +14,8 @@ package struct PullAnswer: Sendable {
 
     let cursor: Cursor
     let delivery: PullDelivery
-    /// Names of all tables that the client has, in the order of the projection.
-    let tables: [String]
+    /// The tables that the client has, each with its place in the schema.
+    let tables: [(place: Int, name: String)]
     /// What goes out; nil where nothing has changed.
     let spool: FinishedSpool?
     let writer: AnswerWriter
@@ -28,15 +28,15 @@ package struct PullAnswer: Sendable {
     ///   never ended cleanly.
     package func write(to sink: ([UInt8]) async throws -> Void) async throws {
         var pending = writer.opening
-        for (index, name) in tables.enumerated() {
-            pending += writer.tableOpening(name, isFirst: index == 0)
-            let records = SegmentKey(table: index, isDeletions: false)
+        for (index, table) in tables.enumerated() {
+            pending += writer.tableOpening(table.name, isFirst: index == 0)
+            let records = SegmentKey(table: table.place, isDeletions: false)
             if delivery == .first { try await write(records, after: &pending, to: sink) }
             pending += AnswerWriter.updatedOpening
             if delivery != .first { try await write(records, after: &pending, to: sink) }
             pending += AnswerWriter.deletedOpening
             if delivery == .later {
-                try await write(SegmentKey(table: index, isDeletions: true), after: &pending, to: sink)
+                try await write(SegmentKey(table: table.place, isDeletions: true), after: &pending, to: sink)
             }
             pending += AnswerWriter.tableClosing
         }

@@ -14,7 +14,7 @@ final class KeptSpools: Sendable {
         let principal: Principal
         let session: Session
         let cursor: Cursor
-        let schemaVersion: Int?
+        let schemaVersion: Int
     }
 
     /// A finished pull.

@@ -1,0 +1,31 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+
+/// Counts what runs at the same time, up to a limit.
+final class Occupancy: Sendable {
+    private let maximum: Int
+    private let count = NIOLockedValueBox(0)
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    /// Counts one more.
+    ///
+    /// - Throws: ``GatewayError`` with 503 where the limit is reached; nothing is counted then.
+    func enter() throws {
+        let isFree = count.withLockedValue { count in
+            guard count < maximum else { return false }
+            count += 1
+            return true
+        }
+        guard isFree else {
+            throw GatewayError(
+                status: 503, code: "limit.pulls", message: "The server is busy. Please try again in a moment.",
+                retryAfter: 2)
+        }
+    }
+
+    /// Counts one less.
+    func leave() { count.withLockedValue { $0 -= 1 } }
+}

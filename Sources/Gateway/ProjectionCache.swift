@@ -1,0 +1,28 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import SyncEngine
+import SyncModel
+
+/// The compiled mapping of each schema version that clients have had.
+final class ProjectionCache: Sendable {
+    private let schema: Schema
+    private let rules: EnvelopeRules
+    private let projections = NIOLockedValueBox<[Int: Projection]>([:])
+
+    init(schema: Schema, rules: EnvelopeRules) {
+        self.schema = schema
+        self.rules = rules
+    }
+
+    /// The mapping for clients of a version between the oldest and the newest one that the configuration knows.
+    func projection(at schemaVersion: Int) -> Projection {
+        projections.withLockedValue { projections in
+            if let projection = projections[schemaVersion] { return projection }
+            let projection = Projection(schema: schema, schemaVersion: schemaVersion, rules: rules)
+            projections[schemaVersion] = projection
+            return projection
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import GatewayConfig
+package import SyncEngine
+package import WatermelonWire
+
+// The configuration speaks the operator's language; these are the parts as the modules below want to hear them.
+
+extension Configuration {
+    /// The names and paths that clients use.
+    package var dialect: WireDialect {
+        var dialect = WireDialect()
+        dialect.lastPulledAtNames = wire.lastPulledAt
+        dialect.schemaVersionNames = wire.schemaVersion
+        dialect.migrationNames = wire.migration
+        dialect.changesNames = wire.changes
+        dialect.bodyPath = wire.bodyPath
+        dialect.pushTable = wire.pushTable
+        dialect.timestampName = wire.timestamp
+        dialect.wrap = wire.wrap
+        dialect.syncPaths = [gateway.syncPath].compactMap { $0 }.compactMap { WatermelonWire.PathPattern($0.description) }
+        dialect.pullPaths = gateway.pullPath.compactMap { WatermelonWire.PathPattern($0.description) }
+        dialect.pushPaths = gateway.pushPath.compactMap { WatermelonWire.PathPattern($0.description) }
+        dialect.limits.jsonDepth = limits.jsonDepth
+        dialect.limits.records = push.maxRecords
+        return dialect
+    }
+
+    /// What decisions about pulls depend on.
+    package var pullSettings: PullSettings {
+        PullSettings(
+            style: backend.checkpoints == .server ? .server : .request, unknownCursor: unknownCursor,
+            completeNamespace: backend.completeType, resumeAttempts: backend.resumeAttempts,
+            resumeBackoff: backend.resumeBackoff.milliseconds)
+    }
+
+    /// How stream lines are wrapped.
+    package var envelopeRules: EnvelopeRules {
+        var rules = EnvelopeRules()
+        rules.typeField = backend.typeField
+        rules.ackField = backend.ackField
+        rules.dataField = backend.dataField
+        rules.completeType = backend.completeType
+        rules.resetType = backend.resetType
+        rules.ackOnlyTypes = backend.ackTypes
+        rules.depthLimit = limits.jsonDepth
+        return rules
+    }
+
+    /// What a stream may bring.
+    package var intakeLimits: StreamIntake.Limits {
+        var intake = StreamIntake.Limits()
+        intake.line = pull.maxLine
+        intake.rows = pull.maxRows
+        switch pull.quarantineKeep {
+        case .no: intake.quarantineBytes = 0
+        case .cut: intake.quarantineBytes = 1_024
+        case .whole: intake.quarantineBytes = pull.maxLine
+        }
+        return intake
+    }
+
+    private var unknownCursor: PullSettings.UnknownCursor {
+        switch pull.unknownCursor {
+        case .adopt: .adopt
+        case .replacement: .replacement
+        case .refuse: .refuse
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero.
+    package var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}

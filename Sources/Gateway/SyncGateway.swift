@@ -1,0 +1,130 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Backend
+package import GatewayConfig
+import Logging
+package import StateStore
+import SyncEngine
+import SyncModel
+package import WatermelonWire
+
+/// The gateway without its HTTP: pulls and pushes of clients in, calls to the backend out.
+package final class SyncGateway: Sendable {
+    private let services: SyncServices
+    private let locks: LockTable
+    private let running: Occupancy
+
+    /// A gateway over a state and a backend.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the operator wants.
+    ///   - store: The state; closed by whoever opened it.
+    ///   - backend: The backend.
+    ///   - clock: The time of day.
+    ///   - temporaryDirectory: Where spool files go when the configuration does not say.
+    package init(
+        configuration: Configuration, store: any StateStore, backend: BackendClient, clock: any WallClock,
+        temporaryDirectory: String
+    ) {
+        services = SyncServices(
+            configuration: configuration, store: store, backend: backend, clock: clock,
+            temporaryDirectory: temporaryDirectory)
+        locks = LockTable(
+            maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
+        running = Occupancy(maximum: configuration.limits.pulls)
+    }
+
+    /// The names and paths that clients use.
+    package var dialect: WireDialect { services.dialect }
+
+    /// Refuses to begin where the clock is behind the newest cursor of the state by more than answers wait for.
+    ///
+    /// - Throws: ``PullFailure/clockBehind`` (finding 10), or what the state throws.
+    package func checkClock() async throws {
+        guard let newest = try await services.store.newestCursor() else { return }
+        guard newest.rawValue - services.clock.now <= PullMachine.clockTolerance else {
+            throw PullFailure.clockBehind
+        }
+    }
+
+    /// Whether the state can be read and written.
+    package func checkState() async throws { try await services.store.check(thoroughly: false) }
+
+    /// Serves one pull.
+    ///
+    /// - Returns: An answer that is committed already: its cursor may be seen.
+    /// - Throws: Any error; `GatewayError(_:)` tells what the client hears of it. Nothing that a client could see has
+    ///   changed then.
+    package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
+        try running.enter()
+        defer { running.leave() }
+        let version = try effectiveVersion(request.schemaVersion)
+        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        var presented: Cursor?
+        if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
+        let key = lockKey(identity, presented)
+        let runPull = { () async throws -> PullAnswer in
+            var runner = self.makeRunner(request, presented, version, identity, caller)
+            return try await runner.run()
+        }
+        guard let key else { return try await runPull() }
+        return try await locks.withLock(key, runPull)
+    }
+
+    /// Serves one push.
+    ///
+    /// - Throws: Any error; `GatewayError(_:)` tells what the client hears of it.
+    package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
+        let version = try effectiveVersion(request.schemaVersion)
+        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        return try await locks.withLock("push:\(identity.principal.rawValue)") {
+            let runner = PushRunner(
+                services: services, request: request, identity: identity, schemaVersion: version,
+                logger: caller.logger)
+            return try await runner.run()
+        }
+    }
+
+    private func makeRunner(
+        _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller
+    ) -> PullRunner {
+        var kept: KeptSpools.Entry?
+        if let presented, services.identities.canVerify {
+            let key = KeptSpools.Key(
+                principal: identity.principal, session: identity.session, cursor: presented, schemaVersion: version)
+            kept = services.kept.entry(for: key, at: services.clock.now)
+        }
+        var generator = SystemRandomNumberGenerator()
+        let query = PullQuery(
+            principal: identity.principal, session: identity.session, presented: presented,
+            isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
+            schema: services.configuration.schema, effectiveVersion: version, mappingDigest: services.mappingDigest,
+            newReplica: .random(using: &generator), kept: kept?.kept)
+        return PullRunner(
+            services: services, query: query, identity: identity,
+            projection: services.projections.projection(at: version), kept: kept, logger: caller.logger)
+    }
+
+    /// What must not run at the same time: streams of one session where the backend keeps the checkpoints, pulls with
+    /// one cursor where they travel in the request.
+    private func lockKey(_ identity: CallerIdentity, _ presented: Cursor?) -> String? {
+        switch services.pullSettings.style {
+        case .server: "session:\(identity.principal.rawValue):\(identity.session.rawValue)"
+        case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
+        }
+    }
+
+    /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.
+    private func effectiveVersion(_ told: Int?) throws -> Int {
+        let schema = services.configuration.schema
+        guard let told else { return schema.version }
+        guard told >= schema.oldest else {
+            throw GatewayError(
+                status: 426, code: "schema.too_old",
+                message: "This version of the app is too old to sync. Please update it.",
+                cause: "schema version \(told) is below \(schema.oldest)")
+        }
+        return min(told, schema.version)
+    }
+}

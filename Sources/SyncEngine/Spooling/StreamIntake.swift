@@ -1,0 +1,199 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+package import SyncModel
+
+/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ compaction ▶ chunks to spool.
+///
+/// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new one
+/// begins. It holds chunks and a run of compaction entries, never the stream.
+package struct StreamIntake {
+    /// What it may hold and let through.
+    package struct Limits: Hashable, Sendable {
+        /// The longest line in bytes; longer ones are quarantined.
+        package var line = 8 << 20
+        /// The most rows and deletions of one pull; 0 is no limit.
+        package var rows = 0
+        /// How many bytes of a quarantined line are kept.
+        package var quarantineBytes = 4_096
+        /// How many quarantined lines are kept for the state; all are counted.
+        package var quarantineLines = 256
+        /// How many compaction entries are gathered before they are sorted and taken away.
+        package var run = 262_144
+        /// The default limits.
+        package init() {}
+    }
+
+    /// Why the stream cannot be taken in any further.
+    package enum Failure: String, Error, CaseIterable, Sendable {
+        /// More rows than `[pull] max_rows`.
+        case tooManyRows = "pull.too_many_rows"
+    }
+
+    /// What came, counted.
+    package struct Counts: Hashable, Sendable {
+        /// Lines of any kind.
+        package var lines = 0
+        /// Records and deletions.
+        package var rows = 0
+        /// Lines that were set aside.
+        package var quarantined = 0
+        /// Lines of types that nobody has configured.
+        package var unknownTypes = 0
+        /// Deletions by another column than the id, which need the ledger to be resolved.
+        package var unresolvedDeletes = 0
+        /// Bytes after decompression.
+        package var bytes = 0
+    }
+
+    private let limits: Limits
+    private var splitter: LineSplitter
+    private var projector: LineProjector
+    private var output = JSONWriter(capacity: 16 * 1_024)
+    private var records: [SegmentWriter]
+    private var deletions: [SegmentWriter]
+    private var compactor: Compactor
+    private var failure: Failure?
+
+    /// What came so far.
+    package private(set) var counts = Counts()
+    /// Lines that were set aside, as many as the limits allow.
+    package private(set) var quarantined: [QuarantinedLine] = []
+    /// The complete or reset line, once it has come; everything after it is ignored.
+    package private(set) var end: StreamReport.End?
+    /// Whether any line came in this request that was neither the complete line nor ack-only.
+    private var carriedData = false
+
+    /// An intake for one pull.
+    package init(projection: Projection, hashKey: SipHash.Key, limits: Limits) {
+        self.limits = limits
+        splitter = LineSplitter(maximumLength: limits.line)
+        projector = LineProjector(projection: projection, key: hashKey)
+        let tables = projection.schema.tables.count
+        records = Array(repeating: SegmentWriter(), count: tables)
+        deletions = Array(repeating: SegmentWriter(), count: tables)
+        compactor = Compactor(runLength: limits.run)
+    }
+
+    /// How many values became their column's default.
+    package var defaulted: Int { projector.counters.totalDefaults }
+
+    /// Prepares for the first byte of a stream request; what an earlier one left unfinished is dropped.
+    package mutating func beginRequest() {
+        splitter = LineSplitter(maximumLength: limits.line)
+        carriedData = false
+        end = nil
+    }
+
+    /// Takes the next bytes; chunks may be cut anywhere.
+    package mutating func feed(_ chunk: UnsafeRawBufferPointer) throws(Failure) {
+        counts.bytes += chunk.count
+        // The splitter is moved out, since its callback works on the rest of this value.
+        var splitter = LineSplitter(maximumLength: limits.line)
+        swap(&splitter, &self.splitter)
+        defer { swap(&splitter, &self.splitter) }
+        splitter.feed(chunk) { event in
+            guard end == nil, failure == nil else { return }
+            switch event {
+            case .line(let line): take(line)
+            case .tooLong(let head, let tail, _): takeTooLong(head: head, tail: tail)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// What became of the request, once its bytes have ended or the complete line has come.
+    package func report() -> StreamReport {
+        StreamReport(end: end ?? .broken, received: projector.receivedVector, carriedData: carriedData)
+    }
+
+    private mutating func take(_ line: UnsafeRawBufferPointer) {
+        counts.lines += 1
+        output.removeAll()
+        switch projector.project(line: line, into: &output) {
+        case .upsert(let table, let source, let id, let range):
+            add(.upsert, table: table, source: source, id: id, range)
+        case .delete(let table, let source, let all, let id, let range):
+            add(all ? .deleteAll : .delete, table: table, source: source, id: id, range)
+        case .deleteWhere:
+            counts.unresolvedDeletes += 1
+            carriedData = true
+        case .ackOnly: break
+        case .complete: end = .complete
+        case .reset: end = .reset(token: projector.resetToken ?? "")
+        case .unknownType:
+            counts.unknownTypes += 1
+            carriedData = true
+        case .quarantined: quarantine(line)
+        }
+    }
+
+    private mutating func takeTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) {
+        counts.lines += 1
+        projector.quarantineTooLong(head: head, tail: tail)
+        quarantine(head)
+    }
+
+    private mutating func quarantine(_ line: UnsafeRawBufferPointer) {
+        counts.quarantined += 1
+        carriedData = true
+        guard quarantined.count < limits.quarantineLines, var entry = projector.quarantined else { return }
+        entry.bytes = Array(line.prefix(limits.quarantineBytes))
+        quarantined.append(entry)
+    }
+
+    private mutating func add(
+        _ operation: CompactionEntry.Operation, table: Int, source: Int, id: IDHash, _ range: Range<Int>
+    ) {
+        carriedData = true
+        counts.rows += 1
+        if limits.rows > 0, counts.rows > limits.rows {
+            failure = .tooManyRows
+            return
+        }
+        let place = output.bytes.withUnsafeBytes { bytes in
+            let element = UnsafeRawBufferPointer(rebasing: bytes[range])
+            return operation == .upsert ? records[table].append(element) : deletions[table].append(element)
+        }
+        compactor.add(
+            CompactionEntry(
+                idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines), position: place.position,
+                length: place.length, table: UInt16(table), source: UInt8(source), operation: operation))
+    }
+}
+
+extension StreamIntake {
+    /// The next full chunk, to be put at `offset` of the spool; nil while none is full.
+    package mutating func nextFullChunk(offset: UInt64) -> [UInt8]? {
+        nextChunk(offset: offset) { $0.isFull }
+    }
+
+    /// The next chunk of what is left at the end; nil when all is handed over.
+    package mutating func nextRestChunk(offset: UInt64) -> [UInt8]? {
+        nextChunk(offset: offset) { $0.hasRest }
+    }
+
+    private mutating func nextChunk(offset: UInt64, where isWanted: (SegmentWriter) -> Bool) -> [UInt8]? {
+        for table in records.indices {
+            if isWanted(records[table]) { return records[table].takeChunk(storedAt: offset) }
+            if isWanted(deletions[table]) { return deletions[table].takeChunk(storedAt: offset) }
+        }
+        return nil
+    }
+
+    /// A sorted run that must be taken away now; nil while there is room.
+    package mutating func nextFullRun() -> [CompactionEntry]? { compactor.isRunFull ? compactor.takeRun() : nil }
+
+    /// Where all segments lie, and what of them is superseded; every chunk must have been handed over.
+    package mutating func finish(
+        reading read: (_ run: Int, _ first: Int, _ count: Int) async throws -> [CompactionEntry]
+    ) async throws -> (segments: [SegmentKey: SegmentIndex], compaction: Compaction) {
+        var segments: [SegmentKey: SegmentIndex] = [:]
+        for table in records.indices {
+            segments[SegmentKey(table: table, isDeletions: false)] = records[table].finished()
+            segments[SegmentKey(table: table, isDeletions: true)] = deletions[table].finished()
+        }
+        return (segments, try await compactor.finish(reading: read))
+    }
+}
