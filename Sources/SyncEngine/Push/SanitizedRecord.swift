@@ -42,7 +42,7 @@ package struct SanitizedRecord: Hashable, Sendable {
 
 extension JSONValue {
     /// Puts a value where the path says, making objects on the way; steps that are indices count as names.
-    mutating func set(_ value: JSONValue, at steps: ArraySlice<Path.Step>) {
+    package mutating func set(_ value: JSONValue, at steps: ArraySlice<Path.Step>) {
         guard let step = steps.first else {
             self = value
             return

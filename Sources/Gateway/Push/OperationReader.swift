@@ -1,0 +1,61 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncEngine
+import SyncModel
+import WatermelonWire
+
+/// Reads the operations of one push, one at a time: the record behind each, sanitised, and the key that the backend
+/// knows it by.
+struct OperationReader: Sendable {
+    /// An operation with what it carries.
+    struct Content: Sendable {
+        /// The table's mapping.
+        let table: Table
+        /// The sanitised record; nil for a deletion.
+        let record: SanitizedRecord?
+        /// The parts of the id under the backend's names; the whole id where it cannot be taken apart.
+        let key: [(path: Path, value: JSONValue)]
+    }
+
+    private let schema: Schema
+    private let changes: PushChanges
+    private let sanitizers: [RecordSanitizer]
+    private let limits: JSONValue.Limits
+
+    init(schema: Schema, changes: PushChanges, depth: Int) {
+        self.schema = schema
+        self.changes = changes
+        sanitizers = schema.tables.map { RecordSanitizer(table: $0, depth: depth) }
+        limits = JSONValue.Limits(bytes: changes.bytes.count, depth: depth, elements: changes.bytes.count)
+    }
+
+    /// The content of an operation.
+    func content(of operation: PushOperation) throws(JSONError) -> Content {
+        let table = schema.tables[operation.table]
+        var record: SanitizedRecord?
+        if let range = operation.range {
+            let value = try changes.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+                try JSONValue.parse(UnsafeRawBufferPointer(rebasing: bytes[range]), limits: limits)
+            }
+            record = sanitizers[operation.table].sanitize(value)
+        }
+        return Content(table: table, record: record, key: key(of: operation, table, record))
+    }
+
+    /// One path is the id itself; the parts of a composite id come from the columns that hold them, else from the id.
+    private func key(
+        of operation: PushOperation, _ table: Table, _ record: SanitizedRecord?
+    ) -> [(path: Path, value: JSONValue)] {
+        let paths = (table.ids.first { $0.types.isEmpty } ?? table.ids.first)?.paths ?? [Path(name: "id")]
+        guard paths.count > 1 else { return [(paths[0], .string(operation.id))] }
+        let parts = RecordID.parts(of: operation.id, count: paths.count)
+        return paths.enumerated().compactMap { index, path in
+            if let column = record?.values.first(where: { $0.column.outgoingPath == path }) {
+                return (path, column.value)
+            }
+            return parts.map { (path, .string($0[index])) }
+        }
+    }
+}
