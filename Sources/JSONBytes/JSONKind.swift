@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The six kinds of JSON values.
-package enum JSONKind: UInt8, CaseIterable, Sendable {
+package enum JSONKind: CaseIterable, Sendable {
     case null, boolean, number, string, array, object
 }

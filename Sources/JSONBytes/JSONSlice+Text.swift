@@ -43,7 +43,6 @@ extension JSONSlice {
     /// Whether it is a string whose text has exactly these UTF-8 bytes.
     ///
     /// Bytes are compared, never characters: JSON names in another normal form are other names.
-    @inlinable
     package func equals(_ text: UnsafeRawBufferPointer) -> Bool {
         guard kind == .string else { return false }
         if hasEscapes { return unescapedEquals(text) }
@@ -59,48 +58,15 @@ extension JSONSlice {
     }
 
     /// Whether it is a string with this ASCII text.
-    @inlinable
     package func equals(_ text: StaticString) -> Bool {
         equals(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    @usableFromInline
     func unescapedEquals(_ text: UnsafeRawBufferPointer) -> Bool {
         // An escape is at least as long as what it stands for.
         guard text.count <= content.count else { return false }
         var bytes: [UInt8] = []
         appendUnescaped(to: &bytes)
         return bytes.elementsEqual(text)
-    }
-}
-
-/// Comparing memory.
-@usableFromInline
-enum RawBytes {
-    @inlinable @inline(__always)
-    static func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int) -> Bool {
-        if count >= 8 {
-            var offset = 0
-            while offset &+ 8 <= count {
-                if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                    != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                {
-                    return false
-                }
-                offset &+= 8
-            }
-            // The last word overlaps what was compared already.
-            let last = count &- 8
-            return left.loadUnaligned(fromByteOffset: last, as: UInt64.self)
-                == right.loadUnaligned(fromByteOffset: last, as: UInt64.self)
-        }
-        var offset = 0
-        while offset < count {
-            if left.load(fromByteOffset: offset, as: UInt8.self) != right.load(fromByteOffset: offset, as: UInt8.self) {
-                return false
-            }
-            offset &+= 1
-        }
-        return true
     }
 }

@@ -7,30 +7,29 @@
 /// A slice borrows: it is valid as long as the bytes that were scanned are, which the caller sees to.
 package struct JSONSlice {
     /// What the scanner noticed on its way.
-    @usableFromInline
     struct Flags: OptionSet {
-        @usableFromInline let rawValue: UInt8
-        @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+        let rawValue: UInt8
+        init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// A string with a backslash in it.
-        @usableFromInline static let escapes = Flags(rawValue: 1)
+        static let escapes = Flags(rawValue: 1)
         /// A string with a byte above 127 in it.
-        @usableFromInline static let nonASCII = Flags(rawValue: 2)
+        static let nonASCII = Flags(rawValue: 2)
         /// A string with an escape `\ud800` to `\udfff`, paired or not.
-        @usableFromInline static let surrogates = Flags(rawValue: 4)
+        static let surrogates = Flags(rawValue: 4)
         /// A number with a fraction or an exponent.
-        @usableFromInline static let fraction = Flags(rawValue: 8)
+        static let fraction = Flags(rawValue: 8)
         /// A number with an exponent.
-        @usableFromInline static let exponent = Flags(rawValue: 16)
+        static let exponent = Flags(rawValue: 16)
     }
 
-    @usableFromInline let start: UnsafeRawPointer
-    @usableFromInline let length: UInt32
+    let start: UnsafeRawPointer
+    let length: UInt32
     /// What it is.
     package let kind: JSONKind
-    @usableFromInline let flags: Flags
+    let flags: Flags
 
-    @inline(__always) @usableFromInline
+    @inline(__always)
     init(start: UnsafeRawPointer, end: UnsafeRawPointer, kind: JSONKind, flags: Flags = []) {
         self.start = start
         length = UInt32(truncatingIfNeeded: Int(bitPattern: end) &- Int(bitPattern: start))
@@ -39,30 +38,30 @@ package struct JSONSlice {
     }
 
     /// The value as it is spelled, a string with its quotes.
-    @inlinable package var bytes: UnsafeRawBufferPointer {
+    package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: start, count: Int(length))
     }
 
     /// What stands between the quotes of a string, escapes as they are; of any other value the same as ``bytes``.
-    @inlinable package var content: UnsafeRawBufferPointer {
+    package var content: UnsafeRawBufferPointer {
         kind == .string ? UnsafeRawBufferPointer(start: start + 1, count: Int(length) &- 2) : bytes
     }
 
     /// Whether it is a string with escapes, so that ``content`` is not its text.
-    @inlinable package var hasEscapes: Bool { flags.contains(.escapes) }
+    package var hasEscapes: Bool { flags.contains(.escapes) }
 
     /// Whether it is a string with escaped surrogates, which may be lone ones.
-    @inlinable package var hasSurrogateEscapes: Bool { flags.contains(.surrogates) }
+    package var hasSurrogateEscapes: Bool { flags.contains(.surrogates) }
 
     /// Whether a string's bytes are all ASCII; meaningless for other kinds.
-    @inlinable package var isASCII: Bool { !flags.contains(.nonASCII) }
+    package var isASCII: Bool { !flags.contains(.nonASCII) }
 
     /// Whether it is a number without fraction and exponent.
-    @inlinable package var isInteger: Bool { kind == .number && !flags.contains(.fraction) }
+    package var isInteger: Bool { kind == .number && !flags.contains(.fraction) }
 
     /// Whether it is `null`.
-    @inlinable package var isNull: Bool { kind == .null }
+    package var isNull: Bool { kind == .null }
 
     /// Whether it is the empty string.
-    @inlinable package var isEmptyString: Bool { kind == .string && length == 2 }
+    package var isEmptyString: Bool { kind == .string && length == 2 }
 }

@@ -24,15 +24,12 @@ package struct JSONWriter {
     }
 
     /// Appends one byte as it is.
-    @inlinable
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
     /// Appends valid JSON or punctuation as it is.
-    @inlinable
     package mutating func append(raw: UnsafeRawBufferPointer) { bytes.append(contentsOf: raw) }
 
     /// Appends valid JSON or punctuation as it is.
-    @inlinable
     package mutating func append(raw: [UInt8]) { bytes.append(contentsOf: raw) }
 
     /// Appends valid JSON or punctuation as it is.

@@ -12,6 +12,20 @@ package enum RecordID {
         return bytes.count > 2 || !bytes.allSatisfy { $0 == UInt8(ascii: ".") }
     }
 
+    /// Whether bytes in memory are an id that may go out to a client.
+    ///
+    /// Not generic, because generic code is not specialised across modules and this runs once for every streamed line.
+    package static func isSafe(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard (1...maximumLength).contains(bytes.count) else { return false }
+        var hasOtherThanDots = false
+        for index in 0..<bytes.count {
+            let byte = unsafe bytes[index]
+            guard isSafe(byte) else { return false }
+            if byte != UInt8(ascii: ".") { hasOtherThanDots = true }
+        }
+        return hasOtherThanDots || bytes.count > 2
+    }
+
     /// Whether the text is an id that may go out to a client.
     package static func isSafe(_ text: String) -> Bool { isSafe(text.utf8) }
 
@@ -31,6 +45,20 @@ package enum RecordID {
     /// give the same id.
     package static func appendPart(_ part: some Collection<UInt8>, to id: inout [UInt8]) {
         for byte in part {
+            if isSafe(byte), byte != UInt8(ascii: "."), byte != UInt8(ascii: "_") {
+                id.append(byte)
+            } else {
+                id.append(UInt8(ascii: "_"))
+                id.append(hexDigit(byte >> 4))
+                id.append(hexDigit(byte & 15))
+            }
+        }
+    }
+
+    /// Appends one part of a composite id that lies in memory, not generic for the same reason.
+    package static func appendPart(_ part: UnsafeRawBufferPointer, to id: inout [UInt8]) {
+        for index in 0..<part.count {
+            let byte = unsafe part[index]
             if isSafe(byte), byte != UInt8(ascii: "."), byte != UInt8(ascii: "_") {
                 id.append(byte)
             } else {

@@ -1,0 +1,23 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the backend wraps a record in a stream line, and the line types that are no records.
+package struct EnvelopeRules: Hashable, Sendable {
+    /// The member that holds the line's type.
+    package var typeField = "type"
+    /// The member that holds the ack token.
+    package var ackField = "ack"
+    /// The member that holds the record or the key of a deleted one.
+    package var dataField = "data"
+    /// The type that ends a stream; nil where the backend has none.
+    package var completeType: String? = "SyncCompleteV1"
+    /// The type that demands a reset; nil where the backend has none.
+    package var resetType: String? = "SyncResetV1"
+    /// The types that carry a token and no data.
+    package var ackOnlyTypes = ["SyncAckV1"]
+    /// How deep a line may be nested.
+    package var depthLimit = 128
+
+    /// The rules of a backend that follows the stream protocol to the letter.
+    package init() {}
+}

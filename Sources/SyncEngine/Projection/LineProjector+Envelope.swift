@@ -1,0 +1,115 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+
+extension LineProjector {
+    /// The envelope of one line.
+    struct Envelope {
+        var type: JSONSlice?
+        var ack: JSONSlice?
+        /// The place of the type's shape, −1 where there is none.
+        var shape = -1
+        /// The kind of the data; nil where there is none.
+        var dataKind: JSONKind?
+        /// Where the data stands in the line.
+        var data = 0..<0
+        /// For which shape the data was read into the slots; −1 for none.
+        var dataShape = -1
+    }
+
+    /// Scans the whole line, and on the way the data for the shape that the type has named so far.
+    mutating func readEnvelope(
+        _ line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+    ) throws(JSONError) -> Envelope {
+        var envelope = Envelope()
+        var scanner = JSONScanner(line, maximumDepth: projection.rules.depthLimit)
+        guard try scanner.peekKind() == .object else {
+            _ = try scanner.value()
+            try scanner.finish()
+            return envelope
+        }
+        try scanner.beginObject()
+        while let name = try scanner.nextMember() {
+            switch projection.fields.place(of: name) {
+            case 0:
+                let type = try scanner.value()
+                envelope.type = type
+                envelope.shape = type.kind == .string ? shape(for: type) : -1
+            case 1: envelope.ack = try scanner.value()
+            case 2: try readData(&scanner, &envelope, slots)
+            default: _ = try scanner.value()
+            }
+        }
+        try scanner.finish()
+        return envelope
+    }
+
+    private mutating func readData(
+        _ scanner: inout JSONScanner, _ envelope: inout Envelope, _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+    ) throws(JSONError) {
+        let kind = try scanner.peekKind()
+        let start = scanner.offset
+        envelope.dataKind = kind
+        envelope.dataShape = -1
+        if kind == .object, envelope.shape >= 0 {
+            let shape = projection.shapes[envelope.shape]
+            if shape.readsData {
+                slots.update(repeating: nil)
+                try Self.readMembers(&scanner, shape, slots)
+                envelope.dataShape = envelope.shape
+                envelope.data = start..<scanner.offset
+                return
+            }
+        }
+        _ = try scanner.value()
+        envelope.data = start..<scanner.offset
+    }
+
+    /// Fills the slots from data that the scan has passed and validated already.
+    func reread(
+        _ line: UnsafeRawBufferPointer, _ data: Range<Int>, _ shape: LineShape,
+        _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+    ) {
+        slots.update(repeating: nil)
+        var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: line[data]), maximumDepth: .max)
+        do throws(JSONError) { try Self.readMembers(&scanner, shape, slots) } catch {
+            assertionFailure("validated data does not scan: \(error)")
+        }
+    }
+
+    /// Puts the members that a shape wants into its slots; of members with the same name the last one stays.
+    private static func readMembers(
+        _ scanner: inout JSONScanner, _ shape: LineShape, _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+    ) throws(JSONError) {
+        try scanner.forEachMember(in: shape.names) { place, value in
+            let node = shape.nodes[place]
+            if node.slot >= 0 { slots[Int(node.slot)] = value }
+            if !node.nested.isEmpty { readNested(value, node, shape, slots) }
+        }
+    }
+
+    private static func readNested(
+        _ value: JSONSlice, _ node: LineShape.Node, _ shape: LineShape,
+        _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+    ) {
+        for nested in shape.nested[Int(node.nested.lowerBound)..<Int(node.nested.upperBound)] {
+            var found: JSONSlice? = value
+            for step in nested.steps {
+                switch step {
+                case .name(let name): found = name.withUnsafeBytes { found?.member($0) }
+                case .index(let index): found = found?.element(at: index)
+                }
+            }
+            slots[Int(nested.slot)] = found
+        }
+    }
+
+    /// The place of the shape of a line type; lines come in runs of one type.
+    @inline(__always)
+    private mutating func shape(for type: JSONSlice) -> Int {
+        let place = projection.types.place(of: type)
+        if place >= 0 { lastShape = place }
+        return place
+    }
+}

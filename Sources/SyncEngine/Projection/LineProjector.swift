@@ -1,0 +1,128 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import JSONBytes
+package import SyncModel
+
+/// Turns the lines of one stream into records of the client, byte by byte.
+///
+/// A line is scanned once, which validates all of it; only then is anything written, so that a bad line leaves no
+/// trace in the output. The projector also keeps the newest token of every namespace and counts what it meets. What it
+/// holds does not grow with the stream.
+package struct LineProjector: Sendable {
+    /// The mapping.
+    package let projection: Projection
+    /// The key of ``IDHash``.
+    package let key: SipHash.Key
+    /// What has been met so far.
+    package internal(set) var counters: ProjectionCounters
+    /// What is known of the line that was quarantined last; its bytes are for the caller to add.
+    package internal(set) var quarantined: QuarantinedLine?
+    /// The token of the reset that was demanded, which is acknowledged alone and is in no vector.
+    package internal(set) var resetToken: String?
+    /// Notes what comes of every column, for `rind check --sample`; nil does not.
+    package var observer: ProjectionObserver?
+
+    var tokens = TokenTable()
+    /// Whether the last line had a token.
+    var hasToken = false
+    /// The place of the last line's shape.
+    var lastShape = 0
+    /// Where composite ids and ids with escapes are put together.
+    var idBuffer: [UInt8] = []
+
+    /// A projector before the first line of a stream.
+    package init(_ projection: Projection, key: SipHash.Key) {
+        self.projection = projection
+        self.key = key
+        counters = ProjectionCounters(projection)
+    }
+
+    /// The newest token of every namespace that came since the beginning; merge it into the vector that was asked from.
+    package var receivedTokens: CheckpointVector { tokens.vector }
+
+    /// The token of the last line; nil where it had none, and for a reset.
+    package var lastCheckpoint: Checkpoint? { hasToken ? tokens.checkpoint(at: tokens.current) : nil }
+
+    /// How many tokens were dropped because they were too long or named too many namespaces.
+    package var droppedTokens: Int { tokens.dropped }
+
+    /// Reads one line and writes what it is to the client.
+    ///
+    /// - Parameters:
+    ///   - line: A line without its end. A byte order mark before it is skipped.
+    ///   - output: Takes the record, id or value, where the result has a range; otherwise it is left as it is.
+    /// - Returns: What the line is. Lines never fail: what cannot be read is quarantined.
+    package mutating func project(_ line: UnsafeRawBufferPointer, into output: inout JSONWriter) -> LineResult {
+        counters.lines &+= 1
+        hasToken = false
+        let line = JSONScanner.hasByteOrderMark(line) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
+        return withUnsafeTemporaryAllocation(of: JSONSlice?.self, capacity: projection.slotCount) { slots in
+            slots.initialize(repeating: nil)
+            do throws(JSONError) {
+                let envelope = try readEnvelope(line, slots)
+                return deliver(envelope, line, slots, &output)
+            } catch {
+                return quarantineUnreadable(line, error)
+            }
+        }
+    }
+
+    /// Goes on with a line whose every byte has been validated.
+    private mutating func deliver(
+        _ envelope: Envelope, _ line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>,
+        _ output: inout JSONWriter
+    ) -> LineResult {
+        guard let type = envelope.type, type.kind == .string else {
+            return quarantine(.noEnvelope, type: nil, shape: nil)
+        }
+        let place = envelope.shape
+        guard place >= 0 else {
+            noteToken(envelope.ack, of: type)
+            counters.countUnknown(type)
+            return .unknownType
+        }
+        let shape = projection.shapes[place]
+        counters.linesByShape[place] &+= 1
+        if case .reset = shape.role {
+            resetToken = envelope.ack?.tokenText
+            return .reset
+        }
+        noteToken(envelope.ack, of: type)
+        switch shape.role {
+        case .complete: return .complete
+        case .ackOnly, .reset: return .ackOnly
+        case .upsert, .delete, .deleteWhere: break
+        }
+        guard envelope.dataKind == .object else {
+            let isMissing = envelope.dataKind == nil || envelope.dataKind == .null
+            return quarantine(isMissing ? .noEnvelope : .notARecord, type: shape.type, shape: shape)
+        }
+        // The type came after the data, or a second type changed it: the data is looked at again.
+        if envelope.dataShape != place { reread(line, envelope.data, shape, slots) }
+        return write(shape, slots, &output)
+    }
+
+    private mutating func noteToken(_ ack: JSONSlice?, of type: JSONSlice) {
+        guard let ack, ack.isToken else { return }
+        hasToken = true
+        type.withText { type in
+            ack.withTokenText { token in tokens.advance(to: token, lineType: type) }
+        }
+        if tokens.current < 0 { hasToken = false }
+    }
+}
+
+extension JSONSlice {
+    /// Whether it can be an ack token: a text that is not empty, or an integer.
+    var isToken: Bool { kind == .string ? !isEmptyString : isInteger }
+
+    func withTokenText<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        kind == .string ? withText(body) : body(bytes)
+    }
+
+    var tokenText: String? {
+        guard isToken else { return nil }
+        return withTokenText { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,66 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+package import SyncModel
+
+/// What a projector has met, for metrics and the log.
+package struct ProjectionCounters: Sendable {
+    /// The most names of unknown types that are kept; the lines of others are counted together.
+    package static let maximumUnknownTypes = 64
+
+    /// All lines, bad ones included.
+    package internal(set) var lines = 0
+    /// Lines that could not be delivered, by the reason.
+    package internal(set) var quarantined: [QuarantinedLine.Reason: Int] = [:]
+
+    private let projection: Projection
+    var linesByShape: [Int]
+    var wrong: [Int]
+    var missing: [Int]
+    private var unknown: [(type: [UInt8], count: Int)] = []
+    private var otherUnknown = 0
+
+    init(_ projection: Projection) {
+        self.projection = projection
+        linesByShape = Array(repeating: 0, count: projection.shapes.count)
+        wrong = Array(repeating: 0, count: projection.counterCount)
+        missing = wrong
+    }
+
+    /// Lines of each type of the configuration that came.
+    package var linesByType: [String: Int] {
+        var lines: [String: Int] = [:]
+        for (shape, count) in zip(projection.shapes, linesByShape) where count > 0 { lines[shape.type] = count }
+        return lines
+    }
+
+    /// Lines of unknown types; those beyond ``maximumUnknownTypes`` names under the empty name.
+    package var unknownTypes: [String: Int] {
+        var lines = otherUnknown > 0 ? ["": otherUnknown] : [:]
+        for (type, count) in unknown { lines[String(decoding: type, as: UTF8.self), default: 0] += count }
+        return lines
+    }
+
+    /// How often a value of the wrong type was replaced by the column's default.
+    package func wrongValues(table: Int, column: Int) -> Int { wrong[projection.counterOffsets[table] + column] }
+
+    /// How often a column that is not optional got its default because there was no value, or null.
+    package func missingValues(table: Int, column: Int) -> Int { missing[projection.counterOffsets[table] + column] }
+
+    /// Whether anything was replaced at all: the sum over all columns.
+    package var defaults: (wrong: Int, missing: Int) { (wrong.reduce(0, +), missing.reduce(0, +)) }
+
+    mutating func countUnknown(_ type: JSONSlice) {
+        let place = type.withText { type in unknown.firstIndex { $0.type.elementsEqual(type) } }
+        if let place {
+            unknown[place].count += 1
+        } else if unknown.count < Self.maximumUnknownTypes, type.bytes.count <= 256 {
+            var name: [UInt8] = []
+            type.appendUnescaped(to: &name)
+            unknown.append((name, 1))
+        } else {
+            otherUnknown += 1
+        }
+    }
+}

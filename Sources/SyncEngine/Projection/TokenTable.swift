@@ -1,0 +1,81 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncModel
+
+/// The newest token of every namespace, kept without a string per line.
+struct TokenTable: Sendable {
+    /// The most namespaces; what a backend invents beyond them is dropped and counted.
+    static let maximumNamespaces = 1024
+    /// The longest token in bytes.
+    static let maximumLength = 4096
+
+    private struct Entry {
+        let namespace: [UInt8]
+        var token: [UInt8]
+    }
+
+    private var entries: [Entry] = []
+    /// The place of the entry that was written last; a stream comes in runs of one type.
+    private(set) var current = -1
+    /// How many tokens were dropped because of the limits.
+    private(set) var dropped = 0
+
+    /// Takes the newer token of its namespace: its part before the bar, else the line's type.
+    mutating func advance(to token: UnsafeRawBufferPointer, lineType: UnsafeRawBufferPointer) {
+        guard token.count <= Self.maximumLength, lineType.count <= Self.maximumLength else { return drop() }
+        if current >= 0, isCurrent(token, lineType) {
+            entries[current].token.removeAll(keepingCapacity: true)
+            entries[current].token.append(contentsOf: token)
+            return
+        }
+        let bar = token.firstIndex(of: UInt8(ascii: "|"))
+        let namespace = bar.map { UnsafeRawBufferPointer(rebasing: token[..<$0]) } ?? lineType
+        if let place = entries.firstIndex(where: { $0.namespace.elementsEqual(namespace) }) {
+            current = place
+            entries[place].token.removeAll(keepingCapacity: true)
+            entries[place].token.append(contentsOf: token)
+        } else if entries.count < Self.maximumNamespaces {
+            current = entries.count
+            entries.append(Entry(namespace: Array(namespace), token: Array(token)))
+        } else {
+            drop()
+        }
+    }
+
+    /// Forgets which token came last.
+    mutating func forgetCurrent() { current = -1 }
+
+    /// The token of an entry.
+    func checkpoint(at place: Int) -> Checkpoint? {
+        guard entries.indices.contains(place) else { return nil }
+        return Checkpoint(
+            namespace: String(decoding: entries[place].namespace, as: UTF8.self),
+            token: String(decoding: entries[place].token, as: UTF8.self))
+    }
+
+    /// All tokens.
+    var vector: CheckpointVector {
+        var vector = CheckpointVector()
+        for place in entries.indices {
+            if let checkpoint = checkpoint(at: place) { vector.advance(to: checkpoint) }
+        }
+        return vector
+    }
+
+    private mutating func drop() {
+        dropped += 1
+        current = -1
+    }
+
+    /// Whether the token belongs to the entry that was written last: its namespace and then a bar, or no bar at all
+    /// and the type as namespace.
+    private func isCurrent(_ token: UnsafeRawBufferPointer, _ lineType: UnsafeRawBufferPointer) -> Bool {
+        entries[current].namespace.withUnsafeBytes { namespace in
+            let count = namespace.count
+            guard token.count > count, token[count] == UInt8(ascii: "|") else { return false }
+            return RawBytes.areEqual(UnsafeRawBufferPointer(rebasing: token[..<count]), namespace)
+        }
+    }
+}
