@@ -48,8 +48,8 @@ struct TestClient: Sendable {
         self.token = token
     }
 
-    /// Sends a request and reads its answer: to its end, or until enough bytes came, or until nothing
-    /// came for so many milliseconds.
+    /// Sends a request and reads its answer: to its end, or until enough bytes came, or until the body has begun and
+    /// nothing came for so many milliseconds.
     func send(
         _ method: String, _ path: String, body: String? = nil, headers: [String: String] = [:],
         enough: Int = .max, patience: Int64 = 20_000
@@ -140,13 +140,19 @@ struct TestClient: Sendable {
     }
 }
 
-/// Closes a connection on which nothing comes.
-private final class Impatience: ChannelInboundHandler, Sendable {
+/// Closes a connection on which a body has begun and nothing comes any more.
+private final class Impatience: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
+    private var hasBegun = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .body = unwrapInboundIn(data) { hasBegun = true }
+        context.fireChannelRead(data)
+    }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+        if hasBegun, event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
 }
