@@ -1,0 +1,99 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an exchange with the backend failed.
+///
+/// The sentences in the cases are libcurl's, for the log at debug; they never go to a client.
+package enum CurlError: Error, Sendable {
+    /// Which of the deadlines has passed.
+    package enum Deadline: String, CaseIterable, Sendable {
+        /// No connection, its TLS handshake and the wait for a free one included.
+        case connect
+        /// The request was sent and no byte of an answer came.
+        case firstByte = "first_byte"
+        /// Nothing moved in either direction, although this side was ready.
+        case idle
+        /// The exchange took too long altogether.
+        case total
+    }
+
+    /// The request itself is not one that may be sent; nothing was sent. A mistake of the caller.
+    case invalidRequest(String)
+    /// The host's name has no address.
+    case resolve(String)
+    /// No connection could be made.
+    case connect(String)
+    /// The TLS handshake failed, or the certificate is not trusted.
+    case tls(String)
+    /// A deadline has passed.
+    case timeout(Deadline)
+    /// The connection ended before the answer was complete.
+    case closed(String)
+    /// The answer is not HTTP as it should be.
+    case protocolViolation(String)
+    /// The answer's head has more bytes than allowed.
+    case headTooLarge(limit: Int)
+    /// The answer's body has more bytes than whoever collects it wants.
+    case bodyTooLarge(limit: Int)
+    /// The source of the request's body failed with this error.
+    case upload(any Error)
+    /// The task was cancelled, or nobody wants the body any more.
+    case cancelled
+    /// The reactor is shutting down, or has.
+    case shutDown
+    /// libcurl failed for a reason of its own, such as memory.
+    case system(String)
+
+    /// A stable name for metrics, logs and answers.
+    package var code: String {
+        switch self {
+        case .invalidRequest: "backend.request"
+        case .resolve: "backend.resolve"
+        case .connect: "backend.connect"
+        case .tls: "backend.tls"
+        case .timeout(let deadline): "backend.timeout.\(deadline.rawValue)"
+        case .closed: "backend.closed"
+        case .protocolViolation: "backend.protocol"
+        case .headTooLarge: "backend.head_too_large"
+        case .bodyTooLarge: "backend.body_too_large"
+        case .upload: "backend.upload"
+        case .cancelled: "backend.cancelled"
+        case .shutDown: "backend.shutdown"
+        case .system: "backend.system"
+        }
+    }
+
+    /// Whether the server may have seen the request and acted on it, so that its outcome is unknown.
+    package var mayHaveReachedServer: Bool {
+        switch self {
+        case .invalidRequest, .resolve, .connect, .tls, .timeout(.connect): false
+        case .timeout, .closed, .protocolViolation, .headTooLarge, .bodyTooLarge, .upload, .cancelled, .shutDown,
+            .system:
+            true
+        }
+    }
+}
+
+extension CurlError: CustomStringConvertible {
+    /// A sentence for the log.
+    package var description: String {
+        switch self {
+        case .invalidRequest(let text): "the request cannot be sent: \(text)"
+        case .resolve(let text): "the backend's name cannot be resolved: \(text)"
+        case .connect(let text): "no connection to the backend: \(text)"
+        case .tls(let text): "no TLS connection to the backend: \(text)"
+        case .timeout(.connect): "the backend did not accept the connection in time"
+        case .timeout(.firstByte): "the backend did not answer in time"
+        case .timeout(.idle): "the backend fell silent"
+        case .timeout(.total): "the exchange with the backend took too long"
+        case .closed(let text): "the backend closed the connection too early: \(text)"
+        case .protocolViolation(let text): "the backend's answer is not valid HTTP: \(text)"
+        case .headTooLarge(let limit): "the head of the backend's answer has more than \(limit) bytes"
+        case .bodyTooLarge(let limit): "the body of the backend's answer has more than \(limit) bytes"
+        case .upload(let error): "the body of the request could not be read: \(error)"
+        case .cancelled: "the exchange with the backend was cancelled"
+        case .shutDown: "the gateway is shutting down"
+        case .system(let text): "libcurl failed: \(text)"
+        }
+    }
+}

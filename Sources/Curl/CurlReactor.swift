@@ -1,0 +1,122 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import NIOCore
+
+/// The one thread on which libcurl runs, and the way to it.
+///
+/// All transfers share its connections, its addresses and its TLS sessions. It never blocks a task: whoever executes
+/// a request is suspended, and bodies come as fast as they are read. libcurl's `curl_multi_poll` looks at every
+/// transfer whenever one moves, which is good for some hundreds at a time.
+package final class CurlReactor: Sendable {
+    /// What holds for all transfers.
+    package struct Settings: Hashable, Sendable {
+        /// A file of trusted certificates (PEM) instead of the system's.
+        package var caFile: String?
+        /// How many connections there may be at a time; a transfer waits for a free one, which counts as connecting.
+        package var maximumConnections = 512
+        /// How many connections are kept for the next request.
+        package var maximumIdleConnections = 32
+        /// How long a connection is kept without use. Node.js closes after 5 s, so longer gains little.
+        package var idleConnectionAge = Duration.seconds(20)
+        /// The most bytes of an answer's head, interim heads and trailers included.
+        package var maximumHeadBytes = 64 * 1024
+
+        /// The usual settings.
+        package init() {}
+
+        var idleConnectionAgeInSeconds: Int { max(1, Int(clamping: idleConnectionAge.components.seconds)) }
+    }
+
+    private let mailbox: Mailbox
+    private let thread: ReactorThread
+
+    private init(mailbox: Mailbox, thread: ReactorThread) {
+        self.mailbox = mailbox
+        self.thread = thread
+    }
+
+    /// Starts the thread.
+    ///
+    /// - Throws: ``CurlError/system(_:)`` where libcurl or the system has no memory or no thread for it.
+    package static func start(_ settings: Settings = Settings()) throws(CurlError) -> CurlReactor {
+        guard isLibraryReady, let raw = curl_multi_init() else { throw .system("libcurl could not be started") }
+        let multi = MultiHandle(raw: raw)
+        rind_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.maximumConnections)
+        rind_multi_set_long(raw, CURLMOPT_MAXCONNECTS, max(1, settings.maximumIdleConnections))
+        let mailbox = Mailbox(multi: multi)
+        let thread = ReactorThread.start {
+            ReactorLoop(multi: multi, mailbox: mailbox, settings: settings).run()
+        }
+        guard let thread else {
+            _ = mailbox.close()
+            curl_multi_cleanup(raw)
+            throw .system("no thread could be started")
+        }
+        return CurlReactor(mailbox: mailbox, thread: thread)
+    }
+
+    deinit {
+        // Whoever forgets the shutdown leaves no thread behind; after one this does nothing.
+        mailbox.post(.stop)
+        thread.detach()
+    }
+
+    /// Ends all transfers with ``CurlError/shutDown``, and returns when the thread is gone.
+    ///
+    /// Those who still need their answers must be let finish first. Calling it again is harmless.
+    package func shutdown() async {
+        mailbox.post(.stop)
+        await thread.join()
+    }
+
+    /// Sends `request`, and returns when the head of the answer has come and a streamed body has been sent.
+    ///
+    /// An answer of 300 or more ends the sending of a body. Cancelling the task ends the exchange.
+    ///
+    /// - Returns: The answer, whatever its status; its body is read from the network as it is asked for.
+    /// - Throws: ``CurlError``; of one that came too late for `throws`, the body's iterator throws it.
+    package func execute(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+        var prepared = try PreparedRequest(request)
+        guard !Task.isCancelled else { throw .cancelled }
+        let id = mailbox.makeTransferID()
+        let new = BodyProducer.makeSequence(
+            backPressureStrategy: .init(lowWatermark: 2, highWatermark: 6), finishOnDeinit: true,
+            delegate: BodyDelegate(mailbox: mailbox, transfer: id))
+        let exchange = Exchange(id: id, source: new.source)
+        var upload: UploadChannel?
+        if case .stream(let length, _) = request.body {
+            let channel = UploadChannel(transfer: id, length: length, mailbox: mailbox)
+            prepared.body = .channel(channel, length: length)
+            upload = channel
+        }
+        // Posted before the handler is set, so a cancellation always comes behind it.
+        if !mailbox.post(.start(prepared, exchange)) { exchange.finish(.shutDown) }
+        let result = await withTaskCancellationHandler {
+            await Self.head(of: exchange, request.body, upload)
+        } onCancel: {
+            exchange.resolve(.failure(.cancelled))
+            mailbox.post(.cancel(id))
+        }
+        let head = try result.get()
+        return CurlResponse(
+            status: head.status, fields: head.fields, body: CurlBody(producer: new.sequence, exchange: exchange))
+    }
+
+    private static func head(
+        of exchange: Exchange, _ body: CurlRequest.Body, _ upload: UploadChannel?
+    ) async -> Result<Exchange.Head, CurlError> {
+        guard case .stream(_, let produce) = body, let upload else { return await exchange.head() }
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask { await upload.run(produce) }
+            let head = await exchange.head()
+            if case .failure = head { group.cancelAll() }
+            await group.waitForAll()
+            return head
+        }
+    }
+
+    /// libcurl's own start, once for the process and before any thread of ours uses it.
+    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+}

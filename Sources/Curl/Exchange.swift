@@ -1,0 +1,80 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// What the reactor's thread and the task that executes a request share.
+final class Exchange: Sendable {
+    /// The head of an answer.
+    struct Head: Sendable {
+        var status: HTTPResponse.Status
+        var fields: HTTPFields
+    }
+
+    private enum HeadState {
+        case pending
+        case waiting(CheckedContinuation<Result<Head, CurlError>, Never>)
+        case resolved(Result<Head, CurlError>)
+    }
+
+    private struct State {
+        var head = HeadState.pending
+        var isComplete = false
+    }
+
+    let id: UInt64
+    private let source: BodyProducer.Source
+    private let state = NIOLockedValueBox(State())
+
+    init(id: UInt64, source: BodyProducer.Source) {
+        self.id = id
+        self.source = source
+    }
+
+    /// Whether the whole answer has come.
+    var isComplete: Bool { state.withLockedValue { $0.isComplete } }
+
+    /// Waits for the head, or for the reason why there is none. Awaited once.
+    func head() async -> Result<Head, CurlError> {
+        await withCheckedContinuation { continuation in
+            let result = state.withLockedValue { state -> Result<Head, CurlError>? in
+                if case .resolved(let result) = state.head { return result }
+                state.head = .waiting(continuation)
+                return nil
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+
+    /// Gives the waiting task its head or its error; only the first call counts.
+    func resolve(_ result: Result<Head, CurlError>) {
+        let continuation = state.withLockedValue { state -> CheckedContinuation<Result<Head, CurlError>, Never>? in
+            switch state.head {
+            case .resolved: return nil
+            case .pending:
+                state.head = .resolved(result)
+                return nil
+            case .waiting(let continuation):
+                state.head = .resolved(result)
+                return continuation
+            }
+        }
+        continuation?.resume(returning: result)
+    }
+
+    /// Hands bytes to the reader.
+    func yield(_ bytes: ByteBuffer) -> BodyProducer.Source.YieldResult { source.yield(bytes) }
+
+    /// Ends the exchange, cleanly where `error` is nil. Later calls do nothing.
+    func finish(_ error: CurlError?) {
+        if let error {
+            resolve(.failure(error))
+            source.finish(error)
+        } else {
+            state.withLockedValue { $0.isComplete = true }
+            source.finish()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOCore
+
+/// A request that has been checked and is ready for libcurl.
+struct PreparedRequest: Sendable {
+    /// Where the body comes from.
+    enum Body: Sendable {
+        case none
+        case bytes(ByteBuffer)
+        case channel(UploadChannel, length: Int64?)
+    }
+
+    static let maximumURLLength = 16 * 1024
+    static let maximumFieldBytes = 256 * 1024
+
+    /// Fields that frame the message or manage the connection: whoever sets them could smuggle a request.
+    static let framing: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    let method: String
+    let url: String
+    /// Header lines in libcurl's form, each ended by a zero byte.
+    let lines: [[UInt8]]
+    var body: Body
+    let timeouts: CurlTimeouts
+    let isIdempotent: Bool
+
+    /// Checks `request`; of a streamed body the channel is set by whoever makes it.
+    init(_ request: CurlRequest) throws(CurlError) {
+        method = request.method.rawValue
+        guard method != "CONNECT" else { throw .invalidRequest("CONNECT is not a method for a backend") }
+        url = request.url
+        try Self.check(url: url)
+        lines = try Self.lines(of: request.fields)
+        timeouts = request.timeouts
+        isIdempotent = request.isIdempotent
+        switch request.body {
+        case .none, .stream:
+            body = .none
+        case .bytes(let bytes):
+            guard method != "HEAD" else { throw .invalidRequest("HEAD has no body") }
+            body = .bytes(bytes)
+        }
+        if case .stream(let length, _) = request.body {
+            guard method != "HEAD" else { throw .invalidRequest("HEAD has no body") }
+            guard length ?? 0 >= 0 else { throw .invalidRequest("the body's length is negative") }
+        }
+    }
+
+    private static func check(url: String) throws(CurlError) {
+        guard url.utf8.count <= maximumURLLength else { throw .invalidRequest("the URL is too long") }
+        for byte in url.utf8 {
+            // A backslash is a slash to some parsers and none to others.
+            guard (0x21...0x7E).contains(byte), byte != UInt8(ascii: "\\") else {
+                throw .invalidRequest("the URL has a character that must be percent-encoded")
+            }
+        }
+        guard let scheme = ["http://", "https://"].first(where: { url.lowercased().hasPrefix($0) }) else {
+            throw .invalidRequest("the URL is neither http nor https")
+        }
+        let authority = url.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        guard !authority.isEmpty else { throw .invalidRequest("the URL has no host") }
+        guard !authority.contains("@") else { throw .invalidRequest("the URL has a user name") }
+        guard !url.contains("#") else { throw .invalidRequest("the URL has a fragment") }
+    }
+
+    private static func lines(of fields: HTTPFields) throws(CurlError) -> [[UInt8]] {
+        // libcurl adds these by itself; a line without value takes them away.
+        var lines = [Array("Expect:\0".utf8)]
+        if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
+        if fields[.contentType] == nil { lines.append(Array("Content-Type:\0".utf8)) }
+        var total = 0
+        var cookies: [UInt8] = []
+        for field in fields {
+            guard !framing.contains(field.name.canonicalName) else {
+                throw .invalidRequest("the field \(field.name.rawName) is set by the connection itself")
+            }
+            let value = field.withUnsafeBytesOfValue { Array($0) }
+            guard !value.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else {
+                throw .invalidRequest("the field \(field.name.rawName) has a line break or a zero byte")
+            }
+            total += field.name.rawName.utf8.count + value.count
+            if field.name == .cookie {
+                // Kept apart by HTTPTypes; HTTP/1.1 allows one field only (RFC 6265, 5.4).
+                cookies += (cookies.isEmpty ? [] : Array("; ".utf8)) + value
+            } else {
+                lines.append(line(field.name, value))
+            }
+        }
+        if !cookies.isEmpty { lines.append(line(.cookie, cookies)) }
+        guard total <= maximumFieldBytes else { throw .invalidRequest("the header fields are too long") }
+        return lines
+    }
+    private static func line(_ name: HTTPField.Name, _ value: [UInt8]) -> [UInt8] {
+        // "Name;" is how libcurl spells a field with an empty value.
+        Array(name.rawName.utf8) + (value.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8) + value) + [0]
+    }
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import NIOCore
+
+/// What the reactor's thread does: it alone uses the handles of libcurl.
+final class ReactorLoop {
+    /// How long the thread sleeps at most when nothing is due.
+    private static let longestSleep = TimeAmount.seconds(60)
+
+    private let multi: UnsafeMutableRawPointer
+    private let mailbox: Mailbox
+    private let settings: CurlReactor.Settings
+    private var transfers: [UInt64: Transfer] = [:]
+    private var isStopping = false
+
+    init(multi: MultiHandle, mailbox: Mailbox, settings: CurlReactor.Settings) {
+        self.multi = multi.raw
+        self.mailbox = mailbox
+        self.settings = settings
+    }
+
+    /// Runs until it is told to stop; then fails what is left and gives the handle back.
+    func run() {
+        while true {
+            for command in mailbox.drain() { handle(command) }
+            guard !isStopping else { break }
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            collectFinished()
+            let wake = checkTransfers()
+            wait(until: wake)
+        }
+        for command in mailbox.close() {
+            if case .start(_, let exchange) = command { exchange.finish(.shutDown) }
+        }
+        for transfer in Array(transfers.values) { end(transfer, .shutDown) }
+        curl_multi_cleanup(multi)
+    }
+
+    private func handle(_ command: Mailbox.Command) {
+        switch command {
+        case .start(let request, let exchange): start(request, exchange)
+        case .resume(let id): transfers[id]?.resume()
+        case .cancel(let id):
+            if let transfer = transfers[id] { end(transfer, .cancelled) }
+        case .resumeUpload(let id): transfers[id]?.resumeUpload()
+        case .failUpload(let id, let error):
+            guard let transfer = transfers[id], transfer.isUploading else { return }
+            end(transfer, error as? CurlError ?? .upload(error))
+        case .stop: isStopping = true
+        }
+    }
+
+    private func start(_ request: PreparedRequest, _ exchange: Exchange) {
+        guard let transfer = Transfer(request, exchange, settings, now: .now()) else {
+            exchange.finish(.system("libcurl refused an option"))
+            if case .channel(let channel, _) = request.body { channel.close() }
+            return
+        }
+        transfers[transfer.id] = transfer
+        guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+            return end(transfer, .system("libcurl refused the transfer"))
+        }
+    }
+
+    private func end(_ transfer: Transfer, _ error: CurlError?) {
+        transfers[transfer.id] = nil
+        // Closes the connection where the exchange is not complete.
+        curl_multi_remove_handle(multi, transfer.easy)
+        transfer.finish(error)
+    }
+
+    private func collectFinished() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE,
+                let transfer = Transfer.from(rind_easy_private(message.pointee.easy_handle))
+            else { continue }
+            let code = message.pointee.data.result
+            if code == CURLE_OK {
+                end(transfer, nil)
+            } else {
+                let text = String(cString: transfer.errorText)
+                let error = CurlError(
+                    code, text.isEmpty ? String(cString: curl_easy_strerror(code)) : text,
+                    isConnected: transfer.phase != .connecting)
+                end(transfer, transfer.failure ?? error)
+            }
+        }
+    }
+
+    /// Hands over what has come, ends what is late, and says when the next deadline is.
+    private func checkTransfers() -> NIODeadline {
+        let now = NIODeadline.now()
+        var wake = now + Self.longestSleep
+        var ended: [(Transfer, CurlError)] = []
+        for transfer in transfers.values {
+            transfer.releaseUpload()
+            if !transfer.flush() {
+                ended.append((transfer, .cancelled))
+            } else if let deadline = transfer.nextDeadline {
+                if deadline.at <= now {
+                    ended.append((transfer, .timeout(deadline.which)))
+                } else {
+                    wake = min(wake, deadline.at)
+                }
+            }
+        }
+        for (transfer, error) in ended { end(transfer, error) }
+        return wake
+    }
+
+    private func wait(until wake: NIODeadline) {
+        let left = max(.nanoseconds(0), wake - .now())
+        // Rounded up: a sleep that ends just before the deadline would only lead to another one.
+        let milliseconds = Int32(clamping: (left.nanoseconds + 999_999) / 1_000_000)
+        curl_multi_poll(multi, nil, 0, milliseconds, nil)
+    }
+}

@@ -1,0 +1,93 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+
+/// Puts the header lines that libcurl hands over one by one together to a head.
+struct ResponseHeadParser {
+    /// What a line led to.
+    enum Outcome {
+        case more
+        /// The final head is complete.
+        case head(Exchange.Head)
+        case failure(CurlError)
+    }
+
+    let limit: Int
+    private var size = 0
+    private var status: HTTPResponse.Status?
+    private var fields: HTTPFields = [:]
+    private var isComplete = false
+
+    /// - Parameter limit: In bytes, for all heads of the exchange together, the interim ones included.
+    init(limit: Int) { self.limit = limit }
+
+    /// Takes one line with its line break.
+    mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Outcome {
+        // Behind the final head come only the trailers of a chunked body. They are not used, but count.
+        size += line.count
+        guard size <= limit else { return .failure(.headTooLarge(limit: limit)) }
+        guard !isComplete else { return .more }
+        let line = Array(line.trimmingLineBreak())
+        if line.isEmpty { return endOfHead() }
+        if line.starts(with: Array("HTTP/".utf8)) { return startOfHead(line) }
+        return addField(line)
+    }
+
+    private mutating func startOfHead(_ line: [UInt8]) -> Outcome {
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count >= 2, parts[1].count == 3, let code = Int(String(decoding: parts[1], as: UTF8.self)),
+            (100...999).contains(code)
+        else { return .failure(.protocolViolation("the status line is malformed")) }
+        status = HTTPResponse.Status(code: code)
+        fields = [:]
+        return .more
+    }
+
+    private mutating func endOfHead() -> Outcome {
+        guard let status else { return .failure(.protocolViolation("the head has no status line")) }
+        if status.code == 101 { return .failure(.protocolViolation("the protocol was switched without being asked")) }
+        guard status.kind != .informational else {
+            self.status = nil
+            return .more
+        }
+        isComplete = true
+        return .head(Exchange.Head(status: status, fields: fields))
+    }
+
+    private mutating func addField(_ line: [UInt8]) -> Outcome {
+        // Obsolete folding: the line belongs to the field before it (RFC 9112, 5.2).
+        if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
+            guard let last = fields.last else { return .failure(.protocolViolation("the head begins with a space")) }
+            let value = last.withUnsafeBytesOfValue { Array($0) } + [UInt8(ascii: " ")] + line.trimmingBlanks()
+            fields[fields.endIndex - 1] = HTTPField(name: last.name, lenientValue: value)
+            return .more
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            return .failure(.protocolViolation("a header field has no colon"))
+        }
+        guard let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)) else { return .more }
+        let value = line[(colon + 1)...].trimmingBlanks()
+        // libcurl would decompress it without being asked, and without a limit.
+        if name == .transferEncoding, String(decoding: value, as: UTF8.self).lowercased() != "chunked" {
+            return .failure(.protocolViolation("the transfer encoding is not chunked"))
+        }
+        fields.append(HTTPField(name: name, lenientValue: value))
+        return .more
+    }
+}
+
+extension BidirectionalCollection<UInt8> {
+    fileprivate func trimmingLineBreak() -> SubSequence {
+        var rest = self[...]
+        if rest.last == UInt8(ascii: "\n") { rest.removeLast() }
+        if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+        return rest
+    }
+
+    fileprivate func trimmingBlanks() -> SubSequence {
+        var rest = self[...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        while let last = rest.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,117 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import NIOCore
+
+extension Transfer {
+    /// Tells libcurl everything about the request; false where one option failed.
+    func setOptions() -> Bool {
+        setSafety() && setRequest() && setBody() && setCallbacks()
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) -> Bool {
+        rind_easy_set_long(easy, option, value) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, _ value: String) -> Bool {
+        // libcurl copies strings.
+        rind_easy_set_string(easy, option, value) == CURLE_OK
+    }
+
+    /// What keeps a transfer to the host that it was meant for, and its bytes as they are.
+    private func setSafety() -> Bool {
+        var isSet =
+            set(CURLOPT_PROTOCOLS_STR, "http,https")
+            && set(CURLOPT_FOLLOWLOCATION, 0)
+            && set(CURLOPT_PATH_AS_IS, 1)
+            && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+            && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+            // An empty name overrides the variables of the environment.
+            && set(CURLOPT_PROXY, "")
+            && set(CURLOPT_NOSIGNAL, 1)
+            && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+            && set(CURLOPT_SSL_VERIFYPEER, 1)
+            && set(CURLOPT_SSL_VERIFYHOST, 2)
+            // Bodies are passed on as they come: libcurl's own decoding has no limit while a transfer is paused.
+            && set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+            && set(CURLOPT_TCP_KEEPALIVE, 1)
+            // Without it the end of a transfer would wait for a name server that does not answer.
+            && set(CURLOPT_QUICK_EXIT, 1)
+            && set(CURLOPT_BUFFERSIZE, 128 * 1024)
+            && set(CURLOPT_MAXAGE_CONN, settings.idleConnectionAgeInSeconds)
+        if let file = settings.caFile { isSet = isSet && set(CURLOPT_CAINFO, file) }
+        return isSet
+    }
+
+    private func setRequest() -> Bool {
+        // Our own deadline says when; libcurl is told so that it tries the host's next address in time.
+        let connect = request.timeouts.connect.map { TimeAmount($0).nanoseconds / 1_000_000 } ?? 24 * 3_600_000
+        return set(CURLOPT_URL, request.url)
+            && (request.method == "HEAD" ? set(CURLOPT_NOBODY, 1) : set(CURLOPT_CUSTOMREQUEST, request.method))
+            && set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(connect, 1), 24 * 3_600_000)))
+            && setLines(request.lines)
+    }
+
+    private func setBody() -> Bool {
+        let length: Int64?
+        switch request.body {
+        case .none where ["POST", "PUT", "PATCH"].contains(request.method): length = 0
+        case .none: return request.isIdempotent || set(CURLOPT_FRESH_CONNECT, 1)
+        case .bytes(let bytes): length = Int64(bytes.readableBytes)
+        case .channel(_, let announced): length = announced
+        }
+        // libcurl repeats a request whose kept connection is dead. One with a body that was begun can be kept from
+        // it by not letting it rewind; one without body only by a connection of its own.
+        guard length != 0 || request.isIdempotent || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
+        return set(CURLOPT_UPLOAD, 1)
+            && rind_easy_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(length ?? -1)) == CURLE_OK
+    }
+
+    private func setCallbacks() -> Bool {
+        // The reactor holds the transfer until the handle has left libcurl's multi handle.
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        var isSet =
+            rind_easy_set_pointer(easy, CURLOPT_PRIVATE, this) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_HEADERDATA, this) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_WRITEDATA, this) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_READDATA, this) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_SEEKDATA, this) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_PREREQDATA, this) == CURLE_OK
+        isSet =
+            isSet
+            && rind_easy_set_data_callback(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
+                guard let transfer = Transfer.from(this) else { return 0 }
+                return transfer.receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            } == CURLE_OK
+            && rind_easy_set_data_callback(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
+                guard let transfer = Transfer.from(this) else { return 0 }
+                return transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            } == CURLE_OK
+            && rind_easy_set_data_callback(easy, CURLOPT_READFUNCTION) { bytes, size, count, this in
+                guard let transfer = Transfer.from(this) else { return Int(CURL_READFUNC_ABORT) }
+                return transfer.send(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+            } == CURLE_OK
+        isSet =
+            isSet
+            && rind_easy_set_prereq_callback(easy) { this, _, _, _, _ in
+                guard let transfer = Transfer.from(this) else { return CURL_PREREQFUNC_ABORT }
+                transfer.connected()
+                return CURL_PREREQFUNC_OK
+            } == CURLE_OK
+        guard isSet, request.isIdempotent else { return isSet }
+        return rind_easy_set_seek_callback(easy) { this, offset, origin in
+            guard let transfer = Transfer.from(this), origin == SEEK_SET, transfer.rewind(to: Int(offset)) else {
+                return CURL_SEEKFUNC_FAIL
+            }
+            return CURL_SEEKFUNC_OK
+        } == CURLE_OK
+    }
+
+    /// The transfer that a callback was made for.
+    static func from(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
+        pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,222 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import HTTPTypes
+import NIOCore
+
+/// One exchange as libcurl sees it. Lives and dies on the reactor's thread.
+final class Transfer {
+    /// How far the exchange has got.
+    enum Phase {
+        /// No connection yet.
+        case connecting
+        /// The connection is ready, and no byte of an answer has come.
+        case waiting
+        case receiving
+    }
+
+    /// What the reader wants.
+    enum Demand {
+        case open
+        /// Enough has been handed over; nothing more has come since.
+        case closed
+        /// More has come, and libcurl was told to keep it.
+        case paused
+    }
+
+    /// How many bytes are put together before they are handed to the reader.
+    static let chunkSize = 64 * 1024
+
+    let id: UInt64
+    let easy: UnsafeMutableRawPointer
+    let exchange: Exchange
+    let request: PreparedRequest
+    let settings: CurlReactor.Settings
+
+    private(set) var phase = Phase.connecting
+    private(set) var demand = Demand.open
+    private(set) var isUploading: Bool
+    private(set) var isUploadPaused = false
+    /// Why a callback has stopped libcurl; libcurl itself then only knows that one did.
+    private(set) var failure: CurlError?
+
+    let started: NIODeadline
+    private(set) var lastReceived: NIODeadline
+    private(set) var lastSent: NIODeadline
+
+    private var parser: ResponseHeadParser
+    private var isHeadDelivered = false
+    private var received = ByteBuffer()
+    private var sentBytes = 0
+    let errorText: UnsafeMutablePointer<CChar>
+    private var list: UnsafeMutablePointer<curl_slist>?
+
+    /// Sets a transfer up; nil where libcurl has no memory for it.
+    init?(_ request: PreparedRequest, _ exchange: Exchange, _ settings: CurlReactor.Settings, now: NIODeadline) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        self.request = request
+        self.exchange = exchange
+        self.settings = settings
+        id = exchange.id
+        started = now
+        lastReceived = now
+        lastSent = now
+        parser = ResponseHeadParser(limit: settings.maximumHeadBytes)
+        if case .none = request.body { isUploading = false } else { isUploading = true }
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        guard setOptions() else { return nil }
+    }
+
+    deinit {
+        // The handle points to the list and to the text, so it goes first.
+        curl_easy_cleanup(easy)
+        curl_slist_free_all(list)
+        errorText.deallocate()
+    }
+
+    /// Keeps the header lines for as long as the transfer lives; false where libcurl has no memory.
+    func setLines(_ lines: [[UInt8]]) -> Bool {
+        for line in lines {
+            let longer = line.withUnsafeBytes { curl_slist_append(list, $0.bindMemory(to: CChar.self).baseAddress) }
+            guard let longer else { return false }
+            list = longer
+        }
+        return rind_easy_set_list(easy, CURLOPT_HTTPHEADER, list) == CURLE_OK
+    }
+
+    /// The connection is ready, and the request is about to be sent.
+    func connected() {
+        phase = .waiting
+        lastSent = .now()
+    }
+
+    /// Takes one header line; 0 stops the transfer.
+    func receive(line: UnsafeRawBufferPointer) -> Int {
+        phase = .receiving
+        lastReceived = .now()
+        switch parser.add(line) {
+        case .more: return line.count
+        case .failure(let error):
+            failure = error
+            return 0
+        case .head(let head):
+            isHeadDelivered = true
+            // libcurl sends no more behind such an answer, so whoever writes need not go on.
+            if head.status.code >= 300 { closeUpload() }
+            exchange.resolve(.success(head))
+            return line.count
+        }
+    }
+
+    /// Takes bytes of the body, or tells libcurl to keep them and to stop reading from the network.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        lastReceived = .now()
+        guard demand == .open else {
+            demand = .paused
+            // Nothing was taken: libcurl delivers the same bytes again.
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
+        if received.readableBytes > 0 { received.reserveCapacity(Self.chunkSize) }
+        received.writeBytes(bytes)
+        guard received.readableBytes < Self.chunkSize || flush() else { return 0 }
+        return bytes.count
+    }
+
+    /// Hands everything that has come to the reader; false when nobody reads any more.
+    @discardableResult
+    func flush() -> Bool {
+        guard received.readableBytes > 0 else { return true }
+        let chunk = received
+        received = ByteBuffer()
+        switch exchange.yield(chunk) {
+        case .produceMore: return true
+        case .stopProducing:
+            if demand == .open { demand = .closed }
+            return true
+        case .dropped:
+            failure = .cancelled
+            return false
+        }
+    }
+
+    /// The reader wants more.
+    func resume() {
+        let wasPaused = demand == .paused
+        demand = .open
+        lastReceived = .now()
+        if wasPaused { setPauses() }
+    }
+
+    /// Gives libcurl bytes of the request's body.
+    func send(into target: UnsafeMutableRawBufferPointer) -> Int {
+        lastSent = .now()
+        switch request.body {
+        case .none:
+            isUploading = false
+            return 0
+        case .bytes(let bytes):
+            let rest = bytes.readableBytesView.dropFirst(sentBytes).prefix(target.count)
+            target.copyBytes(from: rest)
+            sentBytes += rest.count
+            isUploading = sentBytes < bytes.readableBytes
+            return rest.count
+        case .channel(let channel, _):
+            switch channel.read(into: target) {
+            case .bytes(let count): return count
+            case .end:
+                isUploading = false
+                return 0
+            case .pause:
+                isUploadPaused = true
+                return Int(CURL_READFUNC_PAUSE)
+            }
+        }
+    }
+
+    /// Begins the request's body again, on a new connection; false where its bytes are gone.
+    func rewind(to offset: Int) -> Bool {
+        guard case .bytes(let bytes) = request.body, (0...bytes.readableBytes).contains(offset) else { return false }
+        sentBytes = offset
+        isUploading = true
+        return true
+    }
+
+    /// There are bytes to send.
+    func resumeUpload() {
+        guard isUploadPaused else { return }
+        isUploadPaused = false
+        lastSent = .now()
+        setPauses()
+    }
+
+    /// Lets an upload go that nobody will resume: libcurl does not end a transfer with one side paused.
+    func releaseUpload() {
+        if !isUploading { resumeUpload() }
+    }
+
+    /// Takes no more of the request's body.
+    func closeUpload() {
+        isUploading = false
+        if case .channel(let channel, _) = request.body { channel.close() }
+    }
+
+    /// Hands over what is left and tells everybody how it ended.
+    func finish(_ error: CurlError?) {
+        flush()
+        closeUpload()
+        if error == nil, !isHeadDelivered {
+            exchange.finish(.closed("the connection ended inside the head"))
+        } else {
+            exchange.finish(error)
+        }
+    }
+
+    private func setPauses() {
+        // May call the callbacks again before it returns.
+        let receiving = demand == .paused ? CURLPAUSE_RECV : 0
+        curl_easy_pause(easy, receiving | (isUploadPaused ? CURLPAUSE_SEND : 0))
+    }
+}
