@@ -79,7 +79,7 @@ package final class SyncGateway: Sendable {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         return try await locks.withLock("push:\(identity.principal.rawValue)") {
-            let runner = PushRunner(
+            var runner = PushRunner(
                 services: services, request: request, identity: identity, schemaVersion: version,
                 logger: caller.logger)
             return try await runner.run()

@@ -36,7 +36,7 @@ struct SyncServices: Sendable {
         self.backend = backend
         self.clock = clock
         digests = KeyedDigest(key: configuration.identity.key.bytes)
-        identities = IdentityResolver(configuration: configuration, backend: backend, store: store, digests: digests)
+        identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
         kept = KeptSpools(
             maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
         dialect = configuration.dialect

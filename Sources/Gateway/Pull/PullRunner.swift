@@ -161,7 +161,7 @@ struct PullRunner {
         services.kept.keep(
             spool,
             PullQuery.Kept(
-                vector: row.vector, generation: row.generation, session: row.session, replica: row.replica,
+                vector: row.vector, session: row.session, generation: row.generation, replica: row.replica,
                 delivery: plan.delivery),
             for: KeptSpools.Key(
                 principal: query.principal, session: query.session, cursor: presented,

@@ -31,12 +31,15 @@ struct OperationReader: Sendable {
         limits = JSONValue.Limits(bytes: changes.bytes.count, depth: depth, elements: changes.bytes.count)
     }
 
+    /// The client's name of an operation's table.
+    func tableName(of operation: PushOperation) -> String { schema.tables[operation.table].name }
+
     /// The content of an operation.
-    func content(of operation: PushOperation) throws(JSONError) -> Content {
+    func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
         var record: SanitizedRecord?
         if let range = operation.range {
-            let value = try changes.bytes.withUnsafeBytes { (bytes) throws(JSONError) in
+            let value = try changes.bytes.withUnsafeBytes { bytes in
                 try JSONValue.parse(UnsafeRawBufferPointer(rebasing: bytes[range]), limits: limits)
             }
             record = sanitizers[operation.table].sanitize(value)

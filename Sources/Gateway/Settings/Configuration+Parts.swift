@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Backend
+package import Curl
 package import GatewayConfig
 package import SyncEngine
 package import WatermelonWire
@@ -19,7 +21,9 @@ extension Configuration {
         dialect.pushTable = wire.pushTable
         dialect.timestampName = wire.timestamp
         dialect.wrap = wire.wrap
-        dialect.syncPaths = [gateway.syncPath].compactMap { $0 }.compactMap { WatermelonWire.PathPattern($0.description) }
+        dialect.syncPaths = [gateway.syncPath].compactMap { $0 }.compactMap {
+            WatermelonWire.PathPattern($0.description)
+        }
         dialect.pullPaths = gateway.pullPath.compactMap { WatermelonWire.PathPattern($0.description) }
         dialect.pushPaths = gateway.pushPath.compactMap { WatermelonWire.PathPattern($0.description) }
         dialect.limits.jsonDepth = limits.jsonDepth
@@ -59,6 +63,31 @@ extension Configuration {
         case .whole: intake.quarantineBytes = pull.maxLine
         }
         return intake
+    }
+
+    /// How the backend is spoken to.
+    package var backendSettings: BackendSettings {
+        var settings = BackendSettings(
+            url: backend.url.description, stream: backend.stream, ack: backend.ack, list: backend.list,
+            forget: backend.forget, push: push.path)
+        settings.ackBatch = backend.ackBatch
+        settings.ackField = backend.ackField
+        settings.typeField = backend.typeField
+        settings.depth = limits.jsonDepth
+        let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
+        settings.streamTimeouts = CurlTimeouts(
+            connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
+            total: total)
+        settings.callTimeouts = settings.streamTimeouts
+        return settings
+    }
+
+    /// How the connections to the backend are kept.
+    package var reactorSettings: CurlReactor.Settings {
+        var settings = CurlReactor.Settings()
+        settings.caFile = backend.caFile
+        settings.maximumConnections = backend.maxConnections
+        return settings
     }
 
     private var unknownCursor: PullSettings.UnknownCursor {

@@ -69,15 +69,15 @@ package struct StreamIntake {
     package init(projection: Projection, hashKey: SipHash.Key, limits: Limits) {
         self.limits = limits
         splitter = LineSplitter(maximumLength: limits.line)
-        projector = LineProjector(projection: projection, key: hashKey)
+        projector = LineProjector(projection, key: hashKey)
         let tables = projection.schema.tables.count
         records = Array(repeating: SegmentWriter(), count: tables)
         deletions = Array(repeating: SegmentWriter(), count: tables)
         compactor = Compactor(runLength: limits.run)
     }
 
-    /// How many values became their column's default.
-    package var defaulted: Int { projector.counters.totalDefaults }
+    /// How many values were of a type that their column cannot hold and became its default.
+    package var defaulted: Int { projector.counters.defaults.wrong }
 
     /// Prepares for the first byte of a stream request; what an earlier one left unfinished is dropped.
     package mutating func beginRequest() {
@@ -105,13 +105,13 @@ package struct StreamIntake {
 
     /// What became of the request, once its bytes have ended or the complete line has come.
     package func report() -> StreamReport {
-        StreamReport(end: end ?? .broken, received: projector.receivedVector, carriedData: carriedData)
+        StreamReport(end: end ?? .broken, received: projector.receivedTokens, carriedData: carriedData)
     }
 
     private mutating func take(_ line: UnsafeRawBufferPointer) {
         counts.lines += 1
         output.removeAll()
-        switch projector.project(line: line, into: &output) {
+        switch projector.project(line, into: &output) {
         case .upsert(let table, let source, let id, let range):
             add(.upsert, table: table, source: source, id: id, range)
         case .delete(let table, let source, let all, let id, let range):
@@ -131,7 +131,7 @@ package struct StreamIntake {
 
     private mutating func takeTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) {
         counts.lines += 1
-        projector.quarantineTooLong(head: head, tail: tail)
+        _ = projector.projectTooLong(head: head, tail: tail)
         quarantine(head)
     }
 

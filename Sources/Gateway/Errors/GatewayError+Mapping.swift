@@ -1,0 +1,109 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Curl
+import StateStore
+import SyncEngine
+import WatermelonWire
+
+// The one place where an error becomes an answer: status, stable code, and a sentence for people.
+extension GatewayError {
+    /// What a client hears of any error.
+    ///
+    /// Sentences say what the user can do, never what lies behind; that is in ``cause``, for the log.
+    package init(_ error: any Error) {
+        switch error {
+        case let error as GatewayError: self = error
+        case let error as WireError: self.init(status: error.status, code: error.code.rawValue, message: error.message)
+        case let error as PullFailure: self.init(error)
+        case let error as PushFailure: self.init(error)
+        case let error as BackendError: self.init(error)
+        case let error as StateError: self.init(error)
+        case let error as SpoolError: self.init(error)
+        case let error as LockError: self.init(error)
+        case let error as StreamIntake.Failure:
+            self.init(
+                status: 500, code: error.rawValue,
+                message: "There is too much data for one sync. Please contact support.")
+        case is CancellationError:
+            self.init(status: 503, code: "request.cancelled", message: Self.later, retryAfter: 2)
+        default:
+            self.init(
+                status: 500, code: "internal", message: "Something went wrong. Please try again later.",
+                cause: "\(error)")
+        }
+    }
+
+    private static let later = "The server cannot be reached right now. Please try again in a moment."
+
+    private init(_ failure: PullFailure) {
+        let message =
+            switch failure {
+            case .unknownCursor: "This device can no longer sync. Please sign out and in again."
+            case .streamBroken, .resetAgain, .cursorContention: Self.later
+            case .clockBehind: "The server is not ready yet. Please try again later."
+            }
+        let isFinal = failure == .unknownCursor
+        self.init(
+            status: isFinal ? 409 : failure == .streamBroken ? 502 : 503, code: failure.rawValue, message: message,
+            retryAfter: isFinal ? nil : 5)
+    }
+
+    private init(_ failure: PushFailure) {
+        self.init(
+            status: 502, code: failure.rawValue,
+            message: "It is not certain that your changes were saved. Please sync again.", retryAfter: 2)
+    }
+
+    private init(_ error: BackendError) {
+        let cause = error.description
+        switch error {
+        case .unauthorized:
+            self.init(status: 401, code: error.code, message: "You are not signed in any more.", cause: cause)
+        case .forbidden:
+            self.init(status: 403, code: error.code, message: "You are not allowed to sync.", cause: cause)
+        case .busy(let status, let retryAfter):
+            self.init(
+                status: status == 429 ? 429 : 503, code: error.code,
+                message: "The server is busy. Please try again in a moment.", retryAfter: retryAfter ?? 5, cause: cause)
+        case .transport(CurlError.timeout):
+            self.init(status: 504, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
+        case .transport, .failed, .undecodable:
+            self.init(status: 502, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
+        case .refused, .unexpectedAnswer, .notConfigured:
+            self.init(
+                status: 502, code: error.code, message: "The server did not understand. Please contact support.",
+                cause: cause)
+        }
+    }
+
+    private init(_ error: StateError) {
+        self.init(
+            status: error.isTransient ? 503 : 500, code: error.code,
+            message: "The server cannot keep track of syncs right now. Please try again later.",
+            retryAfter: error.isTransient ? 5 : nil, cause: error.description)
+    }
+
+    private init(_ error: SpoolError) {
+        self.init(
+            status: error == .tooLarge ? 500 : 503, code: error.code,
+            message: error == .tooLarge
+                ? "There is too much data for one sync. Please contact support."
+                : "The server has no room right now. Please try again later.",
+            retryAfter: error == .tooLarge ? nil : 30, cause: "\(error)")
+    }
+
+    private init(_ error: LockError) {
+        switch error {
+        case .queueFull:
+            self.init(
+                status: 429, code: "limit.queue", message: "Too many syncs at once. Please try again in a moment.",
+                retryAfter: 5)
+        case .timedOut:
+            self.init(
+                status: 503, code: "limit.queue_wait",
+                message: "Another sync is still running. Please try again in a moment.", retryAfter: 10)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+import WatermelonWire
+
+/// Runs the actions of one push: what the machine decides, this does.
+struct PushRunner {
+    let services: SyncServices
+    let request: PushRequest
+    let identity: CallerIdentity
+    let schemaVersion: Int
+    let logger: Logger
+
+    let plan: PushPlan
+    let reader: OperationReader
+    private let presented: Cursor?
+    private let digest: String
+    private var receipt: Receipt?
+    private var figures = SyncFigures()
+
+    init(
+        services: SyncServices, request: PushRequest, identity: CallerIdentity, schemaVersion: Int, logger: Logger
+    ) {
+        self.services = services
+        self.request = request
+        self.identity = identity
+        self.schemaVersion = schemaVersion
+        self.logger = logger
+        let schema = services.configuration.schema
+        plan = PushPlan(changes: request.changes.tables, schema: schema)
+        reader = OperationReader(
+            schema: schema, changes: request.changes, depth: services.configuration.limits.jsonDepth)
+        presented = request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
+        digest = services.digests.digits(
+            .push,
+            [
+                Array(identity.principal.rawValue.utf8), Array("\(request.lastPulledAt ?? 0)".utf8),
+                request.changes.bytes,
+            ])
+        figures.mode = "push"
+        figures.principal = identity.principal.description
+        figures.presented = request.lastPulledAt
+        figures.records = plan.operations.count { $0.kind != .delete }
+        figures.deletions = plan.operations.count - figures.records
+        figures.dropped = plan.dropped.values.reduce(0, +)
+    }
+
+    /// Runs the push to its end.
+    mutating func run() async throws -> PushAnswer {
+        try checkIDs()
+        if !plan.dropped.isEmpty {
+            let counts = plan.dropped.sorted { $0.key < $1.key }.prefix(20).map { "\($0.key): \($0.value)" }
+            logger.warning("records of unknown tables were dropped", metadata: ["tables": "\(counts)"])
+        }
+        var machine = PushMachine(
+            query: PushMachine.Query(
+                presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
+                style: services.backend.settings.push == nil ? .calls : .stream,
+                attempts: services.configuration.backend.resumeAttempts,
+                backoff: services.configuration.backend.resumeBackoff.milliseconds))
+        let idempotencyKey = Self.newIdempotencyKey()
+        var action = machine.begin()
+        while true {
+            switch action {
+            case .answer: return answer(newReceipt)
+            case .answerFromReceipt:
+                logger.info("a push came again and was answered as before")
+                return answer(receipt ?? newReceipt)
+            case .refuse(let refusal, let applied): throw refused(refusal, applied: applied)
+            case .fail(let failure, let applied):
+                logger.error(
+                    "a push failed half way",
+                    metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
+                throw failure
+            default: action = machine.handle(try await perform(action, idempotencyKey: idempotencyKey))
+            }
+        }
+    }
+
+    private mutating func perform(_ action: PushAction, idempotencyKey: String) async throws -> PushEvent {
+        let (store, clock) = (services.store, services.clock)
+        switch action {
+        case .loadContext:
+            guard presented != nil else { return .context(nil) }
+            let context = try await store.pullContext(
+                principal: identity.principal, session: identity.session, presented: presented)
+            figures.replica = context.row?.replica.description
+            return .context(context.row)
+        case .confirm(let cursor):
+            try await store.confirm(principal: identity.principal, cursor: cursor, at: clock.now)
+        case .findReceipt:
+            receipt = try await store.receipt(principal: identity.principal, digest: digest, at: clock.now)
+            // A receipt is the gateway's own word: the backend must know the caller first.
+            if receipt != nil { try await services.identities.verify(identity, at: clock.now) }
+            return .receipt(receipt != nil)
+        case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
+        case .sendAll(let base): return try await sendAll(base: base, idempotencyKey: idempotencyKey)
+        case .send(let operation): return try await send(operation)
+        case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
+        case .saveReceipt: try await saveReceipt()
+        case .answer, .answerFromReceipt, .refuse, .fail:
+            preconditionFailure("the end of a push is not an action to perform")
+        }
+        return .done
+    }
+
+    /// Ids may be any text that a backend can hold; ones that clients could not get back stay with their device.
+    private func checkIDs() throws {
+        for operation in plan.operations where !(1...RecordID.maximumLength).contains(operation.id.utf8.count) {
+            throw GatewayError(
+                status: 400, code: "request.record_id",
+                message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
+                details: [RecordList(table: reader.tableName(of: operation), ids: [operation.id])])
+        }
+    }
+
+    private func saveReceipt() async throws {
+        let (now, window) = (services.clock.now, services.configuration.push.receiptWindow.milliseconds)
+        guard window > 0 else { return }
+        try await services.store.saveReceipt(
+            newReceipt, principal: identity.principal, digest: digest, at: now, expiresAt: now + window)
+    }
+
+    private var newReceipt: Receipt {
+        Receipt(
+            status: 200, contentType: AnswerWriter.contentType,
+            body: AnswerWriter(dialect: services.dialect).pushAnswer())
+    }
+
+    private func answer(_ receipt: Receipt) -> PushAnswer {
+        PushAnswer(figures: figures, status: receipt.status, contentType: receipt.contentType, body: receipt.body)
+    }
+
+    /// Random for every request of a client, so that a push that is meant to be applied again is applied again; the
+    /// same for the gateway's own repetitions.
+    private static func newIdempotencyKey() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<2).map { _ in
+            let digits = String(generator.next(), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
