@@ -7,7 +7,7 @@ extension Configuration {
     /// `[backend]`: the system behind the gateway and the manner of its stream.
     package struct Backend: Hashable, Sendable {
         /// Where it is; all calls go below this path.
-        package var url = BaseURL(isTLS: false, host: "", port: nil, path: "")
+        package var url: BaseURL
         /// Opens the stream; `{types}` are the request types, `{checkpoints}` the tokens by namespace.
         package var stream = Call(
             method: "POST", path: "/sync/stream", member: "types", placeholder: "types")
@@ -57,6 +57,9 @@ extension Configuration {
         package var deniedPaths: [PathPattern] = []
         /// Whether every other path goes through to the backend.
         package var passThrough = true
+
+        /// The defaults around what has none.
+        package init(url: BaseURL) { self.url = url }
     }
 }
 

@@ -30,6 +30,22 @@ extension Configuration {
         return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics())
     }
 
+    /// Reads a configuration that names no files, and throws what is wrong with it as one text.
+    ///
+    /// For tests and tools; warnings are dropped.
+    package static func load(
+        _ text: String, file: String = "rind.ini", environment: [String: String] = [:]
+    ) throws(ConfigurationError) -> Configuration {
+        let (configuration, diagnostics) = load(text: Array(text.utf8), file: file, environment: environment) {
+            _ throws(Substitution.FileError) in
+            throw Substitution.FileError("files are not read here")
+        }
+        guard let configuration else {
+            throw ConfigurationError(description: diagnostics.map(\.rendered).joined(separator: "\n"))
+        }
+        return configuration
+    }
+
     /// Reads the configuration at `path` with the environment of the process.
     ///
     /// A file that cannot be read is a diagnostic like any other.
@@ -72,4 +88,10 @@ extension Configuration {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return file[...slash] + path
     }
+}
+
+/// A configuration cannot be used.
+package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+    /// All diagnostics as people read them.
+    package let description: String
 }

@@ -6,8 +6,8 @@ package import SyncModel
 /// Everything that a configuration file says, checked and with the defaults filled in.
 ///
 /// One struct for each unnamed section, one property for each key in camel case; the tables and columns of the named
-/// sections are in ``schema``. Only loading makes one: a value of this type is a configuration without errors.
-package struct Configuration: Sendable {
+/// sections are in ``schema``. What loading returns is without errors; one that is put together by hand is not checked.
+package struct Configuration: Hashable, Sendable {
     /// The keys of `[gateway]`.
     package var gateway = Gateway()
     /// The keys of `[wire]`.
@@ -15,11 +15,11 @@ package struct Configuration: Sendable {
     /// The keys of `[state]`.
     package var state = State()
     /// The keys of `[identity]`.
-    package var identity = Identity()
+    package var identity: Identity
     /// The keys of `[backend]`.
-    package var backend = Backend()
+    package var backend: Backend
     /// The keys of `[schema]`, `[table …]` and `[columns …]`.
-    package var schema = Schema(tables: [])
+    package var schema: Schema
     /// The keys of `[pull]`.
     package var pull = Pull()
     /// The keys of `[push]`.
@@ -33,8 +33,19 @@ package struct Configuration: Sendable {
     /// The keys of `[admin]`.
     package var admin = Admin()
 
-    /// The defaults; what has none is empty, which is why only loading hands configurations out.
-    init() {}
+    /// The defaults around what has none; nothing is checked.
+    package init(identity: Identity, backend: Backend, schema: Schema) {
+        self.identity = identity
+        self.backend = backend
+        self.schema = schema
+    }
+
+    /// The defaults; what has none is empty, which is why nobody else gets one of these.
+    init() {
+        let url = BaseURL(isTLS: false, host: "", port: nil, path: "")
+        let identity = Identity(principal: .bearer, key: Secret(bytes: []))
+        self.init(identity: identity, backend: Backend(url: url), schema: Schema(tables: []))
+    }
 }
 
 extension Configuration {
@@ -52,6 +63,9 @@ extension Configuration {
         package var corsOrigins: [String] = []
         /// How long running requests may take to finish after SIGTERM.
         package var shutdownGrace: Duration = .seconds(30)
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[wire]`: the names that requests use and answers get.
@@ -74,6 +88,9 @@ extension Configuration {
         package var timestamp = "timestamp"
         /// The member names, outermost first, that are put around an answer.
         package var wrap: [String] = []
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[state]`: where the gateway remembers how far each client has got.
@@ -82,16 +99,25 @@ extension Configuration {
         package var url = StateLocation.sqlite(path: "rind-state.db")
         /// How long a statement waits for another process's lock.
         package var busyTimeout: Duration = .seconds(5)
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[identity]`: who is calling.
     package struct Identity: Hashable, Sendable {
         /// Where the caller's lasting name comes from.
-        package var principal = PrincipalSource.bearer
+        package var principal: PrincipalSource
         /// The HMAC key of principals and sessions: at least 32 bytes.
-        package var key = Secret(bytes: [])
+        package var key: Secret
         /// How long the backend's yes to a credential counts.
         package var authTTL: Duration = .seconds(60)
+
+        /// The defaults around what has none.
+        package init(principal: PrincipalSource, key: Secret) {
+            self.principal = principal
+            self.key = key
+        }
     }
 
     /// `[pull]`: what a pull may take, and what happens to what does not fit.
@@ -110,6 +136,9 @@ extension Configuration {
         package var maxRows = 0
         /// How much of a quarantined line is kept.
         package var quarantineKeep = QuarantineRule.cut
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[push]`: how changes go to the backend.
@@ -120,6 +149,9 @@ extension Configuration {
         package var maxRecords = 100_000
         /// How long the answer to a push is remembered for the very same push; zero is not at all.
         package var receiptWindow: Duration = .seconds(120)
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[spool]`: where an answer waits until it is complete.
@@ -130,6 +162,9 @@ extension Configuration {
         package var memory = 32 << 20
         /// The most bytes of one answer.
         package var max = 4 << 30
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[limits]`: what one request, and all of them together, may use.
@@ -150,6 +185,9 @@ extension Configuration {
         package var queueWait: Duration = .seconds(30)
         /// The most bytes of finished answers that are kept for repeats.
         package var answersKept = 256 << 20
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[log]`: what is written to standard error.
@@ -158,11 +196,17 @@ extension Configuration {
         package var level = LogLevel.info
         /// How a line looks.
         package var format = LogFormat.text
+
+        /// The defaults.
+        package init() {}
     }
 
     /// `[admin]`: the operator's own listener.
     package struct Admin: Hashable, Sendable {
         /// Where `/livez` and `/readyz` answer apart from the sync listener; nil is only there.
         package var listen: ListenAddress?
+
+        /// The defaults.
+        package init() {}
     }
 }

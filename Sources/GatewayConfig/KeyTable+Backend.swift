@@ -65,7 +65,10 @@ extension KeyTable {
         .setting(
             "backend", "denied_paths", \.backend.deniedPaths, ValueFormat<PathPattern>.pathPattern.list(),
             "Paths that the pass-through refuses, with everything below them.",
-            "The backend's own stream, ack, list and forget are always refused: who calls them moves the gateway's checkpoints."
+            """
+            The backend's own stream, ack, list and forget are always refused: who calls them moves the gateway's \
+            checkpoints.
+            """
         ),
     ]
 

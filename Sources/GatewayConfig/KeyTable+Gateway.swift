@@ -25,7 +25,7 @@ extension KeyTable {
         .setting(
             "gateway", "cors_origins", \.gateway.corsOrigins, ValueFormat<String>.origin.list(),
             "Origins whose web pages may sync: scheme, host and port, or `*` alone.",
-            "WatermelonDB runs in browsers too. With `*` any page may sync, but only with a credential that it holds itself."
+            "WatermelonDB runs in browsers too. With `*` any page may sync, with a credential that it has itself."
         ),
         .setting(
             "gateway", "shutdown_grace", \.gateway.shutdownGrace, .duration(.zero ... .seconds(600)),
@@ -85,8 +85,9 @@ extension KeyTable {
             example: "backend:GET /users/me id", "Where the caller's lasting name comes from.",
             """
             `backend:METHOD /path PATH` asks the backend with the caller's credential and takes the value at PATH of \
-            its answer. `cookie:NAME` takes a cookie's value. `bearer` takes the bearer token itself: only where tokens \
-            live as long as the installation, because another token is another person. There is no default: with a \
+            its answer. `cookie:NAME` takes a cookie's value. `bearer` takes the bearer token itself: only where \
+            tokens live as long as the installation, because another token is another person. There is \
+            no default: with a \
             wrong one, people would get each other's records, or lose their place at every login.
             """),
         .setting(

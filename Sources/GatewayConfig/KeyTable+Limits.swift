@@ -91,7 +91,8 @@ extension KeyTable {
             "What comes beyond that is answered 429 and Retry-After."),
         .setting(
             "limits", "queue", \.limits.queue, .integer(0...10_000),
-            "How many requests wait for the lock of one session or replica.", "What comes beyond that is answered 429."),
+            "How many requests wait for the lock of one session or replica.",
+            "What comes beyond that is answered 429."),
         .setting(
             "limits", "queue_wait", \.limits.queueWait, .duration(.zero ... .seconds(600)),
             "How long each of them waits."),

@@ -53,10 +53,10 @@ extension KeyTable {
         <!-- Generated from the key table. To change it, change the table and run
              RIND_REGENERATE=1 swift test --filter GeneratedFilesTests -->
 
-        One INI file. `config/rind-minimal.ini` is the least that works, `config/rind.ini` has every key.
-        `rind check --config FILE` reports every mistake of a file in one run, each with its line, its column and, where
-        there is one, a way out; `rind keys` prints the keys below. A configuration with a mistake is never used: the
-        commands end with status 78.
+        One INI file. `config/rind-minimal.ini` is the least that works, `config/rind.ini` has every key. `rind
+        check --config FILE` reports every mistake of a file in one run, each with its line, its column and,
+        where there is one, a way out; `rind keys` prints the keys below. A configuration with a mistake is
+        never used: the commands end with status 78.
 
         ## The file
 
@@ -69,33 +69,37 @@ extension KeyTable {
         - A line that begins with white space continues the value of the line before.
         - In double quotes and in braces neither `;` nor `,` is special. A quoted string ends on its own line.
         - A key or a section that comes twice is an error, and so is one that nobody knows.
-        - An empty value means "none" where that is the default, and the empty list where a list is wanted.
+        - An empty value means "none" where a key may have none, and the empty list where a list is wanted.
         - Durations are whole numbers with `ms`, `s`, `m`, `h` or `d`; sizes with `B`, `KiB`, `MiB` or `GiB`.
         - The file is UTF-8 with at most 1 MiB; a byte order mark and CR LF are no problem.
 
         ### Variables and files
 
-        `${VAR}` inserts an environment variable; a value that begins with `@file:` is the contents of that file, without
-        one newline at its end. A path is relative to the configuration file's directory. What is inserted is literal
-        text: a comma, a quote, a keyword or `${…}` in it has no meaning. A variable that is not set and a file that cannot be read are errors.
+        `${VAR}` inserts an environment variable; a value that begins with `@file:` is the contents of that
+        file, without one newline at its end. A path is relative to the configuration file's directory. What is
+        inserted is literal text: a comma, a quote, a keyword or `${…}` in it has no meaning. A variable that is
+        not set and a file that cannot be read are errors.
 
         ### Overrides
 
-        Every key below `Keys` can be set by an environment variable `RIND_SECTION_KEY`, which wins over the file; it is
-        named with each key. A `RIND_` variable that names a section but none of its keys is an error, so that a typing
-        mistake is found. Where Kubernetes makes variables for a service called `rind-admin` or the like, set
-        `enableServiceLinks: false`. Tables and columns cannot be set by variables.
+        Every key below `Keys` can be set by an environment variable `RIND_SECTION_KEY`, which wins over the
+        file; it is named with each key. A `RIND_` variable that names a section but none of its keys is an
+        error, so that a typing mistake is found. Where Kubernetes makes variables for a service called
+        `rind-admin` or the like, set `enableServiceLinks: false`. Tables and columns cannot be set by
+        variables.
 
         ### Secrets
 
-        The value of a secret key is masked in every message. Keep it out of the file: `@file:/etc/rind/identity.key`.
+        The value of a secret key is masked in every message. Keep it out of the file:
+        `@file:/etc/rind/identity.key`.
 
         """
 
     private static let tableHead = """
-        `[table NAME]` and `[columns NAME]` describe one table of the app's WatermelonDB schema: which request types fill
-        it, what the lines of the stream mean, and which calls write it. They are also the whitelist: no other table and
-        no other column goes to a client or to the backend. The little languages inside the values, whole:
+        `[table NAME]` and `[columns NAME]` describe one table of the app's WatermelonDB schema: which request
+        types fill it, what the lines of the stream mean, and which calls write it. They are also the whitelist:
+        no other table and no other column goes to a client or to the backend. The little languages inside the
+        values, whole:
 
         ```
         path    = step *("." step) ; step = name | index | string
@@ -121,13 +125,13 @@ extension KeyTable {
         """
 
     private static let columnTail = """
-        A quoted text as a source is a fixed value. A member whose name is one of the words of this language (`since`,
-        `readonly`, `version`, `ref`, `as`, `oneof`, `else`, `send`, `in`, `true`, `false`) is written in quotes too, and is
-        a path.
+        A quoted text as a source is a fixed value. A member whose name is one of the words of this language
+        (`since`, `readonly`, `version`, `ref`, `as`, `oneof`, `else`, `send`, `in`, `true`, `false`) is written
+        in quotes too, and is a path.
 
-        WatermelonDB's own rules hold: `id`, `_status`, `_changed`, `local_storage`, `rowid`, `oid` and names that begin
-        with `__` are no columns; `created_at` and `updated_at` are numbers or timestamps without `?`; `last_modified` is a
-        number or timestamp.
+        WatermelonDB's own rules hold: `id`, `_status`, `_changed`, `local_storage`, `rowid`, `oid` and names
+        that begin with `__` are no columns; `created_at` and `updated_at` are numbers or timestamps without
+        `?`; `last_modified` is a number or timestamp.
 
         """
 }

@@ -5,15 +5,15 @@ extension KeyTable {
     /// `config/rind.ini`: every key at its default, commented out, and tables as they are for an Immich backend.
     package static func sample() -> String {
         var lines = [
-            "# Every key of Rind, commented out at its default; what is set here is what has no default, and the schema",
-            "# of an example: albums of an Immich server. docs/CONFIGURATION.md tells more about each key.",
+            "# Every key of Rind, commented out at its default; what is set here is what has no default, and the",
+            "# schema of an example: albums of an Immich server. docs/CONFIGURATION.md tells more about each key.",
             "#",
             "# Generated from the key table. To change it, change the table and run",
             "#   RIND_REGENERATE=1 swift test --filter GeneratedFilesTests",
             "#",
-            "# A line that begins with white space continues the value. ' ;' begins a comment behind a value. ${VAR} inserts",
-            "# an environment variable, @file:PATH a file. RIND_SECTION_KEY in the environment overrides a key.",
-            "# 'rind check --config FILE' reports every mistake at once.",
+            "# A line that begins with white space continues the value. ' ;' begins a comment behind a value.",
+            "# ${VAR} inserts an environment variable, @file:PATH a file. RIND_SECTION_KEY in the environment",
+            "# overrides a key. 'rind check --config FILE' reports every mistake at once.",
         ]
         for section in sections {
             lines += ["", "# \(section.summary)", "[\(section.name)]"]
@@ -57,7 +57,7 @@ extension KeyTable {
     }
 
     private static func sample(_ key: Key) -> [String] {
-        var lines = ["#"] + wrap(key.summary + (key.about.isEmpty ? "" : " " + key.about), indent: "# ")
+        var lines = [""] + wrap(key.summary + (key.about.isEmpty ? "" : " " + key.about), indent: "# ")
         if let limits = key.limits { lines += wrap("(\(key.type), \(limits))", indent: "# ") }
         if let example = key.example {
             lines.append("\(key.name) = \(example)")

@@ -9,7 +9,7 @@ extension KeyTable {
 
     private static let tableStream: [Key] = [
         .table(
-            "since", "number", "The first schema version that has the table.", "Empty: it was always there."
+            "since", "number", "The first schema version that has the table.", "Without it the table was always there."
         ) { (value, draft, _) throws(Mistake) in
             var reader = TokenReader(value)
             draft.since = try reader.schemaVersion()
@@ -36,10 +36,11 @@ extension KeyTable {
         .table(
             "delete", "rule, rule, …", "The line types that take rows away.",
             """
-            `AlbumDeleteV1 by albumId` takes the record with this id; several paths are the parts of a composite id, in \
-            the order of `id`. With `all` behind it the record goes whatever sources it had; otherwise only the line's \
-            own source is taken from it, and it goes when none is left. `AssetOcrDeleteV1 where asset_id = assetId` takes every record \
-            whose column has the value.
+            `AlbumDeleteV1 by albumId` takes the record with this id; several paths are the parts of a composite id, \
+            in the order of `id`. With `all` behind it the record goes whatever sources it had; \
+            otherwise only the line's \
+            own source is taken from it, and it goes when none is left. \
+            `AssetOcrDeleteV1 where asset_id = assetId` takes every record whose column has the value.
             """
         ) { (value, draft, problems) throws(Mistake) in
             guard let rules = TableParser.list(value, "a delete rule", problems: &problems, parse: TableParser.delete)
@@ -49,8 +50,8 @@ extension KeyTable {
         .table(
             "id", "path …", default: "id", "Where the id stands in the lines.",
             """
-            Several paths make a composite id, joined with dots. `id in AlbumV1, albumId in AlbumV2` where types differ. \
-            Numbers become text; unusual bytes in the parts of composite ids are written `_hh`.
+            Several paths make a composite id, joined with dots. `id in AlbumV1, albumId in AlbumV2` where types \
+            differ. Numbers become text; unusual bytes in the parts of composite ids are written `_hh`.
             """
         ) { (value, draft, problems) throws(Mistake) in
             guard let rules = TableParser.list(value, "a path", problems: &problems, parse: TableParser.id)
@@ -79,7 +80,7 @@ extension KeyTable {
             A method and a path below `[backend] url`, then outcomes, then `body` and JSON. `{id}`, `{id.1}` and \
             `{column}` are filled in, percent-encoded in paths. Without a body the writable columns are sent as an \
             object, each at its path. `returns id` where the answer holds the backend's own id. `none` accepts the \
-            operation and sends nothing. Empty: a push with such an operation is refused.
+            operation and sends nothing. Without the key a push with such an operation is refused.
             """),
         call("update", "Changes a record in the backend.", "As `create`; `{base}` is the version that the client saw."),
         call(

@@ -39,15 +39,22 @@ extension KeyTable {
 
     /// What stands behind `column =`.
     static let columnLanguage = [
-        "Types: string, number, boolean, timestamp (milliseconds for the app, ISO 8601 or a number for the backend), json "
-            + "(text for the app, a value for the backend). With '?' behind it the column is optional: null instead of \"\", 0 or false.",
-        "Sources: a path such as albumName or owner.id; path in AlbumV2 for some line types only; @type for the line's type; "
-            + "\"text\", a number, true or false for a fixed value. Alternatives are joined with '|', and the first that is "
-            + "present wins. Without a source the column has the member of its own name.",
-        "Attributes: since N (the first schema version that has it), readonly (never sent), version (the backend's version "
-            + "of the record), ref TABLE (an id of that table), as iso|millis|seconds (how a timestamp is sent), "
-            + "oneof WORD … else WORD (what the backend takes, and what is sent instead of anything else), send PATH "
-            + "(where it goes in what is sent).",
+        """
+        Types: string, number, boolean, timestamp (milliseconds for the app, ISO 8601 or a number for the backend), \
+        json (text for the app, a value for the backend). With '?' behind it the column is optional: null instead of \
+        "", 0 or false.
+        """,
+        """
+        Sources: a path such as albumName or owner.id; path in AlbumV2 for some line types only; @type for the \
+        line's type; "text", a number, true or false for a fixed value. Alternatives are joined with '|', and the \
+        first that is present wins. Without a source the column has the member of its own name.
+        """,
+        """
+        Attributes: since N (the first schema version that has it), readonly (never sent), version (the backend's \
+        version of the record), ref TABLE (an id of that table), as iso|millis|seconds (how a timestamp is sent), \
+        oneof WORD … else WORD (what the backend takes, and what is sent instead of anything else), send PATH (where \
+        it goes in what is sent).
+        """,
     ]
 
     /// Breaks text at spaces so that lines have at most 110 characters.

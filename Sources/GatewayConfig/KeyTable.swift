@@ -18,7 +18,7 @@ package enum KeyTable {
         Section(
             name: "wire",
             summary:
-                "The names that requests use and answers get. Apps differ; these lists make most of them work as they are."
+                "The names that requests use and answers get. Apps differ; these lists make most work as they are."
         ),
         Section(name: "state", summary: "Where the gateway remembers how far each client has got."),
         Section(name: "identity", summary: "How the gateway knows who is calling."),

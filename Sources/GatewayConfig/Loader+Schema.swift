@@ -171,7 +171,7 @@ extension Loader {
             checkTable(parent.table)
             if let reference = draft.column(parent.column.value)?.reference, reference.value != parent.table.value {
                 problems.error(
-                    "'\(parent.column.value)' is an id of '\(parent.table.value)' here and of '\(reference.value)' there",
+                    "'\(parent.column.value)' is an id of '\(parent.table.value)' here, of '\(reference.value)' there",
                     at: parent.table.span, second: .init("the other is here", at: reference.span))
             }
         }

@@ -35,10 +35,26 @@ struct Loader {
     /// Reads everything.
     mutating func load(environment: [String: String]) {
         let overrides = self.overrides(environment)
-        for section in document.sections { read(section, overridden: Set(overrides.keys)) }
+        maskSecrets()
+        for section in document.sections where !problems.isFull { read(section, overridden: Set(overrides.keys)) }
         for (_, override) in overrides.sorted(by: { $0.key < $1.key }) { apply(override) }
         checkRequired()
         finishSchema()
+    }
+
+    /// Hides every value that is secret or may be, before anything is said about its line.
+    private mutating func maskSecrets() {
+        for section in document.sections {
+            let known = KeyTable.keys(of: section.kind.value)
+            let isSensitive = known.contains(where: \.isSecret)
+            for entry in section.entries {
+                let key = known.first { $0.name == entry.key.value }
+                // A misspelt key may hold what the right one would have kept secret.
+                let isSecret = key?.isSecret ?? (isSensitive || SecretNames.looksSecret(entry.key.value))
+                // Names of columns are the app's own, and their values are no secrets.
+                if isSecret, section.kind.value != "columns" { problems.mask(entry.value) }
+            }
+        }
     }
 
     private mutating func read(_ section: Document.Section, overridden: Set<String>) {
@@ -57,13 +73,12 @@ struct Loader {
                 problems.error("section [\(kind)] takes no name", at: name.span)
                 return
             }
-            for entry in section.entries { read(entry, of: section, overridden: overridden) }
+            for entry in section.entries where !problems.isFull { read(entry, of: section, overridden: overridden) }
         } else {
             problems.error(
                 "unknown section [\(kind)]", at: section.kind.span,
                 hint: NearestName.hint(for: kind, among: names + KeyTable.namedSections)
                     ?? "the sections are \((names + KeyTable.namedSections).joined(separator: ", "))")
-            for entry in section.entries where SecretNames.looksSecret(entry.key.value) { problems.mask(entry.value) }
         }
     }
 
@@ -73,7 +88,6 @@ struct Loader {
         guard let key = KeyTable.key(kind, entry.key.value) else {
             return reportUnknown(entry, kind: kind, title: section.title)
         }
-        if key.isSecret { problems.mask(entry.value) }
         guard !overridden.contains(path) else { return }
         places[path] = entry.key.span
         guard !entry.isBroken else {
@@ -174,8 +188,6 @@ struct Loader {
         let name = entry.key.value
         let known = KeyTable.keys(of: kind)
         let nearest = NearestName.of(name, among: known.map(\.name))
-        // A misspelt key may hold what the right one would have kept secret.
-        if SecretNames.looksSecret(name) || known.contains(where: { $0.isSecret }) { problems.mask(entry.value) }
         var hint = nearest.map { "did you mean '\($0)'?" }
         if hint == nil, let other = KeyTable.keys.first(where: { $0.name == name }) {
             hint = "'\(name)' belongs into \(other.section == "table" ? "a [table NAME]" : "[\(other.section)]")"

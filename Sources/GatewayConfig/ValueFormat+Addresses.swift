@@ -72,6 +72,9 @@ extension ValueFormat where Value == PathPattern {
                 }
                 var parts = value.split(on: "/").dropFirst()
                 if parts.last?.isEmpty == true { parts.removeLast() }
+                guard parts.count <= 64 else {
+                    throw Mistake("the path has \(parts.count) segments, expected at most 64", at: value.span)
+                }
                 var segments: [PathPattern.Segment] = []
                 for part in parts { segments.append(try segment(part, of: value)) }
                 return PathPattern(segments: segments)

@@ -34,7 +34,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
     func list(atLeast minimum: Int = 0) -> ValueFormat<[Value]> where Value: Hashable {
         let (parse, render) = (parse, render)
         return ValueFormat<[Value]>(
-            name: "list of \(name)", limits: limits, takesNothing: true,
+            name: "\(name), \(name), …", limits: limits, takesNothing: true,
             parse: { (value, problems) throws(Mistake) -> [Value] in
                 let parts = value.split()
                 guard parts.count <= Self.maximumItems else {
@@ -87,7 +87,9 @@ extension ValueFormat where Value == String {
             name: name,
             parse: { (value, _) throws(Mistake) -> String in
                 let text = try value.unquoted()
-                guard !text.isEmpty else { throw Mistake("expected \(name), found nothing", at: value.endSpan) }
+                guard !text.isEmpty else {
+                    throw Mistake("expected \(article(name)), found nothing", at: value.endSpan)
+                }
                 guard text.utf8.count <= limit else {
                     throw Mistake("expected at most \(limit) bytes, found \(text.utf8.count)", at: value.span)
                 }
@@ -102,12 +104,12 @@ extension ValueFormat where Value == String {
     /// One word of a kind.
     static func word(_ name: String, _ isPart: @escaping @Sendable (Unicode.Scalar) -> Bool) -> Self {
         text(name, limit: 200).checked { text, shown in
-            text.unicodeScalars.allSatisfy(isPart) ? nil : ("expected \(name), found '\(shown)'", nil)
+            text.unicodeScalars.allSatisfy(isPart) ? nil : ("expected \(article(name)), found '\(shown)'", nil)
         }
     }
 
     /// The name of a member of a JSON object or of a query.
-    static var memberName: Self { word("a name") { $0.isPathPart || $0 == "." } }
+    static var memberName: Self { word("name") { $0.isPathPart || $0 == "." } }
 
     /// A wire type.
     static var wireType: Self {
@@ -168,4 +170,10 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawVal
 extension Unicode.Scalar {
     /// Whether it may stand in a token (RFC 9110, 5.6.2), such as the name of a header field.
     var isTokenPart: Bool { isWordPart || "!#$%&'*+-.^`|~".unicodeScalars.contains(self) }
+}
+
+/// A noun with its article, for messages.
+func article(_ noun: String) -> String {
+    let isVowel = noun.first.map { "aeiouAEIO".contains($0) } ?? false
+    return (isVowel ? "an " : "a ") + noun
 }

@@ -11,6 +11,8 @@ package struct Substitution: Sendable {
         package init(_ reason: String) { self.reason = reason }
     }
 
+    /// The most characters that a value may have, before and after substitution.
+    package static let maximumValueLength = 64 << 10
     /// The most bytes that an inserted file may have.
     package static let maximumFileBytes = 64 << 10
 
@@ -28,7 +30,9 @@ package struct Substitution: Sendable {
     /// What is inserted is marked as such and not read again. A variable that is not set, a file that cannot be read
     /// and a file that is not text are mistakes.
     package func resolve(_ value: SourceText) throws(Mistake) -> SourceText {
+        try checkLength(value)
         let value = try resolveVariables(value)
+        try checkLength(value)
         let marker = Array("@file:".unicodeScalars)
         guard value.characters.count >= marker.count,
             zip(value.characters, marker).allSatisfy({ $0.isSyntax($1) })
@@ -51,6 +55,13 @@ package struct Substitution: Sendable {
                 hint: "keep binary keys as text, such as base64 or hexadecimal digits")
         }
         return insert(Self.withoutFinalNewline(text), for: value)
+    }
+
+    private func checkLength(_ value: SourceText) throws(Mistake) {
+        guard value.characters.count > Self.maximumValueLength else { return }
+        throw Mistake(
+            "the value has \(value.characters.count) characters, expected at most \(Self.maximumValueLength)",
+            at: value.span)
     }
 
     private func resolveVariables(_ value: SourceText) throws(Mistake) -> SourceText {

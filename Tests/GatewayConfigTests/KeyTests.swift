@@ -140,7 +140,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             bad: ["PUT", "PUT /a body {\"a\":\"{types}\"}"]),
         KeyCase("backend", "list", good: ["GET /a", "none", ""], bad: ["LIST /a", "GET /{acks}"]),
         KeyCase(
-            "backend", "forget", good: ["DELETE /a?n={namespaces}", "none", ""], bad: ["DELETE a", "DELETE /a/{types}"]),
+            "backend", "forget", good: ["DELETE /a?n={namespaces}", "none", ""],
+            bad: ["DELETE a", "DELETE /a/{types}"]),
         KeyCase("backend", "checkpoints", good: ["server", "request"], bad: ["", "client", "Server"]),
         KeyCase("backend", "complete_type", good: ["DoneV1", "\"done\""], bad: ["", "a b", "a|b", "SyncResetV1"]),
         KeyCase("backend", "reset_type", good: ["ResetV1"], bad: ["", "a b", "SyncAckV1"]),

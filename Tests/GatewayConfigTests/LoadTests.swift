@@ -103,6 +103,15 @@ import Testing
         }
     }
 
+    @Test func `a text without files loads or throws everything that is wrong`() throws {
+        #expect(try Configuration.load(Support.minimal()).backend.url.host == "backend.test")
+        #expect {
+            try Configuration.load("[log]\nlevl = x\n")
+        } throws: { error in
+            "\(error)".contains("did you mean 'level'?") && "\(error)".contains("missing key 'url' in [backend]")
+        }
+    }
+
     @Test func `an empty file names what is missing`() {
         let messages = Support.load("").diagnostics.map(\.message)
         #expect(

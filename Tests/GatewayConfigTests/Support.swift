@@ -29,7 +29,8 @@ enum Support {
         for (key, value) in replacements { lines[key] = value }
         let table = lines.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }
         return minimal(
-            "[schema]\nversion = 12\n[table albums]\n\(table.joined(separator: "\n"))\n[columns albums]\n\(columns)\n\(more)"
+            "[schema]\nversion = 12\n[table albums]\n" + table.joined(separator: "\n")
+                + "\n[columns albums]\n\(columns)\n\(more)"
         )
     }
 
