@@ -45,14 +45,21 @@ package struct JSONWriter {
 
     /// Appends an integer in decimal digits.
     package mutating func append(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        // Filled from the end; 20 bytes hold the sign and the 19 digits of the longest integer.
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
+            var place = 20
+            var rest = value.magnitude
+            repeat {
+                place &-= 1
+                digits[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if value < 0 {
+                place &-= 1
+                digits[place] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: digits[place...]))
+        }
     }
 
     /// Appends an integer in decimal digits.

@@ -4,16 +4,16 @@
 /// A fixed set of names, found by their bytes without an allocation.
 ///
 /// The names come from the configuration, so nobody outside can choose them to collide.
-package struct NameTable: Sendable {
+package final class NameTable: Sendable {
     private struct Entry {
         let start: Int32
         let count: Int32
     }
 
-    private var text: [UInt8] = []
-    private var entries: [Entry] = []
+    private let text: [UInt8]
+    private let entries: [Entry]
     /// The places of the names by their hash, −1 where there is none; at most one quarter is taken.
-    private var buckets: [Int16]
+    private let buckets: [Int16]
     private let mask: Int
 
     /// A table of distinct names; they are told apart by their places.
@@ -21,8 +21,10 @@ package struct NameTable: Sendable {
         precondition(names.count < 1 << 13, "a table of names has at most 8,191 of them")
         var size = 8
         while size < names.count * 4 { size *= 2 }
-        mask = size - 1
-        buckets = Array(repeating: -1, count: size)
+        let mask = size - 1
+        var text: [UInt8] = []
+        var entries: [Entry] = []
+        var buckets: [Int16] = Array(repeating: -1, count: size)
         for name in names {
             let bytes = Array(name.utf8)
             let place = Int16(entries.count)
@@ -32,6 +34,10 @@ package struct NameTable: Sendable {
             while buckets[bucket] >= 0 { bucket = (bucket + 1) & mask }
             buckets[bucket] = place
         }
+        self.mask = mask
+        self.text = text
+        self.entries = entries
+        self.buckets = buckets
     }
 
     /// How many names there are.

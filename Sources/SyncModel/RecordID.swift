@@ -16,14 +16,16 @@ package enum RecordID {
     ///
     /// Not generic, because generic code is not specialised across modules and this runs once for every streamed line.
     package static func isSafe(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard (1...maximumLength).contains(bytes.count) else { return false }
-        var hasOtherThanDots = false
-        for index in 0..<bytes.count {
+        let count = bytes.count
+        guard (1...maximumLength).contains(count) else { return false }
+        for index in 0..<count {
+            // One bit for each of the 128 ASCII characters, those of `isSafe(_:)` set.
             let byte = unsafe bytes[index]
-            guard isSafe(byte) else { return false }
-            if byte != UInt8(ascii: ".") { hasOtherThanDots = true }
+            let word: UInt64 = byte < 64 ? 0x03ff_6000_0000_0000 : byte < 128 ? 0x07ff_fffe_87ff_fffe : 0
+            guard word &>> UInt64(byte & 63) & 1 == 1 else { return false }
         }
-        return hasOtherThanDots || bytes.count > 2
+        if count > 2 { return true }
+        return unsafe bytes[0] != UInt8(ascii: ".") || bytes[count - 1] != UInt8(ascii: ".")
     }
 
     /// Whether the text is an id that may go out to a client.

@@ -112,4 +112,20 @@ import Testing
             #expect(texts.count == 1)
         }
     }
+
+    @Test func `the id rule for bytes in memory is the one for collections`() {
+        var samples: [[UInt8]] = [[], [0x2e], [0x2e, 0x2e], [0x2e, 0x2e, 0x2e], [0x2e, 0x61], [0x61, 0x2e]]
+        for byte in 0...255 as ClosedRange<UInt8> {
+            samples += [[byte], [0x61, byte, 0x61], [byte, 0x2e]]
+        }
+        for count in [255, 256] { samples.append(Array(repeating: 0x61, count: count)) }
+        for sample in samples {
+            #expect(sample.withUnsafeBytes { RecordID.isSafe($0) } == RecordID.isSafe(sample), "\(sample)")
+            var part: [UInt8] = []
+            var same: [UInt8] = []
+            sample.withUnsafeBytes { RecordID.appendPart($0, to: &part) }
+            RecordID.appendPart(sample, to: &same)
+            #expect(part == same)
+        }
+    }
 }
