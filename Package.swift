@@ -121,6 +121,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "SimulationTests", dependencies: ["GatewayTesting", "SyncEngine", "SyncModel", "JSONBytes"]),
+        .testTarget(name: "GatewayTestingTests", dependencies: ["GatewayTesting", "JSONBytes"]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]
