@@ -1,0 +1,155 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// One answer of the simulated backend's stream, made query by query: whatever is written between two of them is seen by
+/// the later one only.
+struct SimulatedStream {
+    /// A line that says something about a record, or only moves a checkpoint.
+    struct Line {
+        var type: String
+        /// Nil on a line that only moves a checkpoint.
+        var key: SimulatedKey?
+        /// Nil on a deletion.
+        var record: SimulatedRecord?
+        var token: String
+    }
+
+    /// What comes next.
+    enum Item {
+        /// The next query runs now.
+        case query
+        case line(Line)
+        case reset
+        case complete(token: String)
+    }
+
+    private enum Phase {
+        case deletes(String)
+        case upserts(String, SimulatedTable)
+        case memberships
+        case backfill(project: String, grant: Int, from: Int)
+        case granted(Int)
+    }
+
+    private let session: String?
+    private let checkpoints: [String: String]
+    private let now: Int
+    private let completeToken: String
+    private let isReset: Bool
+    private var phases: [Phase] = []
+    private var lines: ArraySlice<Line> = []
+    private(set) var isOver = false
+
+    /// Opens a stream at the session's checkpoints, or at those that the request carries.
+    init(
+        _ backend: inout SimulatedBackend, types: [String], session: String?, carried: [String: String]
+    ) {
+        self.session = session
+        if let session {
+            if backend.sessions[session] == nil { backend.sessions[session] = SimulatedBackend.SessionState() }
+            checkpoints = backend.checkpoints(session: session)
+        } else {
+            checkpoints = carried
+        }
+        let parts = checkpoints[SimulatedSchema.complete]?.split(separator: "|") ?? []
+        let lastDay = parts.count == 3 ? Int(parts[2]) : nil
+        let isPending = session.flatMap { backend.sessions[$0]?.isResetPending } ?? false
+        isReset = isPending || (lastDay ?? backend.day) < backend.day - 30
+        now = backend.tick()
+        completeToken = "\(SimulatedSchema.complete)|\(now)|\(backend.day)"
+        for type in types { phases += Self.phases(of: type) }
+    }
+
+    private static func phases(of type: String) -> [Phase] {
+        switch type {
+        case "ProjectsV1": [.deletes(SimulatedSchema.projectDelete), .upserts("ProjectV1", .projects)]
+        case "ProjectsV2": [.deletes(SimulatedSchema.projectDelete), .upserts("ProjectV2", .projects)]
+        case "TasksV1": [.deletes(SimulatedSchema.taskDelete), .memberships, .upserts("TaskV1", .tasks)]
+        case "FilesV1": [.deletes("FileDeleteV1"), .upserts("FileV1", .files)]
+        case "PartnerFilesV1": [.deletes("PartnerFileDeleteV1"), .upserts("PartnerFileV1", .files)]
+        case "NotesV1": [.deletes("NoteDeleteV1"), .upserts("NoteV1", .notes)]
+        default: []
+        }
+    }
+
+    mutating func next(_ backend: inout SimulatedBackend) -> Item {
+        if isReset {
+            isOver = true
+            return .reset
+        }
+        if let line = lines.popFirst() { return .line(line) }
+        guard !phases.isEmpty else {
+            isOver = true
+            return .complete(token: completeToken)
+        }
+        run(phases.removeFirst(), &backend)
+        return .query
+    }
+
+    private func number(_ namespace: String) -> Int? {
+        guard let token = checkpoints[namespace] else { return nil }
+        let parts = token.split(separator: "|")
+        return parts.count > 1 ? Int(parts[1]) : nil
+    }
+
+    private mutating func run(_ phase: Phase, _ backend: inout SimulatedBackend) {
+        switch phase {
+        case .deletes(let namespace):
+            let after = number(namespace) ?? 0
+            let found = backend.audits.filter { audit in
+                audit.namespace == namespace && after < audit.number && audit.number < now
+                    && (audit.project.isEmpty || backend.members[audit.project] != nil)
+            }
+            lines = found.map { Line(type: namespace, key: $0.key, token: "\(namespace)|\($0.number)") }[...]
+        case .upserts(let namespace, let table): lines = upserts(namespace, table, backend)[...]
+        case .memberships: memberships(&backend)
+        case .backfill(let project, let grant, let from):
+            let newest = number("TaskV1") ?? 0
+            let found = backend.rows.filter { (key, row) in
+                key.table == .tasks && row.record.parent == project && from <= row.update && row.update <= newest
+            }
+            lines = found.sorted { ($0.value.update, $0.key) < ($1.value.update, $1.key) }.map { key, row in
+                let token = "\(SimulatedSchema.backfill)|\(grant)|\(row.update)"
+                return Line(type: SimulatedSchema.backfill, key: key, record: row.record, token: token)
+            }[...]
+        case .granted(let grant):
+            lines = [Line(type: "SyncAckV1", token: "\(SimulatedSchema.backfill)|\(grant)|complete")]
+        }
+    }
+
+    private func upserts(_ namespace: String, _ table: SimulatedTable, _ backend: SimulatedBackend) -> [Line] {
+        let after = number(namespace) ?? 0
+        var found: [(update: Int, line: Line)] = []
+        for (key, row) in backend.rows where key.table == table && backend.isVisible(key) {
+            guard let update = table == .files ? row.sources[namespace] : row.update, after < update, update < now
+            else { continue }
+            let line = Line(type: namespace, key: key, record: row.record, token: "\(namespace)|\(update)")
+            found.append((update, line))
+        }
+        return found.sorted { $0.update < $1.update }.map(\.line)
+    }
+
+    /// Which granted projects have rows that are older than the checkpoint; on a first look everything comes as plain
+    /// upserts, and the backend notes by itself that nothing needs to be filled in (finding 6).
+    private mutating func memberships(_ backend: inout SimulatedBackend) {
+        let parts = checkpoints[SimulatedSchema.backfill]?.split(separator: "|") ?? []
+        let last = parts.count == 3 ? Int(parts[1]) ?? -1 : -1
+        let grants = backend.members.filter { $0.value < now && $0.value >= last }
+            .sorted { $0.value < $1.value }
+        guard number("TaskV1") != nil else {
+            if let session, let newest = grants.last {
+                backend.sessions[session]?.checkpoints[SimulatedSchema.backfill] =
+                    "\(SimulatedSchema.backfill)|\(newest.value)|complete"
+            }
+            return
+        }
+        var inserted: [Phase] = []
+        for (project, grant) in grants {
+            let resumed = grant == last ? Int(parts[2]) : nil
+            if grant == last, resumed == nil { continue }
+            inserted.append(.backfill(project: project, grant: grant, from: resumed ?? 0))
+            inserted.append(.granted(grant))
+        }
+        phases.insert(contentsOf: inserted, at: 0)
+    }
+}

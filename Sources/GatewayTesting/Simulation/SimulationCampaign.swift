@@ -1,0 +1,163 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+
+/// Makes schedules from seeds, runs them and shrinks the ones that fail.
+package struct SimulationCampaign: Sendable {
+    /// Which rare things happen.
+    package var allowsRestores = true
+    /// The longest schedule.
+    package var length = 120
+
+    /// Everything may happen.
+    package init() {}
+
+    /// A seed that fails: the shortest schedule that still does, and what happened in it.
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        /// The seed.
+        package var seed: UInt64
+        /// What is wrong.
+        package var sentence: String
+        /// The world.
+        package var setup: Simulation.Setup
+        /// The shrunk schedule.
+        package var ops: [SimulationOp]
+        /// What happened.
+        package var trace: [String]
+
+        /// Everything that is needed to understand and to replay it.
+        package var description: String {
+            """
+            seed \(seed): \(sentence)
+            replay: RIND_TEST_SEED=\(seed) swift test --filter SimulationCampaignTests
+            \(setup)
+            \(ops.count) operations left after shrinking:
+            \(ops.map { "  \($0)" }.joined(separator: "\n"))
+            trace:
+            \(trace.map { "  \($0)" }.joined(separator: "\n"))
+            """
+        }
+    }
+
+    /// Runs one seed; throws Failure.
+    package func run(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let setup = Self.setup(&random)
+        let ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
+        guard try await Self.verdict(setup, ops) != nil else { return }
+        let shrunk = try await Self.shrink(setup, ops)
+        let world = Simulation(setup, isTracing: true)
+        let sentence = try await Self.play(world, shrunk)
+        throw Failure(seed: seed, sentence: sentence ?? "not again", setup: setup, ops: shrunk, trace: world.trace)
+    }
+
+    /// What is wrong after a schedule, nil where nothing is.
+    package static func verdict(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> String? {
+        try await play(Simulation(setup), ops)
+    }
+
+    private static func play(_ world: Simulation, _ ops: [SimulationOp]) async throws -> String? {
+        for op in ops {
+            try await world.perform(op)
+            if let complaint = world.complaints.first { return complaint }
+        }
+        return try await world.settle()
+    }
+
+    /// Takes away whatever the failure does not need: halves first, then single operations.
+    private static func shrink(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> [SimulationOp] {
+        var ops = ops
+        var size = max(ops.count / 2, 1)
+        var tries = 0
+        while tries < 1_500 {
+            var removedAny = false
+            var start = 0
+            while start < ops.count, tries < 1_500 {
+                var shorter = ops
+                shorter.removeSubrange(start..<min(start + size, ops.count))
+                tries += 1
+                if try await verdict(setup, shorter) != nil {
+                    ops = shorter
+                    removedAny = true
+                } else {
+                    start += size
+                }
+            }
+            if size == 1, !removedAny { break }
+            size = max(size / 2, 1)
+        }
+        return ops
+    }
+}
+
+// Drawing schedules.
+extension SimulationCampaign {
+    private static func setup(_ random: inout SeededRandom) -> Simulation.Setup {
+        var setup = Simulation.Setup()
+        setup.style = Int.random(in: 0..<6, using: &random) == 0 ? .request : .server
+        setup.devices = [1, 2, 2, 3].randomElement(using: &random) ?? 2
+        setup.hasOwnSessions = Int.random(in: 0..<3, using: &random) == 0
+        setup.keepsSpools = Bool.random(using: &random)
+        setup.hasFiles = Bool.random(using: &random)
+        return setup
+    }
+
+    private func op(_ random: inout SeededRandom) -> SimulationOp {
+        let number = Int.random(in: 0..<60, using: &random)
+        let value = Int.random(in: 2..<90, using: &random)
+        switch Int.random(in: 0..<100, using: &random) {
+        case ..<34: return .step(pull: number, count: Int.random(in: 1...14, using: &random))
+        case ..<48: return .pull(device: number)
+        case ..<66: return .write(Self.write(&random), number, value)
+        case ..<74:
+            let edit = SimulationOp.Edit.allCases.randomElement(using: &random) ?? .edit
+            return .edit(device: number, edit, value, Int.random(in: 100..<1_000, using: &random))
+        case ..<81: return .push(device: number, isAnswerLost: Int.random(in: 0..<4, using: &random) == 0)
+        case ..<84: return .abandon(pull: number)
+        case ..<86: return .loseRequest(pull: number)
+        case ..<89: return .loseAnswer(pull: number)
+        case ..<93: return .cut(pull: number)
+        case ..<95: return .crash
+        case ..<96: return .wait(milliseconds: [5, 3_000, 90_000].randomElement(using: &random) ?? 5)
+        default: return rare(&random, number)
+        }
+    }
+
+    private static func write(_ random: inout SeededRandom) -> SimulationOp.Write {
+        // Edits of tasks are what people do most.
+        if Int.random(in: 0..<3, using: &random) == 0 { return .editTask }
+        return SimulationOp.Write.allCases.randomElement(using: &random) ?? .editTask
+    }
+
+    private func rare(_ random: inout SeededRandom, _ number: Int) -> SimulationOp {
+        switch Int.random(in: 0..<16, using: &random) {
+        case ..<4: return .reset(number)
+        case ..<7: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
+        case ..<9: return .backup(device: number)
+        case ..<11: return .restore(device: number)
+        case 11: return .clone(device: number)
+        case 12: return .logInAnew(device: number)
+        case 13: return .updateApp(device: number)
+        case 14: return allowsRestores ? .saveState : .crash
+        default: return allowsRestores ? .restoreState : .crash
+        }
+    }
+}
+
+/// A small generator that gives the same numbers for a seed on every machine.
+package struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    /// The generator of this seed.
+    package init(seed: UInt64) { state = seed &* 0xd134_2543_de82_ef95 &+ 1 }
+
+    /// The next 64 bits (SplitMix64).
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
