@@ -108,10 +108,11 @@ struct SimulatedStream {
             let found = backend.rows.filter { (key, row) in
                 key.table == .tasks && row.record.parent == project && from <= row.update && row.update <= newest
             }
-            lines = found.sorted { ($0.value.update, $0.key) < ($1.value.update, $1.key) }.map { key, row in
-                let token = "\(SimulatedSchema.backfill)|\(grant)|\(row.update)"
-                return Line(type: SimulatedSchema.backfill, key: key, record: row.record, token: token)
-            }[...]
+            lines =
+                found.sorted { ($0.value.update, $0.key) < ($1.value.update, $1.key) }.map { key, row in
+                    let token = "\(SimulatedSchema.backfill)|\(grant)|\(row.update)"
+                    return Line(type: SimulatedSchema.backfill, key: key, record: row.record, token: token)
+                }[...]
         case .granted(let grant):
             lines = [Line(type: "SyncAckV1", token: "\(SimulatedSchema.backfill)|\(grant)|complete")]
         }

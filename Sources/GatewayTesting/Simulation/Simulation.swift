@@ -135,7 +135,8 @@ extension Simulation {
         let device = devices[index]
         devices[index].isSyncing = true
         pullCount += 1
-        let spool = device.cursor.flatMap { kept[$0.rawValue] }
+        // First pulls are offered one as well: it is the engine that must not take it (finding 8).
+        let spool = kept[device.cursor?.rawValue ?? 0]
             .flatMap { $0.version == device.version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
         let query = PullQuery(
             principal: Principal(rawValue: "somebody"), session: device.session, presented: device.cursor,
@@ -203,11 +204,11 @@ extension Simulation {
     }
 
     func keep(_ segments: [SegmentKey: [String]], of pull: SimulatedPull, _ plan: PullAnswerPlan) {
-        guard setup.keepsSpools, let presented = pull.query.presented, let row = plan.row else { return }
+        guard setup.keepsSpools, let row = plan.row else { return }
         let value = PullQuery.Kept(
             vector: row.vector, session: row.session, generation: row.generation, replica: row.replica,
             delivery: plan.delivery)
-        kept[presented.rawValue] = Kept(
+        kept[pull.query.presented?.rawValue ?? 0] = Kept(
             kept: value, segments: segments, version: pull.query.schemaVersion ?? 0, madeAt: now)
     }
 

@@ -131,13 +131,13 @@ extension SimulationCampaign {
     }
 
     private func rare(_ random: inout SeededRandom, _ number: Int) -> SimulationOp {
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case ..<4: return .reset(number)
         case ..<7: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
         case ..<9: return .backup(device: number)
         case ..<11: return .restore(device: number)
         case 11: return .clone(device: number)
-        case 12: return .logInAnew(device: number)
+        case 12, 16: return .logInAnew(device: number)
         case 13: return .updateApp(device: number)
         case 14: return allowsRestores ? .saveState : .crash
         default: return allowsRestores ? .restoreState : .crash

@@ -132,7 +132,8 @@ extension Simulation {
             backend.put(key, record)
         case .deleteTask: if let key = pick(.tasks) { backend.remove(key) }
         case .recreateTask: recreate(choice, value)
-        case .newFile: if setup.hasFiles { backend.put(fresh(.files), SimulatedRecord(value: value), source: value % 2) }
+        case .newFile:
+            if setup.hasFiles { backend.put(fresh(.files), SimulatedRecord(value: value), source: value % 2) }
         case .editFile: edit(pick(.files), value)
         case .moveFile: if let key = pick(.files) { backend.moveFile(key) }
         case .deleteFile: if let key = pick(.files) { backend.remove(key) }

@@ -78,8 +78,8 @@ struct PullPlaybook {
 
     static func row(
         _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector,
-        session: Session = PullPlaybook.session,
-        generation: Int = 0, isConfirmed: Bool = true, digest: String = PullPlaybook.digest
+        session: Session = PullPlaybook.session, generation: Int = 0, isConfirmed: Bool = true,
+        digest: String = PullPlaybook.digest
     ) throws -> CursorRow {
         CursorRow(
             principal: principal, cursor: try #require(Cursor(rawValue: cursor)), replica: replica, parent: nil,
