@@ -16,43 +16,57 @@ enum BulkRows {
         return number + 1
     }
 
-    /// The lines of these rows.
+    /// The rows from this one to the end of its chunk, or of all rows.
+    static func chunk(from row: Int, of count: Int) -> Range<Int> {
+        row..<max(row, min((row / rowsPerChunk + 1) * rowsPerChunk, count))
+    }
+
+    /// The lines of rows that lie in one chunk: a copy of the template with the rows' numbers written into it.
     static func lines(_ rows: Range<Int>) -> StreamLines {
-        var lines = StreamLines()
-        for row in rows {
-            var line = templates[row % templates.count]
-            let digits = hexDigits(of: row)
-            for place in line.places { line.bytes.replaceSubrange(place..<place + 12, with: digits) }
-            lines.append(line: line.bytes)
+        let offset = rows.lowerBound % rowsPerChunk
+        let slots = offset..<(offset + rows.count)
+        var lines = StreamLines(copying: template.lines, slots)
+        let start = offset == 0 ? 0 : template.lines.ends[offset - 1]
+        lines.patch { bytes in
+            for (slot, row) in zip(slots, rows) {
+                for place in template.places[slot] { write(row, at: place - start, in: bytes) }
+            }
         }
         return lines
     }
 
     private struct Template: Sendable {
-        var bytes: [UInt8]
-        /// Where the row's number stands, in twelve hexadecimal digits.
-        let places: [Int]
+        var lines = StreamLines()
+        /// Where each row's number stands, in twelve hexadecimal digits.
+        var places: [[Int]] = []
     }
 
-    private static let mark = Array("000000000000".utf8)
+    /// A chunk of lines whose rows all have the number 0; sixteen different texts, so that they are not all alike.
+    private static let template: Template = {
+        var template = Template()
+        let mark = Array("000000000000".utf8)
+        for number in 0..<rowsPerChunk {
+            let start = template.lines.bytes.count
+            appendLine(number % 16, to: &template.lines)
+            let bytes = template.lines.bytes
+            template.places.append((start..<bytes.count).filter { bytes[$0...].starts(with: mark) })
+        }
+        return template
+    }()
 
-    /// Sixteen different texts, so that the lines are not all alike.
-    private static let templates: [Template] = (0..<16).map { number in
-        var lines = StreamLines()
-        let note = words(number, count: 34 + number % 5)
+    private static func appendLine(_ number: Int, to lines: inout StreamLines) {
         let id = "018f3a5e-b01d-7000-8000-000000000000"
         lines.append(
             type: lineType,
             data: [
                 ("id", .string(id)), ("projectId", .string("018f3a5e-0001-7000-8000-00000000000\(1 + number % 9)")),
                 ("name", .string(words(number + 7, count: 6))), ("position", .number(Double(number) * 1.5)),
-                ("isDone", .bool(number.isMultiple(of: 3))), ("note", .string(note)),
+                ("isDone", .bool(number.isMultiple(of: 3))),
+                ("note", .string(words(number, count: 37 + number % 5))),
                 ("createdAt", "2026-01-02T03:04:05.678Z"), ("updatedAt", "2026-02-03T04:05:06.789Z"),
                 ("dueAt", number.isMultiple(of: 2) ? .null : "2026-12-24T18:00:00.000Z"), ("version", .string(id)),
             ],
             ack: "\(lineType)|\(id)")
-        let places = lines.bytes.indices.filter { lines.bytes[$0...].starts(with: mark) }
-        return Template(bytes: lines.bytes, places: places)
     }
 
     private static func words(_ seed: Int, count: Int) -> String {
@@ -63,10 +77,10 @@ enum BulkRows {
         return (0..<count).map { vocabulary[(seed * 5 + $0 * 7) % vocabulary.count] }.joined(separator: " ")
     }
 
-    private static func hexDigits(of number: Int) -> [UInt8] {
-        (0..<12).map { place in
-            let digit = UInt8(truncatingIfNeeded: number >> ((11 - place) * 4)) & 15
-            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    private static func write(_ number: Int, at place: Int, in bytes: UnsafeMutableBufferPointer<UInt8>) {
+        for index in 0..<12 {
+            let digit = UInt8(truncatingIfNeeded: number >> ((11 - index) * 4)) & 15
+            bytes[place + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
         }
     }
 }

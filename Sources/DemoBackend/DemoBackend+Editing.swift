@@ -55,7 +55,9 @@ extension DemoBackend {
         fileprivate let user: String
         fileprivate let edits: [(edit: DemoEdit, updateID: String?)]
 
-        /// Makes the changes visible. A transaction that is never committed changes nothing.
+        /// Makes the changes visible.
+        ///
+        /// A transaction that is never committed changes nothing.
         package func commit() async throws {
             let (user, edits) = (user, edits)
             try await backend.store.write { db in

@@ -15,7 +15,9 @@ package struct DemoFault: Sendable {
         case stream(Stream)
     }
 
-    /// What goes wrong with a stream. Lines are counted from 0.
+    /// What goes wrong with a stream.
+    ///
+    /// Lines are counted from 0.
     package struct Stream: Sendable {
         /// Closes the connection after this many lines, without ending the body.
         package var cutAfterLines: Int?

@@ -94,7 +94,9 @@ extension Push.Operation {
         var key: [String] = []
         for field in entity.keys {
             let part = line["key"]?[field.name]?.string ?? (entity.keys.count == 1 ? id : data[field.name]?.string)
-            guard let part, !part.isEmpty, !part.utf8.contains(0) else { throw InvalidMember("key lacks \(field.name)") }
+            guard let part, !part.isEmpty, !part.utf8.contains(0) else {
+                throw InvalidMember("key lacks \(field.name)")
+            }
             key.append(part)
         }
         if kind == .create, !acceptsClientIDs, entity.keys.count == 1 {

@@ -9,10 +9,9 @@ struct RecordWriter {
     /// Who counts as the maker of new records.
     let userID: String
 
-    /// Creates a record or changes the members that are given.
+    /// Creates a record or changes the members that are given; says whether the record is new.
     ///
-    /// - Parameter updateID: The id of the change; nil makes a new one.
-    /// - Returns: Whether the record is new.
+    /// `updateID` is the id of the change; nil makes a new one. A member that cannot be stored is an ``InvalidMember``.
     @discardableResult
     func put(
         _ entity: Entity, key: [String], data: [String: DemoValue], updateID: String? = nil
@@ -21,9 +20,8 @@ struct RecordWriter {
         if try exists(entity, key: key) {
             guard !values.isEmpty else { return false }
             let assignments = values.map { "\($0.column) = ?" }.joined(separator: ", ")
-            try db.execute(
-                sql: "UPDATE \(entity.name) SET \(assignments) WHERE \(entity.keyCondition)",
-                arguments: StatementArguments(values.map(\.value)) + StatementArguments(key))
+            try db.cachedStatement(sql: "UPDATE \(entity.name) SET \(assignments) WHERE \(entity.keyCondition)")
+                .execute(arguments: StatementArguments(values.map(\.value)) + StatementArguments(key))
             return false
         }
         let all =
@@ -31,9 +29,8 @@ struct RecordWriter {
             + [(column: entity.creatorColumn, value: userID.databaseValue)] + values
         let names = all.map(\.column).joined(separator: ", ")
         let places = all.map { _ in "?" }.joined(separator: ", ")
-        try db.execute(
-            sql: "INSERT INTO \(entity.name) (\(names)) VALUES (\(places))",
-            arguments: StatementArguments(all.map(\.value)))
+        try db.cachedStatement(sql: "INSERT INTO \(entity.name) (\(names)) VALUES (\(places))")
+            .execute(arguments: StatementArguments(all.map(\.value)))
         if entity.name == Entity.projects.name { try share(project: key[0], with: userID, role: "owner") }
         return true
     }
@@ -76,9 +73,8 @@ struct RecordWriter {
 
     /// Whether there is such a record.
     func exists(_ entity: Entity, key: [String]) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT * FROM \(entity.name) WHERE \(entity.keyCondition))",
-            arguments: StatementArguments(key)) ?? false
+        let sql = "SELECT EXISTS (SELECT * FROM \(entity.name) WHERE \(entity.keyCondition))"
+        return try Bool.fetchOne(try db.cachedStatement(sql: sql), arguments: StatementArguments(key)) ?? false
     }
 
     private func columns(

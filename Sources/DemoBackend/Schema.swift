@@ -63,7 +63,9 @@ enum Schema {
 
         """
 
-    /// One row for each deletion. `user_id` names the one user whom it concerns; where it is null, everybody who may
+    /// One row for each deletion.
+    ///
+    /// `user_id` names the one user whom it concerns; where it is null, everybody who may
     /// see the project, or the creator where the project is unknown.
     private static let audits = """
         CREATE TABLE IF NOT EXISTS project_audit (

@@ -92,10 +92,10 @@ struct StreamCursor: Sendable {
         case .rows(let backfill, let parent, let type): try advance(backfill, parent, of: type, in: db)
         case .upserts(let type): try advance(upsertsOf: type, in: db)
         case .bulk(let next):
-            let end = min(next + BulkRows.rowsPerChunk, configuration.bulkRows)
-            lines.append(BulkRows.lines(next..<max(next, end)))
-            steps[0] = .bulk(next: end)
-            if end >= configuration.bulkRows { finishStep() }
+            let rows = BulkRows.chunk(from: next, of: configuration.bulkRows)
+            lines.append(BulkRows.lines(rows))
+            steps[0] = .bulk(next: rows.upperBound)
+            if rows.upperBound >= configuration.bulkRows { finishStep() }
         case .complete:
             lines.append(type: Checkpoints.complete, data: [], ack: "\(Checkpoints.complete)|\(bound)")
             finishStep()
@@ -143,8 +143,9 @@ extension StreamCursor {
         finishPage(rows)
     }
 
-    /// Puts the memberships since the last backfill in front of the other steps. Without a checkpoint of the rows
-    /// themselves all of them come as ordinary lines, and only the position is noted.
+    /// Puts the memberships since the last backfill in front of the other steps.
+    ///
+    /// Without a checkpoint of the rows themselves all of them come as ordinary lines, and only the position is noted.
     private mutating func advance(_ backfill: StreamType.Backfill, of type: StreamType, in db: Database) throws {
         let resume = checkpoints[backfill.lineType]?
             .split(separator: "|", omittingEmptySubsequences: false).map(String.init)
@@ -152,7 +153,9 @@ extension StreamCursor {
         let parents = try fetch(backfill.parents, after: start, in: db)
         finishStep()
         guard let end = try position(type.upsert) else {
-            if let last = parents.last { try note("\(backfill.lineType)|\(last["create_id"] as String)|complete", in: db) }
+            if let last = parents.last {
+                try note("\(backfill.lineType)|\(last["create_id"] as String)|complete", in: db)
+            }
             return
         }
         var inserted: [Step] = []

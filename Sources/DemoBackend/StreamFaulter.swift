@@ -55,7 +55,8 @@ extension DemoFault.Malformation {
         switch self {
         case .invalidJSON: return Array(line.prefix(line.count / 2)) + [0x0A]
         case .invalidUTF8: return breakingUTF8(of: line)
-        case .unknownTypeBefore: return Array(#"{"type":"MysteryV9","data":{"id":"m"},"ack":"MysteryV9|m"}"#.utf8) + [0x0A] + line
+        case .unknownTypeBefore:
+            return Array(#"{"type":"MysteryV9","data":{"id":"m"},"ack":"MysteryV9|m"}"#.utf8) + [0x0A] + line
         case .garbageBefore: return Array("<html>502 Bad Gateway</html>\n".utf8) + line
         case .blankBefore: return [0x0A] + line
         case .duplicate: return line + line

@@ -8,6 +8,21 @@ struct StreamLines: Sendable {
 
     var count: Int { ends.count }
 
+    init() {}
+
+    /// Some of another run's lines.
+    init(copying other: StreamLines, _ range: Range<Int>) {
+        guard !range.isEmpty else { return }
+        let start = range.lowerBound == 0 ? 0 : other.ends[range.lowerBound - 1]
+        bytes = Array(other.bytes[start..<other.ends[range.upperBound - 1]])
+        ends = other.ends[range].map { $0 - start }
+    }
+
+    /// Changes bytes without changing how many there are.
+    mutating func patch(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
+        bytes.withUnsafeMutableBufferPointer { body($0) }
+    }
+
     /// Adds a line in the order in which members stand on the wire.
     mutating func append(type: String, data: DemoMembers, ack: String) {
         bytes.append(contentsOf: #"{"type":"#.utf8)
@@ -20,14 +35,9 @@ struct StreamLines: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Adds the bytes of one line with its line feed.
-    mutating func append(line: some Sequence<UInt8>) {
-        bytes.append(contentsOf: line)
-        ends.append(bytes.count)
-    }
-
     /// Adds whole lines.
     mutating func append(_ other: StreamLines) {
+        if ends.isEmpty { return self = other }
         let offset = bytes.count
         bytes.append(contentsOf: other.bytes)
         ends.append(contentsOf: other.ends.map { $0 + offset })

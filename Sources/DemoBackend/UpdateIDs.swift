@@ -28,7 +28,8 @@ final class UpdateIDs: Sendable {
         case .commit:
             let id = last.withLockedValue { last in
                 let now = clock.now
-                last = now > last.milliseconds
+                last =
+                    now > last.milliseconds
                     ? Last(milliseconds: now) : Last(milliseconds: last.milliseconds, counter: last.counter + 1)
                 return last
             }
@@ -75,19 +76,24 @@ final class UpdateIDs: Sendable {
 
     /// 48 bits of time, the version, 12 bits, the variant, 62 bits; the tail's 64 bits follow ten zero bits.
     static func uuid(milliseconds: Int64, tail: UInt64) -> String {
-        let digits =
-            hex(UInt64(max(0, milliseconds)), 12) + "7" + hex(tail >> 56, 3) + hex(0x8000 | tail >> 42 & 0x3FFF, 4)
-            + hex(tail & 0x3FF_FFFF_FFFF, 12)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(index) { text.append("-") }
-            text.append(digit)
-        }
-        return text
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        append(UInt64(max(0, milliseconds)) >> 16, digits: 8, to: &text)
+        text.append(UInt8(ascii: "-"))
+        append(UInt64(max(0, milliseconds)), digits: 4, to: &text)
+        text.append(UInt8(ascii: "-"))
+        append(0x7000 | tail >> 56, digits: 4, to: &text)
+        text.append(UInt8(ascii: "-"))
+        append(0x8000 | tail >> 42 & 0x3FFF, digits: 4, to: &text)
+        text.append(UInt8(ascii: "-"))
+        append(tail & 0x3FF_FFFF_FFFF, digits: 12, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
-    private static func hex(_ value: UInt64, _ width: Int) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    private static func append(_ value: UInt64, digits: Int, to text: inout [UInt8]) {
+        for place in (0..<digits).reversed() {
+            let digit = UInt8(truncatingIfNeeded: value >> (UInt64(place) * 4)) & 15
+            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
     }
 }

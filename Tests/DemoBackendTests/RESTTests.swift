@@ -52,7 +52,8 @@ import Testing
             let tag = try #require(try await client.send("GET", "/tasks/t").headers["etag"])
             let first = try await client.send("PATCH", "/tasks/t", body: "{\"name\":\"a\"}", headers: ["if-match": tag])
             #expect(first.status == 200)
-            let second = try await client.send("PATCH", "/tasks/t", body: "{\"name\":\"b\"}", headers: ["if-match": tag])
+            let second = try await client.send(
+                "PATCH", "/tasks/t", body: "{\"name\":\"b\"}", headers: ["if-match": tag])
             #expect(second.status == 412)
             #expect(try await client.send("DELETE", "/tasks/t", headers: ["if-match": tag]).status == 412)
             #expect(try await backend.records()["tasks"]?["t"]?["name"] == "a")

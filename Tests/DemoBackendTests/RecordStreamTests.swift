@@ -76,7 +76,8 @@ import Testing
     @Test func `a label on a task has a composite key in its line and in its delete`() async throws {
         try await DemoBackend.withRunning { backend in
             let client = try await TestClient(backend)
-            try await backend.edit(Self.task, .put("tags", ["id": "g"]), .put("task_tags", ["taskId": "t", "tagId": "g"]))
+            try await backend.edit(
+                Self.task, .put("tags", ["id": "g"]), .put("task_tags", ["taskId": "t", "tagId": "g"]))
             let key: DemoValue = ["taskId": "t", "tagId": "g"]
             #expect(try await client.sync("TaskTagsV1").map(\.data) == [key])
             try await backend.edit(.delete("task_tags", ["t", "g"]))

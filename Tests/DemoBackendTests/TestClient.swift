@@ -57,7 +57,8 @@ struct TestClient: Sendable {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(IdleStateHandler(readTimeout: .milliseconds(patience)))
+                    try channel.pipeline.syncOperations.addHandler(
+                        IdleStateHandler(readTimeout: .milliseconds(patience)))
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
                     try channel.pipeline.syncOperations.addHandler(Impatience())
                     return try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
