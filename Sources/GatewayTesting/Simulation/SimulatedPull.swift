@@ -77,16 +77,17 @@ package final class SimulatedPull {
         simulation.note(self, "→ \(action)")
     }
 
-    /// Only what leaves the process can be lost; a stream is cut instead.
+    /// Calls to the backend and transactions can be lost; a stream is cut instead.
     private var isFallible: Bool {
         switch action {
-        case .listCheckpoints, .forget, .forgetAll, .acknowledge, .acknowledgeReset, .verifyCredential: true
-        default: false
+        case .loadContext, .stream, .sleep, .readClock, .answer, .fail: false
+        default: true
         }
     }
 
     private func fail(_ reason: String) {
         failure = reason
+        simulation.count(reason)
         end()
     }
 
@@ -115,7 +116,11 @@ package final class SimulatedPull {
         case .sleep(let pause): wakesAt = simulation.now + pause
         case .readClock: return .clock(simulation.now)
         case .commit(let row, _):
-            if let newest = simulation.state.commit(row) { return .cursorTaken(newest: newest) }
+            if let newest = simulation.state.commit(row) {
+                simulation.count("cursor taken")
+                return .cursorTaken(newest: newest)
+            }
+            if row.parent == nil, plan == nil, query.presented != nil { simulation.count("new replica") }
             committed = row
         case .answer(let plan): try await answer(plan)
         case .fail(let failure):
@@ -138,6 +143,7 @@ package final class SimulatedPull {
         if isCut {
             isCut = false
             simulation.note(self, "stream cut")
+            simulation.count("cut")
             return streamEnded(.broken)
         }
         let item = open.next(&simulation.backend)
@@ -164,6 +170,9 @@ package final class SimulatedPull {
 
     private func answer(_ plan: PullAnswerPlan) async throws {
         self.plan = plan
+        simulation.count("content \(plan.content)")
+        simulation.count("delivery \(plan.delivery)")
+        if let restart = plan.restart { simulation.count("restart \(restart)") }
         let timestamp = plan.cursor.rawValue
         let answer: SimulatedAnswer
         switch plan.content {

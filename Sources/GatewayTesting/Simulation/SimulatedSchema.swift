@@ -3,7 +3,7 @@
 
 import SyncModel
 
-/// The tables of the simulated backend, in the order of SimulatedSchema/schema.
+/// The tables of the simulated backend, in the order of ``SimulatedSchema/schema``.
 package enum SimulatedTable: Int, CaseIterable, Hashable, Sendable {
     /// Seen only by their members; schema version 2 gets them under another wire type.
     case projects

@@ -7,7 +7,7 @@ import SyncModel
 /// A world in one process and in virtual time: the gateway's real machines between a model of the backend and models of
 /// its clients.
 ///
-/// Nothing here sleeps, reads a clock or draws a random number: a schedule of SimulationOp decides everything, so a
+/// Nothing here sleeps, reads a clock or draws a random number: a schedule of ``SimulationOp`` decides everything, so a
 /// schedule replays exactly. Campaigns make schedules from seeds. When one fails, the message has the seed; replay it
 /// with
 ///
@@ -62,8 +62,10 @@ package final class Simulation {
     package private(set) var pulls: [SimulatedPull] = []
     /// The rules that were broken.
     package private(set) var complaints: [String] = []
-    /// What happened, where isTracing.
+    /// What happened, where ``isTracing``.
     package private(set) var trace: [String] = []
+    /// How often each way to answer or to fail was taken, so that a campaign can show that it tries them all.
+    package private(set) var counts: [String: Int] = [:]
     let isTracing: Bool
     private var locks: Set<String> = []
     private var kept: [Int64: Kept] = [:]
@@ -98,6 +100,8 @@ package final class Simulation {
         complaints.append(sentence)
         note("!! \(sentence)")
     }
+
+    func count(_ what: String) { counts[what, default: 0] += 1 }
 
     func note(_ text: @autoclosure () -> String) {
         if isTracing { trace.append("\(now % 100_000_000) \(text())") }

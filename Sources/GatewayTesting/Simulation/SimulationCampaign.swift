@@ -40,12 +40,13 @@ package struct SimulationCampaign: Sendable {
         }
     }
 
-    /// Runs one seed; throws Failure.
-    package func run(seed: UInt64) async throws {
+    /// Runs one seed and says how often each way to answer or to fail was taken; throws ``Failure``.
+    package func run(seed: UInt64) async throws -> [String: Int] {
         var random = SeededRandom(seed: seed)
         let setup = Self.setup(&random)
         let ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
-        guard try await Self.verdict(setup, ops) != nil else { return }
+        let first = Simulation(setup)
+        guard try await Self.play(first, ops) != nil else { return first.counts }
         let shrunk = try await Self.shrink(setup, ops)
         let world = Simulation(setup, isTracing: true)
         let sentence = try await Self.play(world, shrunk)
