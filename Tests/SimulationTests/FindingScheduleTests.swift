@@ -214,6 +214,17 @@ import Testing
         #expect(world.difference() == nil && world.complaints.isEmpty)
     }
 
+    @Test func `11: a state that is lost altogether wipes no device and loses nothing`() async throws {
+        let world = try await Self.settled()
+        world.removeTask("t0")
+        world.putTask("t1", 4)
+        world.restoreState()
+        for device in 0...1 {
+            #expect(try await world.sync(device).plan?.restart == .unknownCursor)
+        }
+        #expect(world.difference() == nil && world.complaints.isEmpty)
+    }
+
     @Test func `10: a clock that is far behind gives no cursor and harms nobody`() async throws {
         let world = try await Self.settled()
         world.putTask("t0", 3)

@@ -237,14 +237,13 @@ extension Simulation {
     /// Copies the state away.
     package func saveState() { savedState = state }
 
-    /// An operator puts an older copy of the state in place.
+    /// An operator puts an older copy of the state in place, or begins with an empty one where there is none.
     package func restoreState() {
-        guard let savedState else { return }
         crash()
         // It takes longer than a millisecond, so what the lost state has handed out lies in the past.
         now += 1_000
         note("an older state is restored")
-        state = savedState
+        state = savedState ?? SimulatedState()
         state.distrustAll()
     }
 }
