@@ -18,7 +18,7 @@ package final class CurlReactor: Sendable {
         package var maximumConnections = 512
         /// How many connections are kept for the next request.
         package var maximumIdleConnections = 32
-        /// How long a connection is kept without use. Node.js closes after 5 s, so longer gains little.
+        /// How long a connection is kept without use; Node.js closes it after 5 s, so longer gains little.
         package var idleConnectionAge = Duration.seconds(20)
         /// The most bytes of an answer's head, interim heads and trailers included.
         package var maximumHeadBytes = 64 * 1024

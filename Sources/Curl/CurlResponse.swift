@@ -33,6 +33,7 @@ package struct CurlBody: AsyncSequence, Sendable {
     /// Reads all of it.
     ///
     /// - Parameter limit: In bytes.
+    /// - Returns: The body.
     /// - Throws: ``CurlError/bodyTooLarge(limit:)`` as soon as more than `limit` bytes came.
     package func collect(upTo limit: Int) async throws(CurlError) -> ByteBuffer {
         var collected = ByteBuffer()

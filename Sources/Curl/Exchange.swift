@@ -36,7 +36,7 @@ final class Exchange: Sendable {
     /// Whether the whole answer has come.
     var isComplete: Bool { state.withLockedValue { $0.isComplete } }
 
-    /// Waits for the head, or for the reason why there is none. Awaited once.
+    /// Waits for the head, or for the reason why there is none; awaited once.
     func head() async -> Result<Head, CurlError> {
         await withCheckedContinuation { continuation in
             let result = state.withLockedValue { state -> Result<Head, CurlError>? in
@@ -67,7 +67,7 @@ final class Exchange: Sendable {
     /// Hands bytes to the reader.
     func yield(_ bytes: ByteBuffer) -> BodyProducer.Source.YieldResult { source.yield(bytes) }
 
-    /// Ends the exchange, cleanly where `error` is nil. Later calls do nothing.
+    /// Ends the exchange, cleanly where `error` is nil; later calls do nothing.
     func finish(_ error: CurlError?) {
         if let error {
             resolve(.failure(error))

@@ -5,7 +5,7 @@ import CCurl
 import HTTPTypes
 import NIOCore
 
-/// One exchange as libcurl sees it. Lives and dies on the reactor's thread.
+/// One exchange as libcurl sees it; it lives and dies on the reactor's thread.
 final class Transfer {
     /// How far the exchange has got.
     enum Phase {

@@ -8,7 +8,7 @@ package import NIOCore
 package struct CurlUploadWriter: Sendable {
     let channel: UploadChannel
 
-    /// Sends `chunk`, and returns when all of it is on its way. One call at a time.
+    /// Sends `chunk`, and returns when all of it is on its way; one call at a time.
     ///
     /// - Throws: ``CurlError/closed(_:)`` when the server has answered without waiting for the body, or the
     ///   connection is gone: end then, the answer tells why. ``CurlError/cancelled``. ``CurlError/invalidRequest(_:)``
@@ -84,10 +84,10 @@ final class UploadChannel: Sendable {
         try check()
     }
 
-    /// Takes no more bytes, and lets a waiting writer go. Called on the reactor's thread.
+    /// Takes no more bytes, and lets a waiting writer go; called on the reactor's thread.
     func close() { end(.closed) }
 
-    /// Copies what there is to `target`. Called on the reactor's thread.
+    /// Copies what there is to `target`; called on the reactor's thread.
     func read(into target: UnsafeMutableRawBufferPointer) -> Reading {
         let (reading, writer) = state.withLockedValue { state -> (Reading, CheckedContinuation<Void, Never>?) in
             // Closed is an end, too: the server has refused the request before it saw all of it.
