@@ -10,6 +10,10 @@ import NIOCore
 final class DemoFiles: Sendable {
     static let largestStored = 16 << 20
     static let mostStored = 64
+    /// Files are sent in parts that end where a block does.
+    static let blockSize = 64 << 10
+    /// The byte at `n` of every block but for its first eight is `n × 31 + n ÷ 256` modulo 256.
+    static let block: [UInt8] = (0..<blockSize).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
     private let stored = NIOLockedValueBox<[String: [UInt8]]>([:])
 
@@ -25,7 +29,7 @@ final class DemoFiles: Sendable {
             }
         }
 
-        /// The bytes of a range within the file.
+        /// The bytes of a range that lies in one block of the file.
         func bytes(_ range: Range<Int>) -> ByteBuffer {
             switch self {
             case .stored(let bytes): ByteBuffer(bytes: bytes[range])
@@ -33,14 +37,13 @@ final class DemoFiles: Sendable {
             }
         }
 
-        /// The byte at `n` is `n × 31 + n ÷ 256` modulo 256, so that a shifted or repeated part is noticed.
+        /// A block begins with its number in eight bytes, so that a lost, shifted or repeated part is noticed.
         private static func generated(_ range: Range<Int>) -> ByteBuffer {
-            var buffer = ByteBuffer()
-            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
-                for (index, place) in range.enumerated() {
-                    bytes[index] = UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8)
-                }
-                return range.count
+            let (number, offset) = range.lowerBound.quotientAndRemainder(dividingBy: DemoFiles.blockSize)
+            var buffer = ByteBuffer(bytes: DemoFiles.block[offset..<(offset + range.count)])
+            var numbered = ByteBuffer(integer: number)
+            if offset < 8, let bytes = numbered.readBytes(length: 8) {
+                buffer.setBytes(bytes[offset..<min(8, offset + range.count)], at: 0)
             }
             return buffer
         }

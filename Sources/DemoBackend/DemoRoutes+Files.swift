@@ -7,8 +7,6 @@ import NIOCore
 
 /// Media, as apps load it past a sync gateway.
 extension DemoRoutes {
-    private static let chunk = 64 << 10
-
     func addFiles(to router: Router<DemoContext>) {
         router.get("/files/:name") { request, context in
             try await file(named: try context.parameters.require("name"), request)
@@ -51,7 +49,7 @@ extension DemoRoutes {
         let body = ResponseBody(contentLength: part.count) { writer in
             var start = part.lowerBound
             while start < part.upperBound {
-                let end = min(start + Self.chunk, part.upperBound)
+                let end = min((start / DemoFiles.blockSize + 1) * DemoFiles.blockSize, part.upperBound)
                 try await writer.write(file.bytes(start..<end))
                 start = end
             }

@@ -12,8 +12,11 @@ import Testing
             #expect(whole.status == 200)
             #expect(whole.body.count == 3 << 20)
             #expect(whole.headers["content-length"] == String(3 << 20))
+            let blockStarts = stride(from: 0, to: whole.body.count, by: 1 << 16).map { Array(whole.body[$0..<$0 + 9]) }
+            #expect(Set(blockStarts).count == 48)
             let cases: [(String, Int, Range<Int>)] = [
-                ("bytes=0-9", 206, 0..<10), ("bytes=70000-70009", 206, 70_000..<70_010),
+                ("bytes=0-9", 206, 0..<10),
+                ("bytes=131075-131999", 206, 131_075..<132_000), ("bytes=70000-70009", 206, 70_000..<70_010),
                 ("bytes=-5", 206, (3 << 20) - 5..<3 << 20), ("bytes=3145720-", 206, 3_145_720..<3 << 20),
                 ("bytes=3145720-99999999", 206, 3_145_720..<3 << 20),
             ]
