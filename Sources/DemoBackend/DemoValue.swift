@@ -43,6 +43,7 @@ package enum DemoValue: Hashable, Sendable {
 }
 
 extension DemoValue: Decodable {
+    /// Reads whatever value stands there.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -64,13 +65,20 @@ extension DemoValue: Decodable {
 extension DemoValue: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
+    /// A string.
     package init(stringLiteral value: String) { self = .string(value) }
+    /// A number.
     package init(floatLiteral value: Double) { self = .number(value) }
+    /// A whole number.
     package init(integerLiteral value: Int) { self = .number(Double(value)) }
+    /// A boolean.
     package init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// An array.
     package init(arrayLiteral elements: DemoValue...) { self = .array(elements) }
+    /// An object; of members of one name the last counts.
     package init(dictionaryLiteral elements: (String, DemoValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
+    /// JSON's null, not the absence of a value.
     package init(nilLiteral: ()) { self = .null }
 }

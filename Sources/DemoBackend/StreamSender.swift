@@ -3,6 +3,7 @@
 
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 
 /// Writes one stream to its client, as fast as the client reads and as wrong as it was told to.
 struct StreamSender: Sendable {
@@ -54,9 +55,9 @@ struct StreamSender: Sendable {
 
     private func hang() async throws -> Never {
         let channel = channel
-        try await withTaskCancellationHandler {
+        try await withTaskCancellationOrGracefulShutdownHandler {
             try await channel.closeFuture.get()
-        } onCancel: {
+        } onCancelOrGracefulShutdown: {
             channel.close(promise: nil)
         }
         throw CancellationError()
