@@ -109,6 +109,12 @@ let package = Package(
             name: "BackendTests",
             dependencies: ["Backend", "Curl", "DemoBackend", "JSONBytes", "SyncModel", nioCore, httpTypes, log]),
         .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Backend", "Curl", "Gateway", "GatewayConfig", "StateStore", "SyncEngine", "SyncModel",
+                "WatermelonWire", httpTypes, nioCore, nioLocks, log,
+            ]),
+        .testTarget(
             name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"], exclude: ["Fixtures"]),
         .testTarget(
             name: "DemoBackendTests",

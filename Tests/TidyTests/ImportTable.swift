@@ -46,7 +46,7 @@ enum ImportTable {
         ],
         "GatewayConfig": ["INI", "JSONBytes", "SyncModel"],
         "DemoBackend": [
-            "GRDB", "HTTPTypes", "Hummingbird", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore",
+            "CZlib", "GRDB", "HTTPTypes", "Hummingbird", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore",
             "ServiceLifecycle",
         ],
 
@@ -86,8 +86,14 @@ enum ImportTable {
         ],
         "GatewayConfigTests": ["GatewayConfig", "INI", "SyncModel"],
         "DemoBackendTests": [
-            "Curl", "DemoBackend", "HTTPTypes", "JSONBytes", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "CZlib", "Curl", "DemoBackend", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore",
+            "NIOHTTP1", "NIOPosix",
         ],
+        "GatewayTests": [
+            "Backend", "Curl", "Gateway", "GatewayConfig", "HTTPTypes", "Logging", "NIOConcurrencyHelpers", "NIOCore",
+            "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
+        ],
+        "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
         "IntegrationTests": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
             "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "StateStore", "SyncModel",

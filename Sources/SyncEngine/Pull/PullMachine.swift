@@ -103,8 +103,11 @@ extension PullMachine {
         guard !query.isFirst else { return beginStream(at: CheckpointVector()) }
         guard let row = context.row else { return restart(because: .unknownCursor) }
         if !context.hasConfirmedSuccessor { replica = row.replica }
-        guard row.session == query.session else { return restart(because: .otherSession) }
-        guard row.generation == context.session.generation else { return restart(because: .olderGeneration) }
+        // Where the tokens travel in the request, nothing hangs on a session and no reset concerns other cursors.
+        if settings.style == .server {
+            guard row.session == query.session else { return restart(because: .otherSession) }
+            guard row.generation == context.session.generation else { return restart(because: .olderGeneration) }
+        }
         delivery = .later
         if let kept = query.kept, kept.session == row.session, kept.generation == row.generation,
             kept.replica == row.replica

@@ -1,0 +1,68 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Testing
+
+@testable import Gateway
+
+@Suite struct CredentialTests {
+    private static func fields(_ pairs: [(String, String)]) throws -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in pairs { fields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value)) }
+        return fields
+    }
+
+    private static let digests = KeyedDigest(key: Array("0123456789012345678901234567890123456789".utf8))
+
+    private static func session(_ pairs: [(String, String)], tokenHeaders: [String] = []) throws -> String {
+        let credential = try #require(Credential(try fields(pairs), tokenHeaders: tokenHeaders))
+        return digests.digits(.session, credential.sessionParts)
+    }
+
+    @Test func `a request without any credential has none`() throws {
+        #expect(Credential(try Self.fields([("accept", "*/*")]), tokenHeaders: ["x-jwt-token"]) == nil)
+        #expect(Credential(try Self.fields([("authorization", "")]), tokenHeaders: []) == nil)
+    }
+
+    @Test func `the case of the scheme makes no difference`() throws {
+        #expect(
+            try Self.session([("authorization", "bearer device-a")])
+                == Self.session([("Authorization", "Bearer  device-a")]))
+        #expect(
+            try Self.session([("authorization", "Bearer device-a")])
+                != Self.session([("authorization", "Bearer device-A")]))
+    }
+
+    @Test func `cookies do not change the session of a caller with a token`() throws {
+        let token = ("authorization", "Bearer t")
+        #expect(try Self.session([token, ("cookie", "_ga=1")]) == Self.session([token, ("cookie", "_ga=2")]))
+        #expect(try Self.session([("cookie", "sid=1")]) != Self.session([("cookie", "sid=2")]))
+    }
+
+    @Test func `a token in a header of its own counts where it is configured`() throws {
+        let fields = try Self.fields([("x-jwt-token", "t")])
+        #expect(Credential(fields, tokenHeaders: []) == nil)
+        #expect(Credential(fields, tokenHeaders: ["x-jwt-token"])?.token == "t")
+    }
+
+    @Test(
+        arguments: [
+            ("sid=abc", "abc"), ("a=1; sid=\"q\"; b=2", "q"), ("xsid=1", nil), ("sid=", nil), ("sid", nil),
+            ("SID=1", nil), ("a=b=c; sid=x=y", "x=y"),
+        ] as [(String, String?)])
+    func `a cookie is found by its name`(_ cookies: String, _ value: String?) throws {
+        let credential = try #require(Credential(try Self.fields([("cookie", cookies)]), tokenHeaders: []))
+        #expect(credential.cookie(named: "sid") == value)
+    }
+
+    @Test func `digests differ by purpose, by key and by where parts end`() {
+        let parts = [[UInt8]]([[1, 2], [3]])
+        #expect(Self.digests.digits(.session, parts) != Self.digests.digits(.principal, parts))
+        #expect(Self.digests.digits(.session, parts) != Self.digests.digits(.session, [[1], [2, 3]]))
+        #expect(
+            Self.digests.digits(.session, parts)
+                != KeyedDigest(key: [UInt8](repeating: 7, count: 32)).digits(.session, parts))
+        #expect(Self.digests.digits(.session, parts).count == 32)
+    }
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Curl
+import Gateway
+import StateStore
+import SyncEngine
+import Testing
+
+@Suite struct GatewayErrorTests {
+    /// What a client hears of one error.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let error: any Error
+        let status: Int
+        let code: String
+        var retryAfter: Int?
+        var testDescription: String { "\(code) \(status)" }
+    }
+
+    static let cases: [Case] = [
+        Case(error: PullFailure.unknownCursor, status: 409, code: "pull.unknown_cursor"),
+        Case(error: PullFailure.streamBroken, status: 502, code: "backend.stream_broken", retryAfter: 5),
+        Case(error: PullFailure.clockBehind, status: 503, code: "pull.clock_behind", retryAfter: 5),
+        Case(error: PushFailure.unknownOutcome, status: 502, code: "push.unknown_outcome", retryAfter: 2),
+        Case(error: BackendError.unauthorized, status: 401, code: "backend.unauthorized"),
+        Case(error: BackendError.forbidden, status: 403, code: "backend.forbidden"),
+        Case(error: BackendError.busy(status: 429, retryAfter: 17), status: 429, code: "backend.busy", retryAfter: 17),
+        Case(error: BackendError.busy(status: 503, retryAfter: nil), status: 503, code: "backend.busy", retryAfter: 5),
+        Case(
+            error: BackendError.transport(.timeout(.idle)), status: 504, code: "backend.timeout.idle", retryAfter: 5),
+        Case(
+            error: BackendError.transport(.connect("x")), status: 502, code: "backend.connect", retryAfter: 5),
+        Case(error: BackendError.refused(status: 400, body: "secret"), status: 502, code: "backend.refused"),
+        Case(error: StateError.closed, status: 500, code: "state.closed"),
+        Case(error: SpoolError.diskFull, status: 503, code: "spool.disk_full", retryAfter: 30),
+        Case(error: SpoolError.tooLarge, status: 500, code: "spool.too_large"),
+        Case(error: LockError.queueFull, status: 429, code: "limit.queue", retryAfter: 5),
+        Case(error: LockError.timedOut, status: 503, code: "limit.queue_wait", retryAfter: 10),
+        Case(error: StreamIntake.Failure.tooManyRows, status: 500, code: "pull.too_many_rows"),
+        Case(error: CancellationError(), status: 503, code: "request.cancelled", retryAfter: 2),
+    ]
+
+    @Test(arguments: cases) func `every error has its status, code and pause`(_ test: Case) {
+        let error = GatewayError(test.error)
+        #expect(error.status == test.status)
+        #expect(error.code == test.code)
+        #expect(error.retryAfter == test.retryAfter)
+        #expect(error.message.hasSuffix(".") && error.message.count < 100)
+        #expect(!error.message.contains("secret"))
+    }
+}

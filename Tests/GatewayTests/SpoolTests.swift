@@ -1,0 +1,48 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+import Testing
+
+@testable import Gateway
+
+@Suite struct SpoolTests {
+    private static func limits(memory: Int, total: Int = 1 << 20) -> Spool.Limits {
+        Spool.Limits(directory: "/tmp", memory: memory, total: total)
+    }
+
+    private func contents(_ spool: Spool, step: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while UInt64(bytes.count) < spool.length {
+            let piece = try await spool.read(at: UInt64(bytes.count), upTo: step)
+            #expect(!piece.isEmpty && piece.count <= step)
+            bytes += piece
+        }
+        return bytes
+    }
+
+    @Test(arguments: [0, 1, 100, 350, 10_000], [1, 33, 4_096])
+    func `what was appended comes back, wherever memory ends`(_ memory: Int, _ step: Int) async throws {
+        let spool = Spool(limits: Self.limits(memory: memory))
+        var expected: [UInt8] = []
+        for number in 0..<10 {
+            let chunk = [UInt8](repeating: UInt8(number), count: 70 + number)
+            #expect(try await spool.append(chunk) == UInt64(expected.count))
+            expected += chunk
+        }
+        #expect(spool.memoryLength <= UInt64(memory))
+        #expect(try await contents(spool, step: step) == expected)
+    }
+
+    @Test func `more than the limit is refused and nothing of it is kept`() async throws {
+        let spool = Spool(limits: Self.limits(memory: 10, total: 100))
+        try await spool.append([UInt8](repeating: 1, count: 90))
+        await #expect(throws: SpoolError.tooLarge) { try await spool.append([UInt8](repeating: 2, count: 11)) }
+        #expect(spool.length == 90)
+    }
+
+    @Test func `a directory that is not there is an error, not a crash`() async throws {
+        let spool = Spool(limits: Spool.Limits(directory: "/nowhere/at/all", memory: 0, total: 100))
+        await #expect(throws: SpoolError.self) { try await spool.append([1]) }
+    }
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+import Testing
+
+@Suite struct PushMachineTests {
+    private static func row(_ cursor: Cursor, isConfirmed: Bool) -> CursorRow {
+        CursorRow(
+            principal: Principal(rawValue: "p"), cursor: cursor, replica: ReplicaID(rawValue: 1), parent: nil,
+            vector: CheckpointVector(["A": "A|1"]), schemaVersion: 1, session: Session(rawValue: "s"), generation: 0,
+            isConfirmed: isConfirmed, mappingDigest: "m")
+    }
+
+    private static func machine(
+        _ presented: Cursor?, told: Bool = true, operations: Int = 2, style: PushMachine.Style = .stream
+    ) -> PushMachine {
+        PushMachine(
+            query: .init(
+                presented: presented, hasToldTime: told, operations: operations, style: style, attempts: 2, backoff: 10)
+        )
+    }
+
+    @Test func `a stream push confirms its cursor, applies once, and keeps a receipt before it answers`() throws {
+        let cursor = try #require(Cursor(rawValue: 7))
+        var machine = Self.machine(cursor)
+        #expect(machine.begin() == .loadContext)
+        #expect(machine.handle(.context(Self.row(cursor, isConfirmed: false))) == .confirm(cursor))
+        #expect(machine.handle(.done) == .findReceipt)
+        #expect(machine.handle(.receipt(false)) == .sendAll(base: CheckpointVector(["A": "A|1"])))
+        #expect(machine.handle(.applied) == .saveReceipt)
+        #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test func `the very same push is answered from its receipt`() throws {
+        let cursor = try #require(Cursor(rawValue: 7))
+        var machine = Self.machine(cursor)
+        _ = machine.begin()
+        #expect(machine.handle(.context(Self.row(cursor, isConfirmed: true))) == .findReceipt)
+        #expect(machine.handle(.receipt(true)) == .answerFromReceipt)
+    }
+
+    @Test func `a push without a time has no receipt (finding 18)`() {
+        var machine = Self.machine(nil, told: false)
+        _ = machine.begin()
+        #expect(machine.handle(.context(nil)) == .sendAll(base: nil))
+        #expect(machine.handle(.applied) == .answer)
+    }
+
+    @Test func `a stream push whose outcome is unknown is asked for again, then fails`() {
+        var machine = Self.machine(nil, told: false)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.unknownOutcome) == .sleep(10))
+        #expect(machine.handle(.done) == .sendAll(base: nil))
+        #expect(machine.handle(.unknownOutcome) == .sleep(20))
+        #expect(machine.handle(.done) == .sendAll(base: nil))
+        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
+    }
+
+    @Test func `calls are made one after the other and stop at the first refusal`() {
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x")])
+        var machine = Self.machine(nil, told: false, operations: 3, style: .calls)
+        _ = machine.begin()
+        #expect(machine.handle(.context(nil)) == .send(operation: 0))
+        #expect(machine.handle(.applied) == .send(operation: 1))
+        #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 1))
+    }
+
+    @Test func `a call whose outcome is unknown is not repeated`() {
+        var machine = Self.machine(nil, told: false, operations: 3, style: .calls)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.applied)
+        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 1))
+    }
+
+    @Test func `a push of nothing only asks whether the caller is known`() {
+        var machine = Self.machine(nil, told: false, operations: 0)
+        _ = machine.begin()
+        #expect(machine.handle(.context(nil)) == .verifyCredential)
+        #expect(machine.handle(.done) == .answer)
+    }
+}
