@@ -89,6 +89,7 @@ package final class SyncGateway: Sendable {
     private func makeRunner(
         _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller
     ) -> PullRunner {
+        services.kept.purge(at: services.clock.now)
         var kept: KeptSpools.Entry?
         if let presented, services.identities.canVerify {
             let key = KeptSpools.Key(

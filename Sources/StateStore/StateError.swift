@@ -71,7 +71,7 @@ package enum StateError: Error, Hashable, Sendable {
     /// Whether the same call may succeed in a while, without anybody having repaired anything.
     package var isTransient: Bool {
         switch self {
-        case .busy, .full, .io, .cursorTaken, .generationChanged, .replicaUnknown: true
+        case .busy, .full, .io, .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown: true
         default: false
         }
     }

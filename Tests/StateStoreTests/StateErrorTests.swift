@@ -14,7 +14,7 @@ import Testing
             (.full, "state.full", true), (.busy, "state.busy", true), (.readOnly, "state.read_only", false),
             (.replaced(path: "/s"), "state.replaced", false), (.io("x"), "state.io", true),
             (.closed, "state.closed", false), (.cursorTaken(newest: try cursor(1)), "state.cursor_taken", true),
-            (.cursorUnknown(try cursor(1)), "state.cursor_unknown", false),
+            (.cursorUnknown(try cursor(1)), "state.cursor_unknown", true),
             (.replicaUnknown(ReplicaID(rawValue: 1)), "state.replica_unknown", true),
             (.generationChanged(current: 1), "state.generation_changed", true),
             (.tooLarge("vector"), "state.too_large", false), (.invalid("key"), "state.invalid", false),

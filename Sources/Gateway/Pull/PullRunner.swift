@@ -110,6 +110,7 @@ struct PullRunner {
         spooler.beginRequest()
         do {
             let stream = try await services.backend.openStream(types: types, vector: vector, identity.forwarded)
+            services.identities.accepted(identity, at: services.clock.now)
             try await services.store.markAccepted(
                 principal: query.principal, session: query.session, at: services.clock.now)
             for try await buffer in stream {
