@@ -16,6 +16,7 @@ let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -74,7 +75,7 @@ let package = Package(
             name: "GatewayServer",
             dependencies: [
                 "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "JSONBytes", "SyncModel", "WatermelonWire",
-                hummingbird, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1, lifecycle, log,
+                hummingbirdCore, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1, lifecycle, log,
             ]),
         .target(
             name: "DemoBackend",
@@ -119,6 +120,12 @@ let package = Package(
         .testTarget(
             name: "DemoBackendTests",
             dependencies: ["DemoBackend", "CZlib", nioCore, nioPosix, nioHTTP1, httpTypes, log]),
+        .testTarget(
+            name: "GatewayServerTests",
+            dependencies: [
+                "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "SyncModel", "WatermelonWire", httpTypes,
+                lifecycle, log, nioCore, nioHTTP1, nioLocks, nioPosix,
+            ]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

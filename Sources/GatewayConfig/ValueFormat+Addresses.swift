@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import INI
+import SyncModel
 
 extension ValueFormat where Value == ListenAddress {
     /// An address as `host:port`.

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 /// The parameters of a query, decoded, in the order in which they stand.
 struct QueryParameters {
     /// One of them; a parameter without `=` has an empty value.

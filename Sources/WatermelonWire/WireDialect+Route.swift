@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 extension WireDialect {
     /// What a path is for.
     package enum Route: String, CaseIterable, Sendable {
@@ -19,9 +21,9 @@ extension WireDialect {
     ///
     /// The path is the request target without its query, still percent-encoded.
     package func route(_ path: String) -> Route? {
-        if syncPaths.contains(where: { $0.matches(path.utf8) }) { return .sync }
-        let isPull = pullPaths.contains { $0.matches(path.utf8) }
-        let isPush = pushPaths.contains { $0.matches(path.utf8) }
+        if syncPaths.contains(where: { $0.matches(path) }) { return .sync }
+        let isPull = pullPaths.contains { $0.matches(path) }
+        let isPush = pushPaths.contains { $0.matches(path) }
         return switch (isPull, isPush) {
         case (true, true): .sync
         case (true, false): .pull

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import SyncModel
+
 /// The names and paths that one deployment's apps use, and how much a request may hold.
 ///
 /// The defaults understand the documentation's requests and every variant that a server can tell by itself; what it
@@ -39,11 +41,11 @@ package struct WireDialect: Hashable, Sendable {
     /// The members that an answer is wrapped in, outermost first.
     package var wrap: [String] = []
     /// The paths that serve both pull and push.
-    package var syncPaths = [PathPattern(unchecked: "/sync")]
+    package var syncPaths = [PathPattern(segments: [.text("sync")])]
     /// The paths that serve pulls only.
-    package var pullPaths = [PathPattern(unchecked: "/sync/pull")]
+    package var pullPaths = [PathPattern(segments: [.text("sync"), .text("pull")])]
     /// The paths that serve pushes only.
-    package var pushPaths = [PathPattern(unchecked: "/sync/push")]
+    package var pushPaths = [PathPattern(segments: [.text("sync"), .text("push")])]
     /// How much a request may hold.
     package var limits = Limits()
 

@@ -55,8 +55,8 @@ enum ImportTable {
             "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
         ],
         "GatewayServer": [
-            "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "HTTPTypes", "Hummingbird", "JSONBytes", "Logging",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "SyncModel",
+            "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "HTTPTypes", "HummingbirdCore", "JSONBytes",
+            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "SyncModel",
             "WatermelonWire",
         ],
 
@@ -94,6 +94,11 @@ enum ImportTable {
             "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
         ],
         "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
+        "GatewayServerTests": [
+            "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "HTTPTypes", "Logging",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "SyncModel",
+            "WatermelonWire",
+        ],
         "IntegrationTests": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
             "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "StateStore", "SyncModel",

@@ -21,11 +21,9 @@ extension Configuration {
         dialect.pushTable = wire.pushTable
         dialect.timestampName = wire.timestamp
         dialect.wrap = wire.wrap
-        dialect.syncPaths = [gateway.syncPath].compactMap { $0 }.compactMap {
-            WatermelonWire.PathPattern($0.description)
-        }
-        dialect.pullPaths = gateway.pullPath.compactMap { WatermelonWire.PathPattern($0.description) }
-        dialect.pushPaths = gateway.pushPath.compactMap { WatermelonWire.PathPattern($0.description) }
+        dialect.syncPaths = [gateway.syncPath].compactMap { $0 }
+        dialect.pullPaths = gateway.pullPath
+        dialect.pushPaths = gateway.pushPath
         dialect.limits.jsonDepth = limits.jsonDepth
         dialect.limits.records = push.maxRecords
         return dialect

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Percent-decoding (RFC 3986) that never fails: what is no valid escape stays as it stands.
-enum PercentCoding {
+package enum PercentCoding {
     /// The bytes with `%hh` decoded; with `plusIsSpace` also `+`, as HTML forms write a space in a query.
-    static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+    package static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes[...]

@@ -1,0 +1,34 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Logging
+
+/// Serves the operator's own listener.
+struct AdminResponder: Sendable {
+    let health: HealthResponder
+    let logger: Logger
+
+    /// Serves one request.
+    func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
+        var record = RequestRecord(request, logger: logger)
+        record.isProbe = true
+        stream.commonFields[.requestID] = request.id
+        do {
+            guard let probe = HealthResponder.Probe(path: request.path) else {
+                throw GatewayError(status: 404, code: "admin.unknown", message: "There is nothing at this address.")
+            }
+            try await health.respond(probe, to: request, with: stream)
+        } catch {
+            let failure = RequestFailure(error)
+            record.failure = failure.error
+            record.cause = failure.error.cause
+            guard !stream.hasBegun else { throw error }
+            let answer = FailureAnswer(
+                failure.error, requestID: request.id, accept: request.fields[.accept], extra: failure.fields)
+            try await stream.send(failure.error.status, answer.fields, body: answer.body)
+        }
+        record.write(stream)
+    }
+}

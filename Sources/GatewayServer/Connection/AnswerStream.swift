@@ -1,0 +1,106 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// The answer to one request on its way to the client. It belongs to the task that serves the request.
+final class AnswerStream {
+    /// How much of a request's body is read and forgotten so that the connection can be used again, in bytes.
+    static let skippedBodyLimit = 256 * 1_024
+
+    private enum Framing {
+        /// Neither body nor length, or a length alone.
+        case none
+        case length
+        case chunked
+        /// The end of the connection ends the body.
+        case close
+    }
+
+    /// Fields of every answer to this request, errors included.
+    var commonFields = HTTPFields()
+    /// The status, as soon as the head is out.
+    private(set) var status: Int?
+    /// The bytes of the body so far, as they are sent.
+    private(set) var bodyBytes = 0
+    /// Whether all of the answer is out.
+    private(set) var isComplete = false
+    /// Whether the connection may serve another request afterwards.
+    private(set) var keepsConnection = true
+
+    private let request: IncomingRequest
+    private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+    private var framing = Framing.none
+
+    init(to request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>) {
+        self.request = request
+        self.outbound = outbound
+    }
+
+    /// Whether the head is out, so that the status cannot be changed any more.
+    var hasBegun: Bool { status != nil }
+
+    /// Sends the head.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - fields: The fields of this answer; those that frame it are set here.
+    ///   - length: How long the body will be; nil where that is not known. To a `HEAD` and with a 304 it is said,
+    ///     but no body follows.
+    func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
+        var headers = HTTPHeaders()
+        for field in fields { headers.add(name: field.name.rawName, value: field.value) }
+        for field in commonFields where fields[field.name] == nil || field.name == .vary {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
+        if !headers.contains(name: "date") { headers.add(name: "Date", value: HTTPDate.now()) }
+        for name in ["content-length", "transfer-encoding", "connection"] { headers.remove(name: name) }
+        let hasNoBody = request.method == .head || status == 204 || status == 304
+        if let length, status != 204 { headers.add(name: "Content-Length", value: String(length)) }
+        if hasNoBody {
+            framing = .none
+        } else if length != nil {
+            framing = .length
+        } else if request.isModern {
+            framing = .chunked
+            headers.add(name: "Transfer-Encoding", value: "chunked")
+        } else {
+            framing = .close
+        }
+        keepsConnection =
+            request.wantsKeepAlive && framing != .close && !request.connection.isDraining && !request.body.hasFailed
+            && !hasUnreadableRest
+        if !keepsConnection { headers.add(name: "Connection", value: "close") }
+        let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+        self.status = status
+        try await outbound.write(.head(head))
+    }
+
+    /// Sends a piece of the body; it returns when the connection can take more.
+    func write(_ piece: ByteBuffer) async throws {
+        guard framing != .none, piece.readableBytes > 0 else { return }
+        bodyBytes += piece.readableBytes
+        try await outbound.write(.body(.byteBuffer(piece)))
+    }
+
+    /// Ends the answer.
+    func finish() async throws {
+        try await outbound.write(.end(nil))
+        isComplete = true
+    }
+
+    /// Sends a whole answer.
+    func send(_ status: Int, _ fields: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) async throws {
+        try await begin(status, fields, length: body.readableBytes)
+        try await write(body)
+        try await finish()
+    }
+
+    /// Whether more of the request is to come than is worth reading.
+    private var hasUnreadableRest: Bool {
+        guard !request.body.isComplete, request.hasBody else { return false }
+        return request.body.isWithheld || request.contentLength ?? 0 > Self.skippedBodyLimit
+    }
+}

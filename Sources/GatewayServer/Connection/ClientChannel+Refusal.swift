@@ -1,0 +1,47 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Logging
+import NIOCore
+import NIOHTTP1
+
+// What cannot be parsed gets an answer, too, and the connection ends.
+extension ClientChannel {
+    func refuse(
+        _ error: HTTPParserError, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, _ logger: Logger
+    ) async throws {
+        let failure = GatewayError(parsing: error)
+        let id = RequestID.random()
+        let answer = FailureAnswer(failure, requestID: id, accept: nil)
+        var headers = HTTPHeaders()
+        for field in answer.fields { headers.add(name: field.name.rawName, value: field.value) }
+        headers.add(name: "X-Request-Id", value: id)
+        headers.add(name: "Date", value: HTTPDate.now())
+        headers.add(name: "Content-Length", value: String(answer.body.readableBytes))
+        headers.add(name: "Connection", value: "close")
+        let status = HTTPResponseStatus(statusCode: failure.status)
+        try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)))
+        try await outbound.write(.body(.byteBuffer(answer.body)))
+        try await outbound.write(.end(nil))
+        logger.info(
+            "request",
+            metadata: ["request_id": "\(id)", "status": "\(failure.status)", "code": "\(failure.code)"])
+    }
+}
+
+extension GatewayError {
+    /// A request that is no HTTP, or too much of it.
+    init(parsing error: HTTPParserError) {
+        switch error {
+        case .headerOverflow:
+            self.init(
+                status: 431, code: "request.head_too_large", message: "The request's address or its fields are too long.")
+        case .invalidVersion:
+            self.init(status: 505, code: "request.http_version", message: "Only HTTP/1.1 and 1.0 are spoken here.")
+        default:
+            self.init(
+                status: 400, code: "request.malformed", message: "The request is not valid HTTP.", cause: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Sets up and serves the connections of clients: HTTP/1.1 and 1.0, kept alive and pipelined.
+struct ClientChannel: ServerChildChannel {
+    /// Answers one request; it throws where the connection must be cut.
+    typealias Responder = @Sendable (IncomingRequest, AnswerStream) async throws -> Void
+
+    /// One connection.
+    struct Value: ServerChildChannelValue {
+        let stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+        let state: ConnectionState
+        var channel: any Channel { stream.channel }
+    }
+
+    /// How long clients may take.
+    let timeouts: ConnectionTimeouts
+    /// The most bytes of a request's head.
+    let headLimit: Int
+    let responder: Responder
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            let state = ConnectionState()
+            var encoding = HTTPResponseEncoder.Configuration()
+            // Answers frame themselves: only they know of HEAD, and of lengths that stand without a body.
+            encoding.automaticallySetFramingHeaders = false
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = headLimit
+            limits.maxHeaderListSize = headLimit
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
+                withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
+            try pipeline.addHandler(ConnectionHandler(timeouts: timeouts, state: state))
+            let stream = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true))
+            return Value(stream: stream, state: state)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        do {
+            try await value.stream.executeThenClose { inbound, outbound in
+                try await serve(value, RequestParts(inbound, outbound), outbound, logger)
+            }
+        } catch {
+            // The client has gone, or was cut off; whoever served it has logged why.
+            logger.trace("a connection ended", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    private enum Outcome {
+        case keep, close, cut
+    }
+
+    private func serve(
+        _ value: Value, _ parts: RequestParts, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        _ logger: Logger
+    ) async throws {
+        let peer = value.channel.remoteAddress?.ipAddress
+        do {
+            serving: while let head = try await parts.nextHead() {
+                value.state.hangUp.reset()
+                let request = IncomingRequest(head, peer: peer, body: parts, connection: value.state)
+                switch try await answer(request, outbound) {
+                case .keep:
+                    guard try await parts.skipBody(limit: AnswerStream.skippedBodyLimit) else { break serving }
+                    // A body may come in slowly; meanwhile the server may have begun to shut down.
+                    if value.state.isDraining { break serving }
+                case .close: break serving
+                case .cut: return await reset(value.channel)
+                }
+            }
+        } catch let error as HTTPParserError {
+            try await refuse(error, outbound, logger)
+        } catch is ClientGone {
+            return
+        }
+        outbound.finish()
+        await parts.discardRest()
+        // Only the handler's timer ends the wait for a client that keeps its side open.
+        try await withTaskCancellationHandler {
+            try await value.channel.closeFuture.get()
+        } onCancel: {
+            value.channel.close(promise: nil)
+        }
+    }
+
+    /// Serves one request, and cancels that when the client goes first.
+    private func answer(
+        _ request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+    ) async throws -> Outcome {
+        try await withThrowingTaskGroup(of: Outcome?.self) { group in
+            group.addTask {
+                let stream = AnswerStream(to: request, outbound)
+                do {
+                    try await responder(request, stream)
+                } catch {
+                    return .cut
+                }
+                guard stream.isComplete else { return .cut }
+                return stream.keepsConnection && !request.body.hasFailed ? .keep : .close
+            }
+            group.addTask { await request.connection.hangUp.wait() ? .cut : nil }
+            while let outcome = try await group.next() {
+                // The client's end shields nothing: wait for the one that still serves.
+                guard let outcome else { continue }
+                group.cancelAll()
+                return outcome
+            }
+            return .cut
+        }
+    }
+
+    /// Ends the connection in a way that no client, and no proxy between, takes for the end of an answer.
+    private func reset(_ channel: any Channel) async {
+        if let options = channel as? any SocketOptionProvider {
+            try? await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
+        try? await channel.close()
+    }
+}

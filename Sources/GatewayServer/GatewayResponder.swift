@@ -1,0 +1,97 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Logging
+import NIOCore
+import SyncModel
+import WatermelonWire
+
+/// Decides who serves a request, and turns every error into an answer and every request into a line of the log.
+struct GatewayResponder: Sendable {
+    let sync: SyncResponder
+    let proxy: ReverseProxy
+    let health: HealthResponder
+    let origins: CrossOriginRules
+    let logger: Logger
+
+    /// Serves one request.
+    ///
+    /// - Throws: Where an answer has begun and cannot be ended: the connection must be cut then.
+    func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
+        var record = RequestRecord(request, logger: logger)
+        stream.commonFields = origins.answerFields(for: request.fields)
+        stream.commonFields[.requestID] = request.id
+        do {
+            try await route(request, stream, &record)
+        } catch {
+            try await fail(error, request, stream, &record)
+        }
+        record.write(stream)
+    }
+
+    private func route(
+        _ request: IncomingRequest, _ stream: AnswerStream, _ record: inout RequestRecord
+    ) async throws {
+        if request.method == .options, request.target == "*" { return try await stream.send(204) }
+        try RequestTarget.check(request.target)
+        try Self.check(request)
+        if let probe = HealthResponder.Probe(path: request.path) {
+            record.isProbe = true
+            return try await health.respond(probe, to: request, with: stream)
+        }
+        let route = sync.service.dialect.route(String(request.path))
+        if origins.isOn, CrossOriginRules.isPreflight(request.method, request.fields) {
+            let methods = route?.allowedMethods ?? ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+            return try await stream.send(204, origins.preflightFields(for: request.fields, methods: methods))
+        }
+        guard let route else { return try await proxy.forward(request, to: stream) }
+        if request.method == .options {
+            let methods = (route.allowedMethods + ["OPTIONS"]).joined(separator: ", ")
+            return try await stream.send(204, [.allow: methods])
+        }
+        record.isSync = true
+        record.figures = try await sync.respond(route, to: request, with: stream, logger: record.logger)
+    }
+
+    /// What HTTP/1.1 asks of a request before its path matters.
+    private static func check(_ request: IncomingRequest) throws {
+        let hosts = request.fields[values: .host]
+        guard hosts.count == 1 || (hosts.isEmpty && !request.isModern) else {
+            throw GatewayError(
+                status: 400, code: "request.host", message: "The request must name its host exactly once.")
+        }
+        guard request.method != .connect else {
+            throw GatewayError(
+                status: 400, code: "request.target", message: "The address of the request is not valid.")
+        }
+        let protocols = request.fields[values: .upgrade].joined(separator: ",").lowercased()
+        guard !protocols.contains("websocket") else {
+            throw GatewayError(
+                status: 501, code: "request.websocket",
+                message: "WebSockets do not pass through this gateway. Connect to the backend itself.")
+        }
+    }
+
+    private func fail(
+        _ error: any Error, _ request: IncomingRequest, _ stream: AnswerStream, _ record: inout RequestRecord
+    ) async throws {
+        let isAlone = error is ClientGone || (Task.isCancelled && request.connection.hangUp.isSignalled)
+        let failure = RequestFailure(isAlone ? ClientGone() : error)
+        record.failure = failure.error
+        record.cause = failure.error.cause ?? "\(error)"
+        guard !isAlone, !stream.hasBegun else {
+            record.write(stream)
+            throw error
+        }
+        let answer = FailureAnswer(
+            failure.error, requestID: request.id, accept: request.fields[.accept], extra: failure.fields)
+        do {
+            try await stream.send(failure.error.status, answer.fields, body: answer.body)
+        } catch {
+            record.write(stream)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Gateway
+import GatewayConfig
+import HTTPTypes
+import NIOCore
+
+/// Passes every request that is none of the gateway's own through to the backend, and the answer back.
+///
+/// The client's target is appended to the backend's URL as it stands: with `url = http://host/api`, `/users?x=1`
+/// becomes `http://host/api/users?x=1`. Bodies are streamed both ways as they are, never decompressed; whoever is slow
+/// slows the other side down.
+struct ReverseProxy: Sendable {
+    let reactor: CurlReactor
+    let backend: Configuration.Backend
+    let denied: DenyRules
+    /// Whether the gateway tells browsers itself what they may do.
+    let replacesCrossOrigin: Bool
+
+    /// Passes one request through.
+    ///
+    /// - Throws: `GatewayError`, `CurlError`, or what reading the client throws. If the answer has begun by then, the
+    ///   connection must be cut.
+    func forward(_ request: IncomingRequest, to stream: AnswerStream) async throws {
+        guard !denied.denies(request.path) else {
+            throw GatewayError(status: 403, code: "proxy.denied", message: "This address is not open to apps.")
+        }
+        try RequestTarget.checkUnambiguous(request.path)
+        guard backend.passThrough else {
+            throw GatewayError(status: 404, code: "proxy.off", message: "There is nothing at this address.")
+        }
+        let fields = PassedFields.toBackend(
+            request.fields, from: .init(peer: request.peer, requestID: request.id))
+        let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
+        let response = try await reactor.execute(
+            CurlRequest(
+                method: request.method, url: backend.url.description + request.target, fields: fields,
+                body: Self.body(of: request),
+                timeouts: CurlTimeouts(
+                    connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
+                    total: total)))
+        try await stream.begin(
+            response.status.code,
+            PassedFields.toClient(response.fields, replacingCrossOrigin: replacesCrossOrigin),
+            length: response.fields[.contentLength].flatMap { Int($0) })
+        for try await piece in response.body { try await stream.write(piece) }
+        try await stream.finish()
+    }
+
+    private static func body(of request: IncomingRequest) -> CurlRequest.Body {
+        guard request.hasBody, request.method != .head else { return .none }
+        let parts = request.body
+        return .stream(length: request.contentLength.map(Int64.init)) { writer in
+            while let piece = try await parts.nextBody() {
+                do {
+                    try await writer.write(piece)
+                } catch CurlError.closed {
+                    // The backend has answered without waiting for all of it; its answer says why.
+                    return
+                }
+            }
+        }
+    }
+}

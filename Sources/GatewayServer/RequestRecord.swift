@@ -1,0 +1,59 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Logging
+
+/// What the log tells of one request; never its query, its body or its credential.
+struct RequestRecord {
+    /// Carries the request id; for everybody who serves the request.
+    let logger: Logger
+    /// Whether it was on a sync path.
+    var isSync = false
+    /// Whether it only asked how the gateway is.
+    var isProbe = false
+    /// What a sync came to.
+    var figures: SyncFigures?
+    /// Why it failed.
+    var failure: GatewayError?
+    /// What lies behind that.
+    var cause: String?
+
+    private let method: String
+    private let path: String
+    private let start = ContinuousClock.now
+
+    init(_ request: IncomingRequest, logger: Logger) {
+        var logger = logger
+        logger[metadataKey: "request_id"] = "\(request.id)"
+        self.logger = logger
+        method = request.method.rawValue
+        path = Self.shown(request.path)
+    }
+
+    /// Writes the line.
+    func write(_ stream: AnswerStream) {
+        let status = stream.status ?? failure?.status ?? 0
+        let elapsed = (ContinuousClock.now - start).milliseconds
+        var metadata: Logger.Metadata = [
+            "method": "\(method)", "path": "\(path)", "status": "\(status)", "duration_ms": "\(elapsed)",
+            "bytes_out": "\(stream.bodyBytes)",
+        ]
+        if let failure { metadata["code"] = "\(failure.code)" }
+        // The status was promised before the failure.
+        if !stream.isComplete { metadata["cut"] = "true" }
+        if let figures { metadata.merge(figures.metadata) { own, _ in own } }
+        logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)
+        if let cause { logger.debug("cause", metadata: ["cause": "\(cause)"]) }
+    }
+
+    private func level(_ status: Int) -> Logger.Level {
+        if status >= 500 { return .warning }
+        return isProbe ? .debug : .info
+    }
+
+    /// The path without what would break a line, and cut where it is long.
+    private static func shown(_ path: Substring) -> String {
+        String(decoding: path.utf8.prefix(256).map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}

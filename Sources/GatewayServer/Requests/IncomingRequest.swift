@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOHTTP1
+
+/// One request of a client: its head, and the body that may still be coming.
+struct IncomingRequest: Sendable {
+    /// The method.
+    let method: HTTPRequest.Method
+    /// The request target exactly as it was sent.
+    let target: String
+    /// Whether the client speaks HTTP/1.1, not 1.0.
+    let isModern: Bool
+    /// Whether the client wants to send more on this connection.
+    let wantsKeepAlive: Bool
+    /// The header fields.
+    let fields: HTTPFields
+    /// What the log and the answer call it.
+    let id: String
+    /// The client's address, without its port; nil where it is not known.
+    let peer: String?
+    /// The body.
+    let body: RequestParts
+    /// Tells that the client has gone.
+    let connection: ConnectionState
+
+    init(_ head: HTTPRequestHead, peer: String?, body: RequestParts, connection: ConnectionState) {
+        // NIO's decoder knows only methods that are tokens.
+        method = HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get
+        target = head.uri
+        isModern = head.version.minor >= 1
+        // The decoder reads nothing behind a request that asks for another protocol.
+        wantsKeepAlive = head.isKeepAlive && head.version.minor >= 1 && !head.headers.contains(name: "upgrade")
+        var fields = HTTPFields()
+        for (name, value) in head.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        self.fields = fields
+        id = RequestID.accepted(fields[.requestID]) ?? RequestID.random()
+        self.peer = peer
+        self.body = body
+        self.connection = connection
+    }
+
+    /// The path of the target, still percent-encoded.
+    var path: Substring { target.prefix { $0 != "?" } }
+
+    /// What follows the question mark, still percent-encoded; empty where there is none.
+    var query: Substring { target[path.endIndex...].dropFirst() }
+
+    /// The announced length of the body; nil where it is chunked or missing.
+    var contentLength: Int? { fields[.contentLength].flatMap { Int($0) } }
+
+    /// Whether the request has a body, however long.
+    var hasBody: Bool { fields[.transferEncoding] != nil || contentLength ?? 0 > 0 }
+}
+
+extension HTTPField.Name {
+    /// Names one request in the logs of everybody who handles it.
+    static let requestID = known("X-Request-Id")
+    /// The stable code of an error.
+    static let errorCode = known("Rind-Error")
+    /// Tells nginx not to hold an answer back.
+    static let accelBuffering = known("X-Accel-Buffering")
+    /// Asks for another protocol on this connection.
+    static let upgrade = known("Upgrade")
+
+}

@@ -1,0 +1,69 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Gateway
+import HTTPTypes
+import NIOHTTP1
+import WatermelonWire
+
+/// Why a request failed, with the fields that its answer needs besides those of every error.
+struct RequestFailure: Error {
+    /// What the client hears.
+    var error: GatewayError
+    /// Such as `Allow`.
+    var fields = HTTPFields()
+
+    init(_ error: GatewayError, fields: HTTPFields = [:]) {
+        self.error = error
+        self.fields = fields
+    }
+
+    /// The failure behind any error.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as RequestFailure: self = failure
+        case let error as WireError:
+            self.error = GatewayError(error)
+            if !error.allowedMethods.isEmpty { fields[.allow] = Self.allow(error.allowedMethods) }
+        case is ClientTimeout:
+            self.error = GatewayError(
+                status: 408, code: "request.timeout", message: "The request took too long to arrive. Please try again.")
+        case is ClientGone:
+            // Nobody hears it; the status is nginx's, for the log.
+            self.error = GatewayError(status: 499, code: "request.client_gone", message: "The client has gone.")
+        case let error as HTTPParserError: self.error = GatewayError(parsing: error)
+        case let error as CurlError:
+            if case .upload(let cause) = error { self.init(cause) } else { self.error = GatewayError(proxying: error) }
+        default: self.error = GatewayError(error)
+        }
+    }
+
+    /// A path with other methods than the one asked for.
+    init(allowed methods: [String]) {
+        error = GatewayError(
+            status: 405, code: WireError.Code.method.rawValue,
+            message: "This address takes \(methods.joined(separator: " and ")) requests only.")
+        fields[.allow] = Self.allow(methods)
+    }
+
+    private static func allow(_ methods: [String]) -> String { (methods + ["OPTIONS"]).joined(separator: ", ") }
+}
+
+extension GatewayError {
+    /// An exchange that passed through to the backend and failed.
+    init(proxying error: CurlError) {
+        let message = "The server cannot be reached right now. Please try again in a moment."
+        let status: Int
+        switch error {
+        case .timeout: status = 504
+        case .invalidRequest: status = 400
+        case .cancelled, .shutDown: status = 503
+        default: status = 502
+        }
+        self.init(
+            status: status, code: status == 400 ? "request.malformed" : error.code,
+            message: status == 400 ? "The request cannot be passed on." : message,
+            retryAfter: status == 400 ? nil : 5, cause: error.description)
+    }
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import SyncModel
+
+/// What a request's target means for those who compare paths.
+///
+/// Front and backend must never read one target in two ways, or a path that is refused here could be reached there.
+/// So targets that could be are refused.
+package enum RequestTarget {
+    /// The longest target in bytes; what is longer gets 414.
+    package static let maximumLength = 16 * 1_024
+
+    /// Refuses what is no origin-form target (RFC 9112, 3.2.1): absolute URLs, `//…`, `*`, and bytes that a URL cannot
+    /// have.
+    ///
+    /// - Throws: ``GatewayError`` with `request.target` (400) or `request.target_too_long` (414).
+    package static func check(_ target: String) throws {
+        guard target.utf8.count <= maximumLength else {
+            throw GatewayError(
+                status: 414, code: "request.target_too_long", message: "The address of the request is too long.")
+        }
+        let isClean = target.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "#")
+        }
+        guard isClean, target.hasPrefix("/"), !target.hasPrefix("//") else {
+            throw GatewayError(
+                status: 400, code: "request.target", message: "The address of the request is not valid.")
+        }
+    }
+
+    /// Refuses a path that the backend might read in another way than this gateway.
+    ///
+    /// That is: dot segments however written, malformed escapes, and escaped slashes, backslashes and control bytes.
+    ///
+    /// - Throws: ``GatewayError`` with `proxy.ambiguous_target` (400).
+    package static func checkUnambiguous(_ path: some StringProtocol) throws {
+        for segment in path.utf8.split(separator: UInt8(ascii: "/")) {
+            let decoded = PercentCoding.decode(segment)
+            // Some servers drop what follows a semicolon before they look at dots.
+            let name = decoded.prefix { $0 != UInt8(ascii: ";") }
+            let isDots = name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
+            let isOdd = decoded.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            guard !isDots, !isOdd, hasOnlyWholeEscapes(segment) else {
+                throw GatewayError(
+                    status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")
+            }
+        }
+    }
+
+    /// The paths that some server might read in this one, each as its segments.
+    ///
+    /// Escapes are decoded once, twice and so on, backslashes are slashes, empty segments and dots are resolved, and
+    /// each reading comes with and without what follows a semicolon.
+    package static func readings(of path: some StringProtocol) -> [[[UInt8]]] {
+        var readings: [[[UInt8]]] = []
+        var bytes = Array(path.utf8)
+        // Each round decodes what the one before left; a path shrinks with it, so it ends by itself.
+        while true {
+            readings.append(segments(of: bytes, keepingParameters: true))
+            readings.append(segments(of: bytes, keepingParameters: false))
+            let decoded = PercentCoding.decode(bytes)
+            if decoded == bytes || readings.count >= 16 { return readings }
+            bytes = decoded
+        }
+    }
+
+    private static func segments(of path: [UInt8], keepingParameters: Bool) -> [[UInt8]] {
+        var segments: [[UInt8]] = []
+        for part in path.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
+            var name = part.prefix { $0 != 0 }
+            if !keepingParameters { name = name.prefix { $0 != UInt8(ascii: ";") } }
+            if name.isEmpty || name.elementsEqual(".".utf8) { continue }
+            if name.elementsEqual("..".utf8) { _ = segments.popLast() } else { segments.append(Array(name)) }
+        }
+        return segments
+    }
+
+    private static func hasOnlyWholeEscapes(_ segment: some Collection<UInt8>) -> Bool {
+        var rest = segment[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else { continue }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else { return false }
+            rest = rest.dropFirst(2)
+        }
+        return true
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}

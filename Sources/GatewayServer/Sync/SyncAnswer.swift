@@ -1,0 +1,95 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gzip
+import HTTPTypes
+import NIOCore
+
+/// The answer to a sync request on its way out: compressed where the client wants that, with its length where it is
+/// short.
+///
+/// It belongs to the task that serves the request.
+final class SyncAnswer {
+    /// Up to so many bytes are held back, to be sent with their length.
+    private static let shortLimit = 64 * 1_024
+    /// Compressing less gains nothing.
+    private static let compressedMinimum = 1_024
+    /// Fast: the bytes are many, JSON compresses well, and phones wait.
+    private static let level = 1
+
+    private let stream: AnswerStream
+    private let status: Int
+    private let fields: HTTPFields
+    private let wantsGzip: Bool
+    private var deflater: Deflater?
+    private var held = ByteBuffer()
+
+    init(_ stream: AnswerStream, status: Int, contentType: String, acceptEncoding: String?) {
+        self.stream = stream
+        self.status = status
+        wantsGzip = ContentCoding.acceptsGzip(acceptEncoding)
+        var fields = HTTPFields()
+        fields[.contentType] = contentType
+        fields[.cacheControl] = "no-store"
+        fields[.accelBuffering] = "no"
+        fields[.vary] = "Accept-Encoding"
+        fields[.xContentTypeOptions] = "nosniff"
+        self.fields = fields
+    }
+
+    /// Sends a space, which JSON allows before its value, and the head before the first one.
+    func sendSpace() async throws {
+        if !stream.hasBegun { try await begin() }
+        guard let deflater else { return try await stream.write(ByteBuffer(string: " ")) }
+        var output = ByteBuffer()
+        try deflater.write(ByteBuffer(string: " "), into: &output)
+        try deflater.flush(into: &output)
+        try await stream.write(output)
+    }
+
+    /// Sends a piece of the body, or holds it back.
+    func write(_ piece: [UInt8]) async throws {
+        if stream.hasBegun { return try await send(ByteBuffer(bytes: piece)) }
+        held.writeBytes(piece)
+        guard held.readableBytes > Self.shortLimit else { return }
+        try await begin()
+        try await send(held)
+        held = ByteBuffer()
+    }
+
+    /// Ends the body.
+    func finish() async throws {
+        guard stream.hasBegun else { return try await sendShort() }
+        if let deflater {
+            var output = ByteBuffer()
+            try deflater.finish(into: &output)
+            try await stream.write(output)
+        }
+        try await stream.finish()
+    }
+
+    private func begin() async throws {
+        var fields = fields
+        if wantsGzip {
+            deflater = try Deflater(level: Self.level)
+            fields[.contentEncoding] = "gzip"
+        }
+        try await stream.begin(status, fields, length: nil)
+    }
+
+    private func send(_ piece: ByteBuffer) async throws {
+        guard let deflater else { return try await stream.write(piece) }
+        var output = ByteBuffer()
+        try deflater.write(piece, into: &output)
+        try await stream.write(output)
+    }
+
+    private func sendShort() async throws {
+        var fields = fields
+        if wantsGzip, held.readableBytes >= Self.compressedMinimum {
+            held = try Deflater.compress(held, level: Self.level)
+            fields[.contentEncoding] = "gzip"
+        }
+        try await stream.send(status, fields, body: held)
+    }
+}

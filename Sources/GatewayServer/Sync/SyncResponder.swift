@@ -1,0 +1,102 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import HTTPTypes
+import Logging
+import NIOCore
+import WatermelonWire
+
+/// Serves the requests on the sync paths.
+struct SyncResponder: Sendable {
+    /// How long a client waits for the first byte, and for each further one, until the pull is complete.
+    struct Patience: Sendable {
+        /// Zero waits for the pull, however long it takes.
+        var firstByteAfter: Duration
+        var keepAliveEvery: Duration
+    }
+
+    let service: any SyncService
+    let collector: BodyCollector
+    let budget: ByteBudget
+    let patience: Patience
+    let origins: CrossOriginRules
+
+    /// Serves one request.
+    ///
+    /// - Returns: What it came to.
+    /// - Throws: Any error. If the answer has begun by then, the connection must be cut.
+    func respond(
+        _ route: WireDialect.Route, to request: IncomingRequest, with stream: AnswerStream, logger: Logger
+    ) async throws -> SyncFigures {
+        let methods = route.allowedMethods
+        guard methods.contains(request.method.rawValue) else { throw RequestFailure(allowed: methods) }
+        let lease = budget.lease()
+        defer { withExtendedLifetime(lease) {} }
+        let body = try await collector.collect(
+            announced: request.contentLength, coding: request.fields[.contentEncoding], lease: lease,
+            next: request.body.nextBody)
+        let parsed = try RequestReader(dialect: service.dialect).read(
+            method: request.method.rawValue, route: route, query: String(request.query), body: body)
+        let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
+        switch parsed {
+        case .pull(let pull): return try await serve(pull, caller, request, stream)
+        case .push(let push): return try await serve(push, caller, request, stream)
+        }
+    }
+
+    private func serve(
+        _ push: PushRequest, _ caller: Caller, _ request: IncomingRequest, _ stream: AnswerStream
+    ) async throws -> SyncFigures {
+        guard !origins.isForgeable(request.fields) else {
+            throw GatewayError(status: 403, code: "request.origin", message: "This page may not sync.")
+        }
+        // Whether it was applied must not depend on a client that lost its connection meanwhile.
+        try request.connection.hangUp.shield()
+        let reply: any PushReply = try await service.push(push, caller: caller)
+        let answer = SyncAnswer(
+            stream, status: reply.status, contentType: reply.contentType,
+            acceptEncoding: request.fields[.acceptEncoding])
+        try await answer.write(reply.body)
+        try await answer.finish()
+        return reply.figures
+    }
+
+    private enum Event: Sendable {
+        case complete(any PullReply)
+        case wakeUp
+    }
+
+    private func serve(
+        _ pull: PullRequest, _ caller: Caller, _ request: IncomingRequest, _ stream: AnswerStream
+    ) async throws -> SyncFigures {
+        let answer = SyncAnswer(
+            stream, status: 200, contentType: AnswerWriter.contentType,
+            acceptEncoding: request.fields[.acceptEncoding])
+        // HTTP/1.0 cannot tell a body that was cut from one that ended.
+        let sendsSpace = patience.firstByteAfter > .zero && request.isModern
+        let reply = try await withThrowingTaskGroup(of: Event.self) { group -> any PullReply in
+            group.addTask { .complete(try await service.pull(pull, caller: caller)) }
+            if sendsSpace { group.addTask { try await Self.wakeUp(after: patience.firstByteAfter) } }
+            while let event = try await group.next() {
+                switch event {
+                case .complete(let reply):
+                    group.cancelAll()
+                    return reply
+                case .wakeUp:
+                    try await answer.sendSpace()
+                    group.addTask { try await Self.wakeUp(after: patience.keepAliveEvery) }
+                }
+            }
+            throw CancellationError()
+        }
+        try await reply.write(to: answer.write)
+        try await answer.finish()
+        return reply.figures
+    }
+
+    private static func wakeUp(after delay: Duration) async throws -> Event {
+        try await Task.sleep(for: max(delay, .milliseconds(10)))
+        return .wakeUp
+    }
+}
