@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
-package import Gateway
 package import GatewayConfig
 import HummingbirdCore
 package import Logging
 import NIOCore
 import NIOPosix
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// The gateway's HTTP server: sync paths, health, and everything else passed through to the backend.
 ///

@@ -57,7 +57,7 @@ struct GatewayResponder: Sendable {
 
     /// What HTTP/1.1 asks of a request before its path matters.
     private static func check(_ request: IncomingRequest) throws {
-        let hosts = request.fields[values: .host]
+        let hosts = request.fields[values: .hostName]
         guard hosts.count == 1 || (hosts.isEmpty && !request.isModern) else {
             throw GatewayError(
                 status: 400, code: "request.host", message: "The request must name its host exactly once.")

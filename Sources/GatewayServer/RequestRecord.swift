@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import HTTPTypes
 import Logging
 
 /// What the log tells of one request; never its query, its body or its credential.
@@ -54,6 +55,7 @@ struct RequestRecord {
 
     /// The path without what would break a line, and cut where it is long.
     private static func shown(_ path: Substring) -> String {
-        String(decoding: path.utf8.prefix(256).map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+        String(
+            decoding: path.utf8.prefix(256).map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import HTTPTypes
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -36,7 +37,8 @@ extension GatewayError {
         switch error {
         case .headerOverflow:
             self.init(
-                status: 431, code: "request.head_too_large", message: "The request's address or its fields are too long.")
+                status: 431, code: "request.head_too_large",
+                message: "The request's address or its fields are too long.")
         case .invalidVersion:
             self.init(status: 505, code: "request.http_version", message: "Only HTTP/1.1 and 1.0 are spoken here.")
         default:

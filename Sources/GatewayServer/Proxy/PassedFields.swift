@@ -57,7 +57,7 @@ package enum PassedFields {
         if !chain.isEmpty { fields[.forwardedFor] = chain.joined(separator: ", ") }
         let scheme = trusted[.forwardedProto]?.lowercased() ?? ""
         fields[.forwardedProto] = ["http", "https"].contains(scheme) ? scheme : "http"
-        if let host = trusted[.forwardedHost] ?? request[.host], !host.isEmpty { fields[.forwardedHost] = host }
+        if let host = trusted[.forwardedHost] ?? request[.hostName], !host.isEmpty { fields[.forwardedHost] = host }
         fields[.requestID] = origin.requestID
         fields[.via] = via(request)
         return fields
@@ -95,10 +95,4 @@ extension HTTPField.Name {
     fileprivate static let forwardedFor = known("X-Forwarded-For")
     fileprivate static let forwardedProto = known("X-Forwarded-Proto")
     fileprivate static let forwardedHost = known("X-Forwarded-Host")
-
-    /// A name that is a token, written in this code.
-    static func known(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token") }
-        return name
-    }
 }

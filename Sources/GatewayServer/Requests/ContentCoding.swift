@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import Gzip
+package import Gzip
 import HTTPTypes
 
 /// What `Accept-Encoding` and `Content-Encoding` say (RFC 9110, 8.4 and 12.5.3).

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import HTTPTypes
+package import HTTPTypes
 
 /// Which web pages may call the gateway, and how browsers are told (the Fetch standard, "HTTP CORS protocol").
 package struct CrossOriginRules: Sendable {
@@ -66,7 +66,7 @@ package struct CrossOriginRules: Sendable {
             return false
         }
         if origins.contains(origin.lowercased()) { return false }
-        guard let separator = origin.firstRange(of: "://"), let host = request[.host] else { return true }
+        guard let separator = origin.firstRange(of: "://"), let host = request[.hostName] else { return true }
         return origin[separator.upperBound...].lowercased() != host.lowercased()
     }
 }

@@ -64,7 +64,15 @@ extension HTTPField.Name {
     static let errorCode = known("Rind-Error")
     /// Tells nginx not to hold an answer back.
     static let accelBuffering = known("X-Accel-Buffering")
+    /// The host that the client asked for.
+    static let hostName = known("Host")
     /// Asks for another protocol on this connection.
     static let upgrade = known("Upgrade")
+
+    /// A name that is a token, written in this code.
+    static func known(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token") }
+        return name
+    }
 
 }

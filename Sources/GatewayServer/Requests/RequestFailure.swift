@@ -21,21 +21,18 @@ struct RequestFailure: Error {
 
     /// The failure behind any error.
     init(_ error: any Error) {
-        switch error {
-        case let failure as RequestFailure: self = failure
-        case let error as WireError:
-            self.error = GatewayError(error)
-            if !error.allowedMethods.isEmpty { fields[.allow] = Self.allow(error.allowedMethods) }
-        case is ClientTimeout:
-            self.error = GatewayError(
-                status: 408, code: "request.timeout", message: "The request took too long to arrive. Please try again.")
-        case is ClientGone:
-            // Nobody hears it; the status is nginx's, for the log.
-            self.error = GatewayError(status: 499, code: "request.client_gone", message: "The client has gone.")
-        case let error as HTTPParserError: self.error = GatewayError(parsing: error)
-        case let error as CurlError:
-            if case .upload(let cause) = error { self.init(cause) } else { self.error = GatewayError(proxying: error) }
-        default: self.error = GatewayError(error)
+        // What the client did while its body was uploaded comes wrapped.
+        if case CurlError.upload(let cause) = error {
+            self.init(cause)
+            return
+        }
+        if let failure = error as? RequestFailure {
+            self = failure
+            return
+        }
+        self.init(GatewayError(serving: error))
+        if let error = error as? WireError, !error.allowedMethods.isEmpty {
+            fields[.allow] = Self.allow(error.allowedMethods)
         }
     }
 
@@ -51,6 +48,21 @@ struct RequestFailure: Error {
 }
 
 extension GatewayError {
+    fileprivate init(serving error: any Error) {
+        switch error {
+        case is ClientTimeout:
+            self.init(
+                status: 408, code: "request.timeout",
+                message: "The request took too long to arrive. Please try again.")
+        case is ClientGone:
+            // Nobody hears it; the status is nginx's, for the log.
+            self.init(status: 499, code: "request.client_gone", message: "The client has gone.")
+        case let error as HTTPParserError: self.init(parsing: error)
+        case let error as CurlError: self.init(proxying: error)
+        default: self.init(error)
+        }
+    }
+
     /// An exchange that passed through to the backend and failed.
     init(proxying error: CurlError) {
         let message = "The server cannot be reached right now. Please try again in a moment."

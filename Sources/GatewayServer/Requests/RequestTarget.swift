@@ -41,7 +41,9 @@ package enum RequestTarget {
             // Some servers drop what follows a semicolon before they look at dots.
             let name = decoded.prefix { $0 != UInt8(ascii: ";") }
             let isDots = name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
-            let isOdd = decoded.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            let isOdd = decoded.contains {
+                $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\")
+            }
             guard !isDots, !isOdd, hasOnlyWholeEscapes(segment) else {
                 throw GatewayError(
                     status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")

@@ -1,0 +1,102 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayServer
+import Gzip
+import NIOCore
+import Testing
+
+@Suite struct ContentCodingTests {
+    @Test(
+        arguments: [
+            (nil, false), ("", false), ("gzip", true), ("GZIP", true), ("x-gzip", true), ("gzip, deflate, br", true),
+            ("br", false), ("gzip;q=0", false), ("gzip; q=0.000", false), ("gzip;q=0.001", true), ("gzip;q=1.0", true),
+            ("*", true), ("*;q=0", false), ("gzip;q=0, *", false), ("gzip, *;q=0", true), ("identity", false),
+            ("identity, gzip;q=0.5", false), ("identity;q=0.5, gzip;q=0.5", true), ("identity;q=0", false),
+            ("gzip;q=2", false), ("gzip;q=x", false), ("gzip;q=0.0001", false), ("deflate;q=1,  gzip ;q=0.8", true),
+        ] as [(String?, Bool)])
+    func `gzip goes to those who want it`(field: String?, accepts: Bool) {
+        #expect(ContentCoding.acceptsGzip(field) == accepts)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("", nil), ("identity", nil), ("gzip", .gzip), ("X-GZip", .gzip), ("deflate", .deflate),
+            ("identity, gzip", .gzip),
+        ] as [(String?, Inflater.Format?)])
+    func `what a body is compressed with is understood`(field: String?, format: Inflater.Format?) throws {
+        #expect(try ContentCoding.format(of: field) == format)
+    }
+
+    @Test(arguments: ["br", "zstd", "gzip, gzip", "compress", "gzip;q=1"])
+    func `other compressions are refused`(field: String) {
+        #expect(throws: (any Error).self) { try ContentCoding.format(of: field) }
+    }
+}
+
+@Suite struct BodyCollectorTests {
+    private let content = ByteBuffer(string: String(repeating: "{\"a\":[1,2,3]}", count: 1_000))
+
+    private func collect(
+        _ pieces: [ByteBuffer], coding: String? = nil, limit: Int = 1 << 20, inflatedLimit: Int = 1 << 20,
+        budget: Int = 1 << 20, announced: Int? = nil
+    ) async throws -> [UInt8] {
+        var rest = pieces[...]
+        let collector = BodyCollector(limit: limit, inflatedLimit: inflatedLimit)
+        return try await collector.collect(
+            announced: announced, coding: coding, lease: ByteBudget(limit: budget).lease(),
+            next: { rest.popFirst() })
+    }
+
+    private func code(_ body: () async throws -> [UInt8]) async -> String? {
+        do { _ = try await body() } catch { return (error as? GatewayError)?.code }
+        return nil
+    }
+
+    @Test(arguments: [1, 7, 1_000])
+    func `a compressed body comes out as it was, however it is cut`(size: Int) async throws {
+        var compressed = try Deflater.compress(content)
+        var pieces: [ByteBuffer] = []
+        while let piece = compressed.readSlice(length: min(size, compressed.readableBytes)), piece.readableBytes > 0 {
+            pieces.append(piece)
+        }
+        #expect(try await collect(pieces, coding: "gzip") == Array(content.readableBytesView))
+    }
+
+    @Test func `a plain body comes out as it was`() async throws {
+        #expect(try await collect([content, content]).count == 2 * content.readableBytes)
+        #expect(try await collect([]).isEmpty)
+    }
+
+    @Test func `a body beyond a limit is refused before it is whole`() async throws {
+        let size = content.readableBytes
+        #expect(try await collect([content], limit: size).count == size)
+        #expect(await code { try await collect([content], limit: size - 1) } == "request.body_too_large")
+        #expect(await code { try await collect([], limit: 10, announced: 11) } == "request.body_too_large")
+        let compressed = try Deflater.compress(content)
+        #expect(try await collect([compressed], coding: "gzip", inflatedLimit: size).count == size)
+        #expect(
+            await code { try await collect([compressed], coding: "gzip", inflatedLimit: size - 1) }
+                == "request.body_too_large")
+    }
+
+    @Test func `a damaged or short compressed body is refused`() async throws {
+        let compressed = try Deflater.compress(content)
+        let short = try #require(compressed.getSlice(at: 0, length: compressed.readableBytes - 5))
+        #expect(await code { try await collect([short], coding: "gzip") } == "request.compressed_body")
+        #expect(
+            await code { try await collect([ByteBuffer(string: "{}")], coding: "gzip") } == "request.compressed_body")
+    }
+
+    @Test func `memory is given back with the lease`() throws {
+        let budget = ByteBudget(limit: 10)
+        do {
+            let first = budget.lease()
+            try first.take(8)
+            #expect(throws: GatewayError.self) { try budget.lease().take(3) }
+            withExtendedLifetime(first) {}
+        }
+        try budget.lease().take(10)
+    }
+}

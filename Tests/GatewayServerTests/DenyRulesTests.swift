@@ -1,0 +1,52 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayServer
+import SyncModel
+import Testing
+
+@Suite struct DenyRulesTests {
+    private let rules: DenyRules
+
+    init() throws {
+        rules = try DenyRules(
+            backend: Support.configuration("denied_paths = /admin, /users/{id}/keys").backend,
+            streamPush: Call(method: "POST", target: [.text("/v1/push?atomic="), .placeholder("id")]))
+    }
+
+    @Test(arguments: [
+        "/sync/stream", "/sync/stream/", "/sync/stream/x", "/sync/ack", "/sync/ack/x", "/%73ync/stream",
+        "/sync/%73tream", "/sync/s%74rea%6D", "/sync/s%74rea%6d", "/SYNC/Stream", "/sync//stream", "//sync/stream",
+        "/x/../sync/stream", "/x/%2e%2e/sync/stream", "/x/..%2fsync/stream", "/./sync/./stream", "/sync/stream;a=b",
+        "/sync;a/stream", "/sync%3Ba/stream", "/sync%2Fstream", "/sync%2fack", "/sync\\stream", "/sync%5Cstream",
+        "/sync/stream%00", "/sync/stream%00.png", "/sync/%2573tream", "/sync%252Fstream", "/%2573ync/%252e/stream",
+        "/../sync/stream", "/a/b/../../sync/ack", "/..;/sync/stream", "/v1/push", "/v1/push/x", "/admin", "/admin/x",
+        "/Admin/", "/users/7/keys", "/users/7/keys/1", "/users/%37/%6beys",
+    ])
+    func `the backend's own paths are denied however they are written`(path: String) {
+        #expect(rules.denies(path))
+    }
+
+    @Test(arguments: [
+        "/", "/sync", "/sync/", "/sync/streams", "/sync/acks", "/synchronise/stream", "/api/sync/stream", "/stream",
+        "/v1/pushes", "/v1", "/users/7", "/users/keys", "/users/7/8/keys", "/administrator", "/a%2Fsync", "/sync/strea",
+        "/auth/login", "/assets/1/thumbnail",
+    ])
+    func `other paths are not`(path: String) {
+        #expect(!rules.denies(path))
+    }
+
+    @Test func `a call to the backend's root denies nothing else`() throws {
+        var backend = try Support.configuration().backend
+        backend.stream = Call(method: "POST", target: [.text("/")])
+        let rules = DenyRules(backend: backend, streamPush: nil)
+        #expect(!rules.denies("/login") && rules.denies("/sync/ack"))
+    }
+
+    @Test func `a placeholder in a call's path stands for any segment`() throws {
+        var backend = try Support.configuration().backend
+        backend.stream = Call(method: "POST", target: [.text("/t/"), .placeholder("base"), .text("/stream")])
+        let rules = DenyRules(backend: backend, streamPush: nil)
+        #expect(rules.denies("/t/1/stream") && rules.denies("/t/x/stream/y") && !rules.denies("/t/1/other"))
+    }
+}
