@@ -108,7 +108,10 @@ let package = Package(
         .testTarget(name: "StateStoreTests", dependencies: ["StateStore", "SyncModel", grdb, nioLocks]),
         .testTarget(
             name: "BackendTests",
-            dependencies: ["Backend", "Curl", "DemoBackend", "JSONBytes", "SyncModel", nioCore, httpTypes, log]),
+            dependencies: [
+                "Backend", "Curl", "DemoBackend", "Gzip", "JSONBytes", "SyncModel", nioCore, nioPosix, nioLocks,
+                httpTypes, log,
+            ]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

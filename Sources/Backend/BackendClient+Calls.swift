@@ -6,82 +6,91 @@ import HTTPTypes
 import JSONBytes
 package import SyncModel
 
-// Single writes, by the templates of the configuration.
-extension BackendClient {
-    /// Makes one write call.
-    ///
-    /// Statuses mean what the template says; without that 2xx is ok, 404 and 410 are missing, 409 and 412 are conflict,
-    /// and every other 4xx that a repetition will not change is rejected.
-    ///
-    /// - Parameters:
-    ///   - call: The template.
-    ///   - values: What its placeholders stand for.
-    ///   - hasBody: Whether all writable columns are sent where the template has no body.
-    ///   - credentials: Whose call it is.
-    /// - Returns: What it came to.
-    /// - Throws: ``BackendError`` where that is not known, or it was not tried.
-    package func call(
-        _ call: Call, _ values: CallValues, hasBody: Bool, _ credentials: ForwardedCredentials
-    ) async throws(BackendError) -> CallOutcome {
-        let body = call.body == nil && hasBody ? values.fill(.allColumns).serialised : nil
-        let request = try request(call, values, credentials, body: body)
-        let response = try await send(request)
-        let status = response.status.code
-        if let told = call.statuses[status] {
-            return try await outcome(Self.meaning(told), of: call, response)
-        }
-        switch status {
-        case 200..<300: return try await outcome(.ok, of: call, response)
-        case 401: throw .unauthorized
-        case 403: throw .forbidden
-        case 404, 410: return try await outcome(.missing, of: call, response)
-        case 409, 412: return try await outcome(.conflict, of: call, response)
-        case 408, 425, 429, 503: throw .busy(status: status, retryAfter: Self.retryAfter(response.fields))
-        case 400..<500: return try await outcome(.rejected, of: call, response)
-        default: throw .failed(status: status, body: await errorBody(response))
-        }
-    }
+/// What came of a call of a REST push.
+package struct CallOutcome: Hashable, Sendable {
+    /// What the answer means by the configuration.
+    package let meaning: Call.Meaning
+    /// The answer's status.
+    package let status: Int
+    /// What stands at the call's `returns` path, as text; never nil where the call has one and the meaning is ok.
+    package let returned: String?
 
-    private func outcome(
-        _ meaning: CallOutcome.Meaning, of call: Call, _ response: CurlResponse
-    ) async throws(BackendError) -> CallOutcome {
-        let status = response.status.code
-        guard (200..<300).contains(status), meaning == .ok else {
-            return CallOutcome(meaning: meaning, status: status, message: await errorBody(response))
-        }
-        guard call.returns != nil || !call.when.isEmpty else {
-            // The body is of no interest, but reading it lets the connection be used again.
-            _ = try? await response.body.collect(upTo: settings.answerBytes)
-            return CallOutcome(meaning: .ok, status: status)
-        }
-        let answer = try await document(response)
-        let holds = call.when.isEmpty || call.when.contains { answer[$0.path].map($0.value.matches) ?? false }
-        guard holds else {
-            let message = String(decoding: answer.serialised.prefix(Self.keptErrorBytes), as: UTF8.self)
-            return CallOutcome(meaning: .rejected, status: status, message: message)
-        }
-        let id = call.returns.flatMap { answer[$0] }
-        return CallOutcome(meaning: .ok, status: status, id: id?.string ?? id?.number?.spelling)
-    }
-
-    private static func meaning(_ meaning: Call.Meaning) -> CallOutcome.Meaning {
-        switch meaning {
-        case .ok: .ok
-        case .missing: .missing
-        case .exists: .exists
-        case .conflict: .conflict
-        case .rejected: .rejected
-        }
+    /// An outcome.
+    package init(meaning: Call.Meaning, status: Int, returned: String? = nil) {
+        self.meaning = meaning
+        self.status = status
+        self.returned = returned
     }
 }
 
-extension Column.Literal {
-    /// Whether a JSON value is this literal.
-    fileprivate func matches(_ value: JSONValue) -> Bool {
-        switch self {
-        case .string(let text): value.string == text
-        case .number(let number): value.double == number
-        case .boolean(let bool): value.bool == bool
+extension BackendClient {
+    /// Makes a call of a REST push, and says what its answer means.
+    ///
+    /// The configured statuses come first, then 2xx is ok and 409 and 412 are conflict; every other status is thrown.
+    /// A 2xx that meets none of the call's conditions is rejected: the backend said no in its body.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - values: What is filled in; each value in the target stays within its segment.
+    ///   - credentials: The caller's.
+    /// - Returns: What came of it.
+    /// - Throws: ``BackendError``; where ``BackendError/isOutcomeUnknown`` holds it may have happened nevertheless.
+    package func call(
+        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> CallOutcome {
+        let response = try await send(call, values, credentials)
+        let status = response.status.code
+        let isSuccess = response.status.kind == .successful
+        var meaning = call.statuses[status]
+        if meaning == nil {
+            if isSuccess { meaning = .ok }
+            if status == 409 || status == 412 { meaning = .conflict }
         }
+        guard let meaning else {
+            try await requireSuccess(response)
+            throw .unexpectedStatus(status)
+        }
+        let wantsConditions = isSuccess && !call.when.isEmpty
+        let wantsID = call.returns != nil && (meaning == .ok || meaning == .exists)
+        guard wantsConditions || wantsID else {
+            await drain(response)
+            return CallOutcome(meaning: meaning, status: status)
+        }
+        let answer = try await json(response, limit: settings.maximumAnswerBytes)
+        if wantsConditions, !call.when.contains(where: { answer.value(at: $0.path)?.equals($0.value) ?? false }) {
+            return CallOutcome(meaning: .rejected, status: status)
+        }
+        let returned = call.returns.flatMap { answer.value(at: $0)?.idText }
+        if wantsID, meaning == .ok, returned == nil {
+            throw .malformedAnswer("there is no id at \(call.returns?.description ?? "")")
+        }
+        return CallOutcome(meaning: meaning, status: status, returned: returned)
+    }
+
+    /// What stands at a path of the answer to a call, such as the backend's word on who the caller is.
+    ///
+    /// - Parameters:
+    ///   - call: Normally a `GET`.
+    ///   - path: Where to look.
+    ///   - credentials: The caller's.
+    /// - Returns: A string, or a number as it is spelled; nil where nothing of the kind stands there.
+    /// - Throws: ``BackendError/credentialRefused(status:)`` where the backend does not know the caller.
+    package func value(
+        of call: Call, at path: Path, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> String? {
+        let response = try await send(call, CallValues(), credentials)
+        try await requireSuccess(response)
+        return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)?.idText
+    }
+
+    /// Asks the backend for anything at all, as a stranger, to see whether it is there.
+    ///
+    /// - Returns: The status, whichever it is: a refusal shows that somebody answers.
+    /// - Throws: ``BackendError/transport(_:)`` where nobody does.
+    package func probe() async throws(BackendError) -> Int {
+        let call = settings.list ?? Call(method: "GET", target: [.text("/")])
+        let response = try await send(call, CallValues(), .none)
+        await drain(response)
+        return response.status.code
     }
 }

@@ -2,75 +2,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
-import HTTPTypes
 import JSONBytes
 package import SyncModel
 
-// Checkpoints that the backend keeps for each session (`docs/BACKEND-PROTOCOL.md`).
 extension BackendClient {
-    /// The most checkpoints that a list may have.
-    private static let maximumListed = 10_000
-
-    /// Sets checkpoints, in as many calls as `ack_batch` asks for.
+    /// Sets checkpoints, a batch of ``BackendSettings/ackBatch`` after the other; for no tokens nothing is sent.
     ///
-    /// Calling it again with the same tokens does no harm. A reset token must be sent alone: it makes the backend drop
-    /// every other token of its call.
-    ///
-    /// - Throws: ``BackendError``; any part of the tokens may then be set.
-    package func acknowledge(_ tokens: [String], _ credentials: ForwardedCredentials) async throws(BackendError) {
-        guard let call = settings.ack else { throw .notConfigured("ack") }
-        var rest = tokens[...]
-        while !rest.isEmpty {
-            let batch = rest.prefix(settings.ackBatch)
-            rest = rest.dropFirst(settings.ackBatch)
-            try await perform(call, ["acks": .array(batch.map { .string($0) })], credentials)
+    /// The backend may move backwards by it. The token of a reset must come alone: with it the backend drops all
+    /// others of the same call. When it throws, some batches may have been taken: the position is unknown.
+    package func acknowledge(
+        _ tokens: [String], _ credentials: ForwardedCredentials
+    ) async throws(BackendError) {
+        guard let call = settings.acknowledge else { throw .notConfigured("ack") }
+        let size = max(1, settings.ackBatch)
+        for start in stride(from: 0, to: tokens.count, by: size) {
+            let batch = tokens[start..<min(start + size, tokens.count)]
+            try await change(call, ["acks": .array(batch.map { .string($0) })], credentials)
         }
     }
 
-    /// The checkpoints that the backend holds for the session.
+    /// What the backend holds for the caller's session, by the tokens' own namespaces.
+    ///
+    /// - Returns: The vector.
+    /// - Throws: ``BackendError/malformedAnswer(_:)`` where the answer is no array of types and tokens, or larger than
+    ///   the limits.
     package func list(_ credentials: ForwardedCredentials) async throws(BackendError) -> CheckpointVector {
         guard let call = settings.list else { throw .notConfigured("list") }
-        var request = try request(call, CallValues([:]), credentials)
-        request.fields[.accept] = "application/json"
-        let response = try await send(request)
-        try await checkStatus(response)
-        guard let entries = try await document(response).array, entries.count <= Self.maximumListed else {
-            throw .unexpectedAnswer("the list of checkpoints is no array, or a very long one")
+        let response = try await send(call, CallValues(), credentials)
+        try await requireSuccess(response)
+        let answer = try await json(response, limit: settings.maximumAnswerBytes)
+        let array = call.returns.map { answer.value(at: $0) } ?? answer
+        guard let entries = array?.array else { throw .malformedAnswer("the list of checkpoints is no array") }
+        guard entries.count <= settings.maximumCheckpoints else {
+            throw .malformedAnswer("there are more than \(settings.maximumCheckpoints) checkpoints")
         }
         var vector = CheckpointVector()
         for entry in entries {
-            guard let token = entry[settings.ackField]?.string else {
-                throw .unexpectedAnswer("a listed checkpoint has no '\(settings.ackField)'")
+            guard let type = entry[settings.typeField]?.string, let token = entry[settings.ackField]?.string,
+                !type.isEmpty, !token.isEmpty
+            else { throw .malformedAnswer("a checkpoint lacks its type or its token") }
+            guard token.utf8.count <= settings.maximumTokenBytes else {
+                throw .malformedAnswer("a token has more than \(settings.maximumTokenBytes) bytes")
             }
-            vector.advance(to: Checkpoint(token: token, lineType: entry[settings.typeField]?.string ?? ""))
+            vector.advance(to: Checkpoint(token: token, lineType: type))
         }
         return vector
     }
 
-    /// Deletes the checkpoints of these namespaces; of none, it does nothing.
+    /// Makes the backend forget the checkpoints of these namespaces; for none nothing is sent.
+    ///
+    /// When it throws, the position is unknown.
     package func forget(
         namespaces: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
-        guard !namespaces.isEmpty else { return }
         guard let call = settings.forget else { throw .notConfigured("forget") }
-        try await perform(call, ["namespaces": .array(namespaces.map { .string($0) })], credentials)
+        guard !namespaces.isEmpty else { return }
+        try await change(call, ["namespaces": .array(namespaces.map { .string($0) })], credentials)
     }
 
-    /// Deletes all checkpoints of the session: the same call without the member that names namespaces.
+    /// Makes the backend forget all checkpoints of the caller's session.
+    ///
+    /// The call's template loses the member of `{namespaces}`: an empty list would be an error to some backends.
     package func forgetAll(_ credentials: ForwardedCredentials) async throws(BackendError) {
         guard let call = settings.forget else { throw .notConfigured("forget") }
-        try await perform(call, [:], credentials)
+        try await change(call, [:], credentials)
     }
 
-    private func perform(
+    /// A call that sets what the same call would set again, and whose answer does not matter.
+    private func change(
         _ call: Call, _ values: [String: JSONValue], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
-        var request = try request(call, CallValues(values), credentials)
-        // Setting the same tokens or deleting the same namespaces again changes nothing.
-        request.isIdempotent = true
-        let response = try await send(request)
-        try await checkStatus(response)
-        // The body is of no interest, but reading it lets the connection be used again.
-        _ = try? await response.body.collect(upTo: Self.keptErrorBytes)
+        let response = try await send(call, CallValues(values), credentials) { $0.isIdempotent = true }
+        try await requireSuccess(response)
+        await drain(response)
     }
 }

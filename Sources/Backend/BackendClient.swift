@@ -2,139 +2,146 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
-import Gzip
 import HTTPTypes
 import JSONBytes
+package import Logging
 import NIOCore
-package import SyncModel
+import SyncModel
 
-/// Speaks the backend's protocol: streams, checkpoints, single calls and stream pushes.
+/// Speaks the backend's protocol on behalf of one caller at a time.
 ///
-/// It keeps nothing between calls but connections, and never decides anything: what a failure means is the caller's.
+/// It knows no state and takes no decisions: each method is one exchange, or a few of the same kind, made with the
+/// credential that it is given. Error bodies go to the log at debug, cut; they never leave this module otherwise.
 package struct BackendClient: Sendable {
-    /// The most bytes of an error's body that are kept for the log.
-    static let keptErrorBytes = 2_048
-
-    /// What the configuration says.
+    /// How the backend is spoken to.
     package let settings: BackendSettings
-    let reactor: CurlReactor
+    /// Where error bodies go; a copy of the client with a request's own logger says whose they are.
+    package var logger: Logger
+    private let reactor: CurlReactor
+
+    /// How many bytes of an error's body are logged.
+    static let loggedBytes = 2048
+    /// How many bytes of an error's body are looked at, and how many of an unneeded one are read to keep a connection.
+    static let drainedBytes = 64 * 1024
 
     /// A client of one backend.
-    package init(settings: BackendSettings, reactor: CurlReactor) {
+    package init(
+        settings: BackendSettings, reactor: CurlReactor, logger: Logger = Logger(label: "rind.backend")
+    ) {
         self.settings = settings
         self.reactor = reactor
+        self.logger = logger
     }
 
-    /// Opens a stream of these request types from the vector on.
-    ///
-    /// - Parameters:
-    ///   - types: What is asked for.
-    ///   - vector: Travels in the request where its template has `{checkpoints}` or `{acks}`.
-    ///   - credentials: Whose stream it is.
-    /// - Returns: The bytes as they come; drop it to end the stream.
-    /// - Throws: ``BackendError``.
-    package func openStream(
-        types: [String], vector: CheckpointVector, _ credentials: ForwardedCredentials
-    ) async throws(BackendError) -> BackendStream {
-        let values: [String: JSONValue] = [
-            "types": .array(types.map { .string($0) }),
-            "checkpoints": .object(vector.namespaces.map { .init($0, .string(vector[$0] ?? "")) }),
-            "acks": .array(vector.namespaces.map { .string(vector[$0] ?? "") }),
-        ]
-        var request = try request(settings.stream, CallValues(values), credentials)
-        request.fields[.accept] = "application/jsonlines+json, application/x-ndjson, application/json;q=0.5"
-        // Never brotli: it buffers megabytes before the first line comes out.
-        request.fields[.acceptEncoding] = "gzip"
-        request.timeouts = settings.streamTimeouts
-        // A stream changes nothing, so a dead connection may be replaced quietly.
-        request.isIdempotent = true
-        let response = try await send(request)
-        try await checkStatus(response)
-        return try BackendStream(response, limit: settings.streamBytes)
-    }
-
-    /// Reads one value of a JSON answer, such as the user's id in the answer to a who-am-I.
-    ///
-    /// - Returns: A string or number as text; nil where there is nothing at the path.
-    /// - Throws: ``BackendError``.
-    package func value(
-        of call: Call, at path: Path, _ credentials: ForwardedCredentials
-    ) async throws(BackendError) -> String? {
-        var request = try request(call, CallValues([:]), credentials)
+    /// Makes the request of a call and gives the answer, whatever its status.
+    func send(
+        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials,
+        _ adjust: (inout CurlRequest) -> Void = { _ in }
+    ) async throws(BackendError) -> CurlResponse {
+        guard let method = HTTPRequest.Method(rawValue: call.method) else {
+            throw .invalidCall("\(call.method) is no method")
+        }
+        let renderer = CallRenderer(values: values)
+        var request = CurlRequest(
+            method: method, url: settings.baseURL + (try renderer.target(call.target)), fields: credentials.fields,
+            timeouts: settings.callTimeouts)
+        if request.fields[.userAgent] == nil { request.fields[.userAgent] = "rind" }
         request.fields[.accept] = "application/json"
-        let response = try await send(request)
-        try await checkStatus(response)
-        guard let value = try await document(response)[path] else { return nil }
-        return value.string ?? value.number?.spelling
-    }
-
-    /// Makes a request of a template.
-    func request(
-        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials, body: [UInt8]? = nil
-    ) throws(BackendError) -> CurlRequest {
-        guard let method = HTTPRequest.Method(rawValue: call.method) else { throw .notConfigured(call.method) }
-        var request = CurlRequest(method: method, url: settings.url + values.fill(target: call.target))
-        request.fields = credentials.fields
-        request.timeouts = settings.callTimeouts
-        if let body = body ?? call.body.map({ values.fill($0).serialised }) {
+        if let body = try renderer.body(of: call) {
             request.body = .bytes(ByteBuffer(bytes: body))
             request.fields[.contentType] = "application/json"
         }
-        return request
-    }
-
-    func send(_ request: CurlRequest) async throws(BackendError) -> CurlResponse {
+        adjust(&request)
         do {
             return try await reactor.execute(request)
         } catch {
+            // The placeholders' values are checked above; what is left is the configuration's or the caller's fault.
+            if case .invalidRequest(let text) = error { throw .invalidCall(text) }
             throw .transport(error)
         }
     }
 
-    /// Throws for everything but 2xx, with what the status means.
-    func checkStatus(_ response: CurlResponse) async throws(BackendError) {
-        let status = response.status.code
-        switch status {
-        case 200..<300: return
-        case 401: throw .unauthorized
-        case 403: throw .forbidden
-        case 429, 503: throw .busy(status: status, retryAfter: Self.retryAfter(response.fields))
-        default:
-            let body = await errorBody(response)
-            if status >= 500 { throw .failed(status: status, body: body) }
-            throw .refused(status: status, body: body)
+    /// Throws what a status other than 2xx means, and logs the beginning of its body.
+    ///
+    /// - Parameters:
+    ///   - response: The answer.
+    ///   - types: The request types; where the answer names some of them, the error does, too.
+    /// - Throws: What the status means.
+    func requireSuccess(_ response: CurlResponse, types: [String] = []) async throws(BackendError) {
+        guard response.status.kind != .successful else { return }
+        let body = await beginning(of: response)
+        logger.debug(
+            "the backend answered with an error",
+            metadata: [
+                "backend_status": "\(response.status.code)", "backend_body": "\(body.prefix(Self.loggedBytes))",
+            ])
+        if response.status.code == 400 {
+            let named = types.filter { body.containsWord($0) }
+            if !named.isEmpty { throw .typesRefused(named) }
         }
+        throw BackendError(response.status, response.fields)
     }
 
-    /// The beginning of an error's body; what cannot be read is empty, since the status says enough.
-    func errorBody(_ response: CurlResponse) async -> String {
-        var bytes: [UInt8] = []
-        do throws(CurlError) {
-            for try await chunk in response.body {
-                bytes += chunk.readableBytesView.prefix(Self.keptErrorBytes - bytes.count)
-                if bytes.count >= Self.keptErrorBytes { break }
-            }
-        } catch {
-            return String(decoding: bytes, as: UTF8.self)
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The whole body as JSON.
-    func document(_ response: CurlResponse) async throws(BackendError) -> JSONValue {
-        let bytes = try await BackendStream(response, limit: settings.answerBytes).collect()
+    /// The answer as JSON.
+    func json(_ response: CurlResponse, limit: Int) async throws(BackendError) -> JSONValue {
+        let body = try await BackendStream(response, limit: limit).collect()
         do {
-            return try JSONValue.parse(
-                bytes,
-                limits: JSONValue.Limits(bytes: settings.answerBytes, depth: settings.depth, elements: 1_000_000))
+            let limits = JSONValue.Limits(bytes: limit, elements: max(100_000, limit / 8))
+            return try JSONValue.parse(Array(body.readableBytesView), limits: limits)
         } catch {
-            throw .unexpectedAnswer("\(error)")
+            throw .malformedAnswer("\(error)")
         }
     }
 
-    /// Seconds of a `Retry-After` field that counts them; a date is left to the caller's own pause.
-    static func retryAfter(_ fields: HTTPFields) -> Int? {
-        guard let name = HTTPField.Name("retry-after") else { return nil }
-        return fields[name].flatMap { Int($0) }.map { min(max($0, 0), 86_400) }
+    /// Reads what nobody needs, so that the connection can be used again; a long body is not worth it.
+    func drain(_ response: CurlResponse) async {
+        var total = 0
+        var iterator = response.body.makeAsyncIterator()
+        while total <= Self.drainedBytes, let chunk = try? await iterator.next() { total += chunk.readableBytes }
+    }
+
+    /// The first bytes of a body as text; what is wrong with the body does not matter here.
+    private func beginning(of response: CurlResponse) async -> String {
+        guard let stream = try? BackendStream(response, limit: 16 * Self.drainedBytes) else { return "" }
+        let timeout = settings.errorBodyTimeout
+        return await withTaskGroup(of: String?.self) { group in
+            group.addTask {
+                var collected = ByteBuffer()
+                var iterator = stream.makeAsyncIterator()
+                while collected.readableBytes <= Self.drainedBytes, var chunk = try? await iterator.next() {
+                    collected.writeBuffer(&chunk)
+                }
+                return String(decoding: collected.readableBytesView.prefix(Self.drainedBytes), as: UTF8.self)
+            }
+            group.addTask {
+                try? await Task.sleep(for: timeout)
+                return nil
+            }
+            // Whoever is first ends the other; a reader that was ended gives what it has.
+            var text = ""
+            for await result in group {
+                if let result { text = result }
+                group.cancelAll()
+            }
+            return text
+        }
+    }
+}
+
+extension String {
+    /// Whether the text has this name in it, not as a part of a longer one.
+    fileprivate func containsWord(_ word: String) -> Bool {
+        var rest = self[...]
+        var before: Character?
+        while let range = rest.firstRange(of: word) {
+            if range.lowerBound > rest.startIndex { before = rest[rest.index(before: range.lowerBound)] }
+            let after = range.upperBound < rest.endIndex ? rest[range.upperBound] : nil
+            if ![before, after].contains(where: { $0.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false }) {
+                return true
+            }
+            before = rest[rest.index(before: range.upperBound)]
+            rest = rest[range.upperBound...]
+        }
+        return false
     }
 }

@@ -3,88 +3,104 @@
 
 package import Curl
 
-/// Why the backend did not do what it was asked.
+/// Why the backend did not do what it was asked for.
 package enum BackendError: Error, Sendable {
-    /// No answer, or no whole one.
+    /// No answer, or not all of it.
     case transport(CurlError)
-    /// 401: the credential is not accepted.
-    case unauthorized
-    /// 403: the credential may not do this.
-    case forbidden
-    /// 429 or 503: later, after so many seconds if the backend says so.
-    case busy(status: Int, retryAfter: Int?)
-    /// 400, 404, 422 and other answers that a repetition will not change; the body is cut, for the log at debug only.
-    case refused(status: Int, body: String)
-    /// 5xx.
-    case failed(status: Int, body: String)
-    /// An answer that is not what the protocol says, with what is wrong.
-    case unexpectedAnswer(String)
-    /// The backend's answer could not be decompressed, or is larger than allowed.
-    case undecodable(String)
+    /// The backend does not accept the caller's credential (401, 403).
+    case credentialRefused(status: Int)
+    /// The backend refused the stream request, and its answer names these of the requested types.
+    ///
+    /// Some backends list the types that they do know instead, so this is a hint for people, no verdict.
+    case typesRefused([String])
+    /// The backend wants to be left alone for a while (429, 503).
+    case busy(status: Int, retryAfter: Duration?)
+    /// The backend refused the request (every other 4xx).
+    case refused(status: Int)
+    /// The backend failed (every other 5xx).
+    case failed(status: Int)
+    /// A status that no such request should have: redirections are not followed.
+    case unexpectedStatus(Int)
+    /// The stream is of a type that cannot be lines of JSON, such as a login page.
+    case contentType(String)
+    /// The answer's encoding is unknown or broken.
+    case encoding(String)
+    /// The answer has more bytes than the limit.
+    case answerTooLarge(limit: Int)
+    /// The answer is not what was agreed on.
+    case malformedAnswer(String)
+    /// The call cannot be made with these values; nothing was sent.
+    case invalidCall(String)
     /// The configuration has no such call.
     case notConfigured(String)
 
-    /// The stable code for answers, log and metrics.
+    /// A stable name for metrics, logs and answers.
     package var code: String {
         switch self {
         case .transport(let error): error.code
-        case .unauthorized: "backend.unauthorized"
-        case .forbidden: "backend.forbidden"
+        case .credentialRefused: "backend.credential"
+        case .typesRefused: "backend.types"
         case .busy: "backend.busy"
         case .refused: "backend.refused"
         case .failed: "backend.failed"
-        case .unexpectedAnswer: "backend.unexpected_answer"
-        case .undecodable: "backend.undecodable"
+        case .unexpectedStatus: "backend.status"
+        case .contentType: "backend.content_type"
+        case .encoding: "backend.encoding"
+        case .answerTooLarge: "backend.answer_too_large"
+        case .malformedAnswer: "backend.answer"
+        case .invalidCall: "backend.call"
         case .notConfigured: "backend.not_configured"
         }
     }
 
-    /// Whether the same request may well succeed in a moment: the stream is then taken up again.
-    package var isInterruption: Bool {
+    /// Whether a call that changes something may have done so nevertheless.
+    ///
+    /// Then it must be found out, or asked again with the same idempotency key, never assumed.
+    package var isOutcomeUnknown: Bool {
         switch self {
-        case .transport(let error):
-            switch error {
-            case .resolve, .connect, .timeout, .closed, .protocolViolation: true
-            case .invalidRequest, .tls, .headTooLarge, .bodyTooLarge, .upload, .cancelled, .shutDown, .system: false
-            }
-        case .busy(_, let retryAfter): (retryAfter ?? 0) <= 1
-        case .failed: true
-        case .unauthorized, .forbidden, .refused, .unexpectedAnswer, .undecodable, .notConfigured: false
+        case .transport(let error): error.mayHaveReachedServer
+        // A proxy may answer these although the backend behind it went on.
+        case .busy(let status, _): status >= 500
+        case .refused(let status): status == 408
+        case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer: true
+        case .credentialRefused, .typesRefused, .invalidCall, .notConfigured: false
         }
     }
 
-    /// Whether the backend may have done what it was asked although no answer says so.
-    package var leavesOutcomeUnknown: Bool {
+    /// Whether the same request may succeed a little later, so that an interruption is worth a new attempt.
+    package var isTransient: Bool {
         switch self {
-        case .transport(let error): error.mayHaveReachedServer
-        case .failed, .unexpectedAnswer, .undecodable: true
-        case .unauthorized, .forbidden, .busy, .refused, .notConfigured: false
+        case .transport(let error):
+            switch error {
+            case .resolve, .connect, .timeout, .closed: true
+            default: false
+            }
+        case .busy, .failed: true
+        case .refused(let status): status == 408 || status == 425
+        default: false
         }
     }
 }
 
 extension BackendError: CustomStringConvertible {
-    /// A sentence for the log, without anything of a body.
+    /// A sentence for the log; nothing of the answer's body is in it.
     package var description: String {
         switch self {
         case .transport(let error): error.description
-        case .unauthorized: "the backend does not accept the credential (401)"
-        case .forbidden: "the backend forbids the request (403)"
+        case .credentialRefused(let status): "the backend does not accept the credential (\(status))"
+        case .typesRefused(let types):
+            "the backend refuses the request types; it names \(types.joined(separator: ", "))"
         case .busy(let status, let after):
-            "the backend is busy (\(status)\(after.map { ", retry after \($0) s" } ?? ""))"
-        case .refused(let status, _): "the backend refuses the request (\(status))"
-        case .failed(let status, _): "the backend failed (\(status))"
-        case .unexpectedAnswer(let text): "the backend's answer is not what was expected: \(text)"
-        case .undecodable(let text): "the backend's answer cannot be decompressed: \(text)"
-        case .notConfigured(let name): "the configuration has no '\(name)' call"
-        }
-    }
-
-    /// What the backend said, cut; for the log at debug only.
-    package var body: String? {
-        switch self {
-        case .refused(_, let body), .failed(_, let body): body
-        default: nil
+            "the backend is busy (\(status))" + (after.map { ", try again after \($0)" } ?? "")
+        case .refused(let status): "the backend refuses the request (\(status))"
+        case .failed(let status): "the backend failed (\(status))"
+        case .unexpectedStatus(let status): "the backend answered with the status \(status)"
+        case .contentType(let type): "the backend's stream is of the type \(type)"
+        case .encoding(let text): "the encoding of the backend's answer is wrong: \(text)"
+        case .answerTooLarge(let limit): "the backend's answer has more than \(limit) bytes"
+        case .malformedAnswer(let text): "the backend's answer is not what was agreed on: \(text)"
+        case .invalidCall(let text): "the backend cannot be called: \(text)"
+        case .notConfigured(let name): "the configuration has no call '\(name)'"
         }
     }
 }

@@ -6,12 +6,15 @@ import Gzip
 import HTTPTypes
 package import NIOCore
 
-/// The bytes of a backend's answer as they come, decompressed within a limit.
-package struct BackendStream: AsyncSequence {
+/// The body of an answer of the backend, decompressed, as it comes.
+///
+/// It is read once. Reading slowly slows the backend down; dropping it, or cancelling the task that reads it, ends the
+/// exchange. A clean end says only that the body is whole: whether the stream is complete, its last line tells.
+package struct BackendStream: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
-    package typealias Failure = any Error
+    package typealias Failure = BackendError
 
-    private enum Source {
+    private enum Source: Sendable {
         case plain(CurlBody)
         case compressed(InflatingSequence<CurlBody>)
     }
@@ -19,43 +22,47 @@ package struct BackendStream: AsyncSequence {
     private let source: Source
     private let limit: Int
 
-    /// The body of an answer.
+    /// The body of `response`, at most `limit` bytes of it.
     ///
-    /// - Throws: ``BackendError/undecodable(_:)`` for an encoding that was not offered.
+    /// - Throws: ``BackendError/encoding(_:)`` for an encoding that was not offered and is not known.
     init(_ response: CurlResponse, limit: Int) throws(BackendError) {
         self.limit = limit
-        let encoding = response.fields[.contentEncoding]?.lowercased() ?? "identity"
-        switch encoding {
-        case "identity", "": source = .plain(response.body)
-        case "gzip", "x-gzip": source = .compressed(InflatingSequence(response.body, .gzip, limit: limit))
-        default: throw .undecodable("'\(encoding.prefix(40))' was not offered")
+        let encodings = response.fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.map { encoding in
+            encoding.lowercased().filter { $0 != " " && $0 != "\t" }
+        }.filter { $0 != "identity" && !$0.isEmpty }
+        switch encodings {
+        case []: source = .plain(response.body)
+        case ["gzip"], ["x-gzip"]: source = .compressed(InflatingSequence(response.body, .gzip, limit: limit))
+        case ["deflate"]: source = .compressed(InflatingSequence(response.body, .deflate, limit: limit))
+        default: throw .encoding("\(encodings.joined(separator: ", ").prefix(100)) is not understood")
         }
+    }
+
+    /// Reads all of it.
+    ///
+    /// - Returns: The body.
+    /// - Throws: ``BackendError/answerTooLarge(limit:)``, ``BackendError/transport(_:)``,
+    ///   ``BackendError/encoding(_:)``.
+    package func collect() async throws(BackendError) -> ByteBuffer {
+        var collected = ByteBuffer()
+        for try await var chunk in self {
+            if collected.readableBytes == 0 { collected = chunk } else { collected.writeBuffer(&chunk) }
+        }
+        return collected
     }
 
     /// Starts reading; a second iterator is a programming error and traps.
     package func makeAsyncIterator() -> AsyncIterator {
         switch source {
-        case .plain(let body): AsyncIterator(source: .plain(body.makeAsyncIterator()), left: limit)
-        case .compressed(let body): AsyncIterator(source: .compressed(body.makeAsyncIterator()), left: limit)
+        case .plain(let body): AsyncIterator(source: .plain(body.makeAsyncIterator()), limit: limit)
+        case .compressed(let body): AsyncIterator(source: .compressed(body.makeAsyncIterator()), limit: limit)
         }
-    }
-
-    /// Reads all of it.
-    func collect() async throws(BackendError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var iterator = makeAsyncIterator()
-        do {
-            while let chunk = try await iterator.next() { bytes += chunk.readableBytesView }
-        } catch {
-            throw Self.backendError(error)
-        }
-        return bytes
     }
 
     /// Reads the body chunk by chunk.
     package struct AsyncIterator: AsyncIteratorProtocol {
         package typealias Element = ByteBuffer
-        package typealias Failure = any Error
+        package typealias Failure = BackendError
 
         enum Source {
             case plain(CurlBody.AsyncIterator)
@@ -63,42 +70,52 @@ package struct BackendStream: AsyncSequence {
         }
 
         var source: Source
-        var left: Int
+        let limit: Int
+        private var total = 0
+
+        init(source: Source, limit: Int) {
+            self.source = source
+            self.limit = limit
+        }
 
         /// The next bytes, never none; nil when the whole body has come.
-        ///
-        /// - Throws: ``BackendError``, or `CancellationError` where a cancelled task reads.
-        package mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
+        package mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(BackendError) -> ByteBuffer? {
             let chunk: ByteBuffer?
             do {
                 switch source {
                 case .plain(var iterator):
+                    defer { source = .plain(iterator) }
                     chunk = try await iterator.next(isolation: actor)
-                    source = .plain(iterator)
                 case .compressed(var iterator):
+                    defer { source = .compressed(iterator) }
                     chunk = try await iterator.next(isolation: actor)
-                    source = .compressed(iterator)
                 }
             } catch {
-                if Task.isCancelled { throw CancellationError() }
-                throw BackendStream.backendError(error)
+                throw BackendError(reading: error)
             }
-            left -= chunk?.readableBytes ?? 0
-            guard left >= 0 else { throw BackendError.undecodable("it is larger than allowed") }
+            guard let chunk else { return nil }
+            guard chunk.readableBytes <= limit - total else { throw .answerTooLarge(limit: limit) }
+            total += chunk.readableBytes
             return chunk
         }
 
         /// The next bytes, never none; nil when the whole body has come.
-        package mutating func next() async throws -> ByteBuffer? { try await next(isolation: #isolation) }
+        package mutating func next() async throws(BackendError) -> ByteBuffer? {
+            try await next(isolation: #isolation)
+        }
     }
+}
 
-    static func backendError(_ error: any Error) -> BackendError {
+extension BackendError {
+    /// What an error means that came up while a body was read.
+    init(reading error: any Error) {
         switch error {
-        case let error as BackendError: error
-        case let error as CurlError: .transport(error)
-        case GzipError.truncated: .transport(.closed("the compressed body ends too early"))
-        case let error as GzipError: .undecodable(error.code)
-        default: .undecodable("\(error)")
+        case let error as CurlError: self = .transport(error)
+        case GzipError.outputTooLarge(let limit): self = .answerTooLarge(limit: limit)
+        case let error as GzipError: self = .encoding(error.code)
+        default: self = .transport(.cancelled)
         }
     }
 }

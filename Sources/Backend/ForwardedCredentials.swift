@@ -3,42 +3,88 @@
 
 package import HTTPTypes
 
-/// The header fields of a client's request that go along to the backend: its credential, and what is configured.
+/// The header fields of a client's request that go on to the backend, above all its credential.
 ///
-/// Never stored and never logged, which is why it has no description.
-package struct ForwardedCredentials: Sendable {
-    /// Names that are never forwarded, even where the configuration lists them (design §8): what belongs to one
-    /// connection or one message, and what only a trusted proxy may say.
-    private static let neverForwarded: Set<String> = [
-        "host", "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te",
-        "trailer", "transfer-encoding", "upgrade", "content-length", "content-type", "content-encoding",
-        "accept-encoding", "accept", "expect", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
-        "x-real-ip", "idempotency-key", "if-match", "if-none-match", "range",
-    ]
-
-    /// The fields.
+/// They are never stored nor logged: what is printed of them is their names.
+package struct ForwardedCredentials: Hashable, Sendable {
+    /// The fields, in the client's order.
     package let fields: HTTPFields
 
-    /// Takes from a client's request what may go along.
+    /// Nobody's: the backend is asked as a stranger.
+    package static let none = ForwardedCredentials(fields: [:])
+
+    fileprivate init(fields: HTTPFields) { self.fields = fields }
+
+    /// The same with the id of the request, so that the backend's log can be read beside the gateway's.
+    package func with(requestID: String) -> Self {
+        var fields = fields
+        if let name = HTTPField.Name("x-request-id") { fields[name] = requestID }
+        return ForwardedCredentials(fields: fields)
+    }
+
+    /// Whether nothing is forwarded.
+    package var isEmpty: Bool { fields.isEmpty }
+}
+
+extension ForwardedCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the fields, without their values.
+    package var description: String { "[" + fields.map(\.name.rawName).joined(separator: ", ") + "]" }
+    /// The names of the fields, without their values.
+    package var debugDescription: String { description }
+    /// Nothing: a mirror would show the values.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+/// Which header fields of a client's request go on to the backend.
+package struct ForwardingRule: Hashable, Sendable {
+    /// What is never forwarded, even where the configuration lists it.
+    ///
+    /// Fields of the connection (RFC 9110, 7.6.1), those that frame the message or say how it is encoded, which the
+    /// gateway decides by itself, and those that would change what an answer means.
+    package static let never: Set<String> = [
+        "accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect",
+        "host", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "range",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// The fields that are forwarded, by their names in small letters.
+    package let names: Set<String>
+    /// The fields that say who somebody is; only a trusted proxy may set them.
+    package let identityNames: Set<String>
+    /// What was listed in vain, for a warning.
+    package let ignored: [String]
+
+    /// A rule.
     ///
     /// - Parameters:
-    ///   - requestFields: All fields of the request.
-    ///   - tokenHeaders: Names besides `authorization` and `cookie` that carry a credential.
-    ///   - forwardHeaders: Further names that go along.
-    ///   - requestID: Goes along as `X-Request-Id`, so that the backend's log can be read beside the gateway's.
-    package init(
-        _ requestFields: HTTPFields, tokenHeaders: [String], forwardHeaders: [String], requestID: String?
-    ) {
+    ///   - listed: Names in any case, such as `authorization` and `cookie`.
+    ///   - identity: Names of fields that are believed, such as `X-User`; taken only from trusted peers.
+    package init(listed: [String], identity: [String] = []) {
+        let lowered = listed.map { $0.lowercased() }
+        names = Set(lowered).subtracting(Self.never)
+        identityNames = Set(identity.map { $0.lowercased() })
+        ignored = lowered.filter { Self.never.contains($0) }
+    }
+
+    /// What of a client's request is forwarded.
+    ///
+    /// - Parameters:
+    ///   - request: The request's fields; those that its `Connection` names are left out as well.
+    ///   - isPeerTrusted: Whether the request comes from a proxy that may say who the caller is.
+    /// - Returns: The fields that go on.
+    package func credentials(of request: HTTPFields, isPeerTrusted: Bool) -> ForwardedCredentials {
+        let connection = Set(
+            request[values: .connection].flatMap { $0.split(separator: ",") }.map { option in
+                option.lowercased().filter { $0 != " " && $0 != "\t" }
+            })
         var fields = HTTPFields()
-        var taken: Set<String> = []
-        for name in ["authorization", "cookie"] + tokenHeaders + forwardHeaders {
-            let name = name.lowercased()
-            guard !Self.neverForwarded.contains(name), taken.insert(name).inserted,
-                let fieldName = HTTPField.Name(name)
-            else { continue }
-            for value in requestFields[values: fieldName] { fields.append(HTTPField(name: fieldName, value: value)) }
+        for field in request {
+            let name = field.name.canonicalName
+            guard names.contains(name), !connection.contains(name) else { continue }
+            guard isPeerTrusted || !identityNames.contains(name) else { continue }
+            fields.append(field)
         }
-        if let requestID, let name = HTTPField.Name("x-request-id") { fields[name] = requestID }
-        self.fields = fields
+        return ForwardedCredentials(fields: fields)
     }
 }

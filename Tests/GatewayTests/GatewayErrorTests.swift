@@ -23,15 +23,17 @@ import Testing
         Case(error: PullFailure.streamBroken, status: 502, code: "backend.stream_broken", retryAfter: 5),
         Case(error: PullFailure.clockBehind, status: 503, code: "pull.clock_behind", retryAfter: 5),
         Case(error: PushFailure.unknownOutcome, status: 502, code: "push.unknown_outcome", retryAfter: 2),
-        Case(error: BackendError.unauthorized, status: 401, code: "backend.unauthorized"),
-        Case(error: BackendError.forbidden, status: 403, code: "backend.forbidden"),
-        Case(error: BackendError.busy(status: 429, retryAfter: 17), status: 429, code: "backend.busy", retryAfter: 17),
+        Case(error: BackendError.credentialRefused(status: 401), status: 401, code: "backend.credential"),
+        Case(error: BackendError.credentialRefused(status: 403), status: 403, code: "backend.credential"),
+        Case(
+            error: BackendError.busy(status: 429, retryAfter: .seconds(17)), status: 429, code: "backend.busy",
+            retryAfter: 17),
         Case(error: BackendError.busy(status: 503, retryAfter: nil), status: 503, code: "backend.busy", retryAfter: 5),
         Case(
             error: BackendError.transport(.timeout(.idle)), status: 504, code: "backend.timeout.idle", retryAfter: 5),
         Case(
             error: BackendError.transport(.connect("x")), status: 502, code: "backend.connect", retryAfter: 5),
-        Case(error: BackendError.refused(status: 400, body: "secret"), status: 502, code: "backend.refused"),
+        Case(error: BackendError.refused(status: 400), status: 502, code: "backend.refused"),
         Case(error: StateError.closed, status: 500, code: "state.closed"),
         Case(error: SpoolError.diskFull, status: 503, code: "spool.disk_full", retryAfter: 30),
         Case(error: SpoolError.tooLarge, status: 500, code: "spool.too_large"),

@@ -82,7 +82,8 @@ enum ImportTable {
         "CurlTests": ["Curl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix"],
         "StateStoreTests": ["GRDB", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "BackendTests": [
-            "Backend", "Curl", "DemoBackend", "HTTPTypes", "JSONBytes", "Logging", "NIOCore", "SyncModel",
+            "Backend", "Curl", "DemoBackend", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
+            "NIOCore", "NIOHTTP1", "NIOPosix", "SyncModel",
         ],
         "GatewayConfigTests": ["GatewayConfig", "INI", "SyncModel"],
         "DemoBackendTests": [

@@ -59,19 +59,22 @@ extension GatewayError {
     private init(_ error: BackendError) {
         let cause = error.description
         switch error {
-        case .unauthorized:
-            self.init(status: 401, code: error.code, message: "You are not signed in any more.", cause: cause)
-        case .forbidden:
-            self.init(status: 403, code: error.code, message: "You are not allowed to sync.", cause: cause)
+        case .credentialRefused(let status):
+            self.init(
+                status: status, code: error.code,
+                message: status == 401 ? "You are not signed in any more." : "You are not allowed to sync.",
+                cause: cause)
         case .busy(let status, let retryAfter):
             self.init(
                 status: status == 429 ? 429 : 503, code: error.code,
-                message: "The server is busy. Please try again in a moment.", retryAfter: retryAfter ?? 5, cause: cause)
+                message: "The server is busy. Please try again in a moment.",
+                retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5, cause: cause)
         case .transport(CurlError.timeout):
             self.init(status: 504, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
-        case .transport, .failed, .undecodable:
+        case .transport, .failed, .encoding:
             self.init(status: 502, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
-        case .refused, .unexpectedAnswer, .notConfigured:
+        case .typesRefused, .refused, .unexpectedStatus, .contentType, .answerTooLarge, .malformedAnswer,
+            .invalidCall, .notConfigured:
             self.init(
                 status: 502, code: error.code, message: "The server did not understand. Please contact support.",
                 cause: cause)

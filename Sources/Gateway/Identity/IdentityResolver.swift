@@ -27,7 +27,7 @@ final class IdentityResolver: Sendable {
 
     private let source: PrincipalSource
     private let tokenHeaders: [String]
-    private let forwardHeaders: [String]
+    private let forwarding: ForwardingRule
     private let lifetime: Int64
     private let isListable: Bool
     private let backend: BackendClient
@@ -37,7 +37,8 @@ final class IdentityResolver: Sendable {
     init(configuration: Configuration, backend: BackendClient, digests: KeyedDigest) {
         source = configuration.identity.principal
         tokenHeaders = configuration.wire.tokenHeader
-        forwardHeaders = configuration.backend.forwardHeaders
+        forwarding = ForwardingRule(
+            listed: ["authorization", "cookie"] + configuration.wire.tokenHeader + configuration.backend.forwardHeaders)
         lifetime = configuration.identity.authTTL.milliseconds
         isListable = configuration.backend.checkpoints == .server && configuration.backend.list != nil
         self.backend = backend
@@ -55,8 +56,8 @@ final class IdentityResolver: Sendable {
     /// - Throws: ``GatewayError`` with 401 where there is no credential, and what the backend throws where it is asked.
     func resolve(_ caller: Caller, at now: Int64) async throws -> CallerIdentity {
         guard let credential = Credential(caller.fields, tokenHeaders: tokenHeaders) else { throw notSignedIn }
-        let forwarded = ForwardedCredentials(
-            caller.fields, tokenHeaders: tokenHeaders, forwardHeaders: forwardHeaders, requestID: caller.requestID)
+        let forwarded = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
+            .with(requestID: caller.requestID)
         switch source {
         case .bearer:
             guard let token = credential.token else { throw notSignedIn }

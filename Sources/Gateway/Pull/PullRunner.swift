@@ -117,7 +117,7 @@ struct PullRunner {
                 try await spooler.take(buffer)
                 if spooler.isEnded { break }
             }
-        } catch let error as BackendError where error.isInterruption {
+        } catch let error as BackendError where error.isWorthResuming {
             logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
         }
         return spooler.report()

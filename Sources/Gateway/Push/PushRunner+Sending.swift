@@ -12,34 +12,29 @@ import WatermelonWire
 
 // How operations reach the backend.
 extension PushRunner {
-    /// How many bytes of lines are gathered before they are sent.
-    private static let batchSize = 64 * 1_024
-
     /// Sends all operations in one request.
     func sendAll(base: CheckpointVector?, idempotencyKey: String) async throws -> PushEvent {
-        let (operations, reader, schemaVersion) = (plan.operations, reader, schemaVersion)
-        let result = try await services.backend.pushStream(
-            idempotencyKey: idempotencyKey, identity.forwarded
-        ) { writer in
-            var encoder = OperationEncoder(base: base, schemaVersion: schemaVersion)
-            var batch = ByteBuffer()
-            for operation in operations {
-                batch.writeBytes(encoder.line(operation, try reader.content(of: operation)))
-                if batch.readableBytes >= Self.batchSize {
-                    try await writer.write(batch)
-                    batch.clear()
-                }
-            }
-            if batch.readableBytes > 0 { try await writer.write(batch) }
-        }
-        switch result {
-        case .applied: return .applied
-        case .conflict(let records): return .refused(refusal(.conflict, records))
-        case .rejected(let records): return .refused(refusal(.rejected, records))
-        case .unknown(let error):
-            logger.warning(
-                "a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error.text)"])
+        let lines = OperationLines(
+            operations: plan.operations, reader: reader, base: base, schemaVersion: schemaVersion)
+        switch await attempt(lines, idempotencyKey: idempotencyKey) {
+        case .success(.applied): return .applied
+        case .success(.refused(let lines)): return .refused(refusal(lines))
+        case .failure(let error):
+            guard error.isOutcomeUnknown else { throw error }
+            logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
             return .unknownOutcome
+        }
+    }
+
+    private func attempt(
+        _ lines: OperationLines, idempotencyKey: String
+    ) async -> Result<StreamPushResult, BackendError> {
+        do throws(BackendError) {
+            let result = try await services.backend.pushStream(
+                lines, count: plan.operations.count, key: idempotencyKey, identity.forwarded)
+            return .success(result)
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -61,14 +56,34 @@ extension PushRunner {
                     records: [record(operation, "the configuration has no call for this operation")]))
         case .some(.none): return .applied
         case .call(let call):
-            do {
-                let outcome = try await services.backend.call(
-                    call, values(operation, content), hasBody: operation.kind != .delete, identity.forwarded)
-                return try await event(outcome, operation, content)
-            } catch let error as BackendError where error.leavesOutcomeUnknown {
-                logger.warning("an operation's outcome is unknown", metadata: ["error": "\(error)"])
-                return .unknownOutcome
+            return try await perform(call, operation, content) { outcome in
+                try await event(outcome, operation, content)
             }
+        }
+    }
+
+    /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
+    private func perform(
+        _ call: Call, _ operation: PushOperation, _ content: OperationReader.Content,
+        _ meaning: (CallOutcome) async throws -> PushEvent
+    ) async throws -> PushEvent {
+        switch await attempt(call, values(operation, content)) {
+        case .success(let outcome): return try await meaning(outcome)
+        case .failure(.refused(let status)) where status != 408 && status != 425:
+            return rejected(operation, "status \(status)")
+        case .failure(let error) where error.isOutcomeUnknown:
+            logger.warning(
+                "an operation's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
+            return .unknownOutcome
+        case .failure(let error): throw error
+        }
+    }
+
+    private func attempt(_ call: Call, _ values: CallValues) async -> Result<CallOutcome, BackendError> {
+        do throws(BackendError) {
+            return .success(try await services.backend.call(call, values, identity.forwarded))
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -81,9 +96,9 @@ extension PushRunner {
         case (.exists, .create): return try await sendInstead(content.table.calls.update, operation, content)
         case (.missing, .update): return try await sendInstead(content.table.calls.create, operation, content)
         case (.conflict, _):
-            return .refused(PushRefusal(kind: .conflict, records: [record(operation, outcome.message)]))
+            return .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
         case (.rejected, _), (.missing, .create), (.exists, _):
-            return .refused(PushRefusal(kind: .rejected, records: [record(operation, outcome.message)]))
+            return rejected(operation, "status \(outcome.status)")
         }
     }
 
@@ -92,33 +107,36 @@ extension PushRunner {
         _ rule: Table.CallRule?, _ operation: PushOperation, _ content: OperationReader.Content
     ) async throws -> PushEvent {
         guard case .call(let call) = rule else { return .applied }
-        do {
-            let outcome = try await services.backend.call(
-                call, values(operation, content), hasBody: true, identity.forwarded)
+        return try await perform(call, operation, content) { outcome in
             switch outcome.meaning {
-            case .ok, .exists: return .applied
+            case .ok, .exists: .applied
             case .conflict:
-                return .refused(PushRefusal(kind: .conflict, records: [record(operation, outcome.message)]))
-            case .missing, .rejected:
-                return .refused(PushRefusal(kind: .rejected, records: [record(operation, outcome.message)]))
+                .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
+            case .missing, .rejected: rejected(operation, "status \(outcome.status)")
             }
-        } catch let error as BackendError where error.leavesOutcomeUnknown {
-            return .unknownOutcome
         }
+    }
+
+    private func rejected(_ operation: PushOperation, _ message: String) -> PushEvent {
+        .refused(PushRefusal(kind: .rejected, records: [record(operation, message)]))
     }
 
     /// `{id}`, its parts, and the columns as the backend wants to see them.
     private func values(_ operation: PushOperation, _ content: OperationReader.Content) -> CallValues {
-        var values: [String: JSONValue] = ["id": .string(operation.id)]
-        for (index, part) in content.key.enumerated() { values["id.\(index + 1)"] = part.value }
-        for part in content.key {
+        var values = CallValues(
+            columns: content.record.map { record in
+                record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
+            })
+        values.named["id"] = .string(operation.id)
+        for (index, part) in content.key.enumerated() {
+            values.named["id.\(index + 1)"] = part.value
             // A deletion names its columns by the parts of the id.
             if let column = content.table.columns.first(where: { $0.outgoingPath == part.path }) {
-                values[column.name] = part.value
+                values.named[column.name] = part.value
             }
         }
-        for (column, value) in content.record?.values ?? [] { values[column.name] = value }
-        return CallValues(values, allColumns: content.record?.data ?? .object([]))
+        for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
+        return values
     }
 
     private func record(_ operation: PushOperation, _ message: String?) -> PushRefusal.Record {
@@ -126,16 +144,13 @@ extension PushRunner {
             table: reader.tableName(of: operation), id: operation.id, message: message.map { String($0.prefix(200)) })
     }
 
-    private func refusal(_ kind: PushRefusal.Kind, _ records: [StreamPushResult.Refused]) -> PushRefusal {
-        let known = records.compactMap { refused -> PushRefusal.Record? in
-            // The line is the gateway's own count; what the backend repeats is only believed where it says nothing else.
-            if let line = refused.line, plan.operations.indices.contains(line) {
-                return record(plan.operations[line], refused.message)
-            }
-            guard let table = refused.table, let id = refused.id else { return nil }
-            return PushRefusal.Record(table: table, id: id, message: refused.message)
-        }
-        return PushRefusal(kind: kind, records: known)
+    /// What a refused stream push is about; a conflict weighs more, since a new pull may settle the rest.
+    private func refusal(_ lines: [StreamPushLine]) -> PushRefusal {
+        let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
+        let shown = conflicts.isEmpty ? lines : conflicts
+        return PushRefusal(
+            kind: conflicts.isEmpty ? .rejected : .conflict,
+            records: shown.map { record(plan.operations[$0.line], $0.message) })
     }
 
     /// What the client hears of a refusal: which records, by table.

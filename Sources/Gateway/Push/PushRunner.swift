@@ -61,7 +61,7 @@ struct PushRunner {
         var machine = PushMachine(
             query: PushMachine.Query(
                 presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
-                style: services.backend.settings.push == nil ? .calls : .stream,
+                style: services.backend.settings.streamPush == nil ? .calls : .stream,
                 attempts: services.configuration.backend.resumeAttempts,
                 backoff: services.configuration.backend.resumeBackoff.milliseconds))
         let idempotencyKey = Self.newIdempotencyKey()

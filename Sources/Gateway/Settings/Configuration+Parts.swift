@@ -65,13 +65,16 @@ extension Configuration {
 
     /// How the backend is spoken to.
     package var backendSettings: BackendSettings {
-        var settings = BackendSettings(
-            url: backend.url.description, stream: backend.stream, ack: backend.ack, list: backend.list,
-            forget: backend.forget, push: push.path)
+        var settings = BackendSettings(baseURL: backend.url.description, stream: backend.stream)
+        settings.acknowledge = backend.ack
+        settings.list = backend.list
+        settings.forget = backend.forget
+        settings.streamPush = push.path
+        settings.checkpoints = backend.checkpoints == .server ? .server : .request
         settings.ackBatch = backend.ackBatch
         settings.ackField = backend.ackField
         settings.typeField = backend.typeField
-        settings.depth = limits.jsonDepth
+        settings.maximumLineBytes = pull.maxLine
         let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
         settings.streamTimeouts = CurlTimeouts(
             connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,

@@ -1,0 +1,54 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import HTTPTypes
+import JSONBytes
+package import SyncModel
+
+extension BackendClient {
+    /// Asks for the stream of changes.
+    ///
+    /// A reset is never asked for: it would swallow one that other devices have not seen (finding 2).
+    ///
+    /// - Parameters:
+    ///   - types: The request types, at least one; the backend decides on their order.
+    ///   - vector: Where to go on. Sent in style `request` only; in style `server` the backend must hold it already.
+    ///   - credentials: The caller's.
+    /// - Returns: The lines' bytes, decompressed, cut anywhere.
+    /// - Throws: ``BackendError/credentialRefused(status:)``, ``BackendError/typesRefused(_:)``,
+    ///   ``BackendError/busy(status:retryAfter:)``, ``BackendError/contentType(_:)`` and whatever else keeps the stream
+    ///   from beginning. What ends it later is thrown by the stream.
+    package func openStream(
+        types: [String], vector: CheckpointVector, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> BackendStream {
+        guard !types.isEmpty else { throw .invalidCall("no request types") }
+        var values = CallValues(["types": .array(types.map { .string($0) })])
+        if settings.checkpoints == .request {
+            let checkpoints = vector.namespaces.map { ($0, vector[$0] ?? "") }
+            values.named["checkpoints"] = .object(checkpoints.map { JSONValue.Member($0.0, .string($0.1)) })
+            values.named["acks"] = .array(checkpoints.map { .string($0.1) })
+        }
+        let response = try await send(settings.stream, values, credentials) { request in
+            request.timeouts = settings.streamTimeouts
+            // Nothing is lost if the backend gets it twice: it only reads, or writes what it would write anyway.
+            request.isIdempotent = true
+            request.fields[.accept] = "application/jsonlines+json, application/x-ndjson;q=0.9, application/json;q=0.8"
+            if settings.offersGzip { request.fields[.acceptEncoding] = "gzip" }
+        }
+        try await requireSuccess(response, types: types)
+        if let type = response.fields[.contentType], !Self.mayBeLines(type) {
+            throw .contentType(String(type.prefix(100)))
+        }
+        return try BackendStream(response, limit: settings.maximumStreamBytes)
+    }
+
+    /// Whether a body of this type can be lines of JSON.
+    ///
+    /// Backends name it in many ways, or not at all; what certainly is something else is a page, a picture or a form.
+    private static func mayBeLines(_ contentType: String) -> Bool {
+        let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        return type.isEmpty || type.contains("json") || ["text/plain", "application/octet-stream"].contains(type)
+            || type == "binary/octet-stream"
+    }
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import HTTPTypes
+import JSONBytes
+package import NIOCore
+
+extension BackendClient {
+    private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+
+    /// Sends operations that are ready in memory; see ``pushStream(_:count:key:_:)``.
+    package func pushStream(
+        _ operations: ByteBuffer, count: Int, key: String, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> StreamPushResult {
+        try await push(.bytes(operations), count, key, credentials)
+    }
+
+    /// Sends operations while they are made, as one request that the backend applies in one transaction or not at all.
+    ///
+    /// The backend keeps the answer under the key for at least 24 hours: the same operations under the same key may
+    /// be sent again, and are not applied twice.
+    ///
+    /// - Parameters:
+    ///   - operations: Lines as ``StreamPushOperation/append(to:)`` makes them, cut anywhere.
+    ///   - count: How many lines there are; what the backend says about others is not believed.
+    ///   - key: The idempotency key: 1 to 255 visible ASCII characters, the same for the same operations only.
+    ///   - credentials: The caller's.
+    /// - Returns: That everything, or that nothing was applied.
+    /// - Throws: ``BackendError``; where ``BackendError/isOutcomeUnknown`` holds it may have been applied: ask again
+    ///   with the same key.
+    package func pushStream(
+        _ operations: some AsyncSequence<ByteBuffer, any Error> & Sendable, count: Int, key: String,
+        _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> StreamPushResult {
+        try await push(.sequence(operations, length: nil), count, key, credentials)
+    }
+
+    private func push(
+        _ body: CurlRequest.Body, _ count: Int, _ key: String, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> StreamPushResult {
+        guard let call = settings.streamPush, let field = Self.idempotencyKey else { throw .notConfigured("push") }
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidCall("the idempotency key is not 1 to 255 visible characters")
+        }
+        let response = try await send(call, CallValues(), credentials) { request in
+            request.body = body
+            request.fields[.contentType] = "application/jsonlines+json"
+            request.fields[field] = key
+            // The key makes it so.
+            request.isIdempotent = true
+        }
+        let status = response.status.code
+        guard status == 200 || status == 409 || status == 422 else {
+            try await requireSuccess(response)
+            await drain(response)
+            throw .unexpectedStatus(status)
+        }
+        let answer = try await json(response, limit: settings.maximumPushAnswerBytes)
+        let lines = try Self.lines(in: answer, count: count)
+        let refused = lines.filter { $0.outcome != .ok }
+        guard status == 200 else {
+            guard !refused.isEmpty else { throw .malformedAnswer("the push is refused, and no line is") }
+            return .refused(refused)
+        }
+        guard refused.isEmpty else { throw .malformedAnswer("the push is applied, and a line is refused") }
+        return .applied(lines)
+    }
+
+    private static func lines(in answer: JSONValue, count: Int) throws(BackendError) -> [StreamPushLine] {
+        guard let results = answer["results"]?.array else { throw .malformedAnswer("there are no results") }
+        var lines: [StreamPushLine] = []
+        var seen: Set<Int> = []
+        for result in results {
+            guard let number = result["line"]?.int64, (0..<Int64(count)).contains(number),
+                let outcome = result["outcome"]?.string.flatMap(StreamPushLine.Outcome.init(rawValue:)),
+                seen.insert(Int(number)).inserted
+            else { throw .malformedAnswer("a result has no line of its own, or no outcome that is known") }
+            lines.append(
+                StreamPushLine(
+                    line: Int(number), outcome: outcome, id: result["id"]?.idText, table: result["table"]?.string,
+                    message: (result["message"]?.string).map { String($0.prefix(500)) }))
+        }
+        return lines
+    }
+}

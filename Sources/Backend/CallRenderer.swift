@@ -1,0 +1,115 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncModel
+
+/// Fills the places of a call's target and body.
+struct CallRenderer {
+    let values: CallValues
+
+    /// The target below the backend's URL.
+    ///
+    /// Each value is percent-encoded so that it stays within its segment or its query parameter.
+    ///
+    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, or where it would name another resource:
+    ///   empty segments, `.` and `..` are taken away by servers.
+    func target(_ fragments: [TextFragment]) throws(BackendError) -> String {
+        var target = ""
+        for fragment in fragments {
+            switch fragment {
+            case .text(let text): target += text
+            case .placeholder(let name):
+                guard let value = values.named[name] else { throw .invalidCall("there is no value for {\(name)}") }
+                let text = Self.text(of: value)
+                guard target.contains("?") || !["", ".", ".."].contains(text) else {
+                    throw .invalidCall("the value for {\(name)} is no segment of a path")
+                }
+                target += Self.percentEncoded(text)
+            }
+        }
+        guard target.first == "/" else { throw .invalidCall("the target does not begin with a slash") }
+        return target
+    }
+
+    /// The bytes of the body; nil where the call has none.
+    func body(of call: Call) throws(BackendError) -> [UInt8]? {
+        if let template = call.body { return try value(of: template)?.serialised ?? Array("null".utf8) }
+        guard ["POST", "PUT", "PATCH"].contains(call.method), values.columns != nil else { return nil }
+        return allColumns.serialised
+    }
+
+    /// What a template stands for; nil where it is one value that is not there.
+    ///
+    /// Members and elements without a value are left out, so that one template serves `forget these` and `forget all`.
+    private func value(of template: JSONTemplate) throws(BackendError) -> JSONValue? {
+        switch template {
+        case .null: return .null
+        case .boolean(let value): return .bool(value)
+        case .number(let spelling):
+            guard let number = JSONNumber(spelling: spelling) else { throw .invalidCall("\(spelling) is no number") }
+            return .number(number)
+        case .string(let fragments): return .string(try text(of: fragments))
+        case .value(let name): return values.named[name]
+        case .allColumns: return allColumns
+        case .array(let elements):
+            var result: [JSONValue] = []
+            for element in elements { if let value = try value(of: element) { result.append(value) } }
+            return .array(result)
+        case .object(let members):
+            var result: [JSONValue.Member] = []
+            for member in members {
+                if let value = try value(of: member.value) { result.append(JSONValue.Member(member.name, value)) }
+            }
+            return .object(result)
+        }
+    }
+
+    private func text(of fragments: [TextFragment]) throws(BackendError) -> String {
+        var result = ""
+        for fragment in fragments {
+            switch fragment {
+            case .text(let text): result += text
+            case .placeholder(let name):
+                guard let value = values.named[name] else { throw .invalidCall("there is no value for {\(name)}") }
+                result += Self.text(of: value)
+            }
+        }
+        return result
+    }
+
+    private var allColumns: JSONValue {
+        var object = JSONValue.object([])
+        for (path, value) in values.columns ?? [] { object.set(value, at: path.steps[...]) }
+        return object
+    }
+
+    /// A value as text: lists with commas, objects as JSON.
+    private static func text(of value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .bool(let value): value ? "true" : "false"
+        case .number(let number): number.spelling
+        case .string(let text): text
+        case .array(let elements): elements.map(text(of:)).joined(separator: ",")
+        case .object: String(decoding: value.serialised, as: UTF8.self)
+        }
+    }
+
+    /// Everything but the unreserved characters of RFC 3986, 2.3, as `%HH`.
+    static func percentEncoded(_ text: String) -> String {
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.append(byte)
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

@@ -1,0 +1,68 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncModel
+
+extension JSONValue {
+    /// What stands at a path; nil where nothing does.
+    func value(at path: Path) -> JSONValue? {
+        var value = self
+        for step in path.steps {
+            let next =
+                switch step {
+                case .name(let name): value[name]
+                case .index(let index): value[index]
+                }
+            guard let next else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    /// A string or a number as text, as ids come; nil for everything else.
+    var idText: String? {
+        switch self {
+        case .string(let text): text.isEmpty ? nil : text
+        case .number(let number): number.spelling
+        default: nil
+        }
+    }
+
+    /// Whether it is what the configuration says.
+    func equals(_ literal: Column.Literal) -> Bool {
+        switch literal {
+        case .string(let text): string == text
+        case .number(let number): double == number
+        case .boolean(let value): bool == value
+        }
+    }
+
+    /// Puts a value at a path, and makes the objects and arrays on the way.
+    mutating func set(_ value: JSONValue, at path: ArraySlice<Path.Step>) {
+        guard let step = path.first else {
+            self = value
+            return
+        }
+        let rest = path.dropFirst()
+        switch step {
+        case .name(let name):
+            var members = self.members ?? []
+            if let place = members.firstIndex(where: { $0.name == name }) {
+                members[place].value.set(value, at: rest)
+            } else {
+                var member = JSONValue.null
+                member.set(value, at: rest)
+                members.append(Member(name, member))
+            }
+            self = .object(members)
+        case .index(let index):
+            // The configuration is trusted, but nobody needs an array with a million holes.
+            guard (0..<1000).contains(index) else { return }
+            var elements = array ?? []
+            while elements.count <= index { elements.append(.null) }
+            elements[index].set(value, at: rest)
+            self = .array(elements)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import JSONBytes
+import NIOCore
+import SyncEngine
+import SyncModel
+
+/// Makes the lines of a stream push (`docs/BACKEND-PROTOCOL.md`), batch by batch, while they are sent.
+struct OperationLines: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+    typealias Failure = any Error
+
+    /// How many bytes of lines are gathered before they are sent.
+    private static let batchSize = 64 * 1_024
+
+    let operations: [PushOperation]
+    let reader: OperationReader
+    /// What the client knew; each line names the token of its table's namespace.
+    let base: CheckpointVector?
+    let schemaVersion: Int
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lines: self, rest: operations[...]) }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        typealias Element = ByteBuffer
+        typealias Failure = any Error
+
+        let lines: OperationLines
+        var rest: ArraySlice<PushOperation>
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
+            guard !rest.isEmpty else { return nil }
+            var batch = ByteBuffer()
+            while batch.readableBytes < OperationLines.batchSize, let operation = rest.popFirst() {
+                try lines.line(of: operation).append(to: &batch)
+            }
+            return batch
+        }
+
+        mutating func next() async throws -> ByteBuffer? { try await next(isolation: nil) }
+    }
+
+    private func line(of operation: PushOperation) throws -> StreamPushOperation {
+        let content = try reader.content(of: operation)
+        var key = JSONValue.object([])
+        for part in content.key { key.set(part.value, at: part.path.steps[...]) }
+        let kind: StreamPushOperation.Kind =
+            switch operation.kind {
+            case .create: .create
+            case .update: .update
+            case .delete: .delete
+            }
+        return StreamPushOperation(
+            kind, table: content.table.name, id: operation.id, key: key.members ?? [],
+            data: content.record?.data.serialised, base: token(of: content.table))
+    }
+
+    /// The client's place in the table's stream: the first upsert namespace that has a token.
+    private func token(of table: Table) -> String? {
+        guard let base else { return nil }
+        return table.upsertTypes(at: schemaVersion).lazy.compactMap { base[$0] }.first
+    }
+}

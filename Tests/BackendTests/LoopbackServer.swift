@@ -1,0 +1,1 @@
+../CurlTests/LoopbackServer.swift
