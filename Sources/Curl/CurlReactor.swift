@@ -111,6 +111,8 @@ package final class CurlReactor: Sendable {
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { await upload.run(produce) }
             let head = await exchange.head()
+            // Whoever waits for bytes that nobody wants any more would hold back an answer that is there.
+            if upload.isClosed { group.cancelAll() }
             if case .failure = head { group.cancelAll() }
             await group.waitForAll()
             return head

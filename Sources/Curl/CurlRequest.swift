@@ -15,7 +15,8 @@ package struct CurlRequest: Sendable {
         /// What `produce` writes, while it writes it; chunked where the length is nil.
         ///
         /// `produce` runs as a child of the task that executes the request. Each of its writes waits until the
-        /// bytes are on their way, so a slow server slows it down. Its error becomes ``CurlError/upload(_:)``.
+        /// bytes are on their way, so a slow server slows it down. Its error becomes ``CurlError/upload(_:)``. It is
+        /// cancelled as soon as the server wants no more.
         case stream(length: Int64?, produce: @Sendable (CurlUploadWriter) async throws -> Void)
 
         /// The elements of a sequence, one after the other.

@@ -87,6 +87,9 @@ final class UploadChannel: Sendable {
     /// Takes no more bytes, and lets a waiting writer go; called on the reactor's thread.
     func close() { end(.closed) }
 
+    /// Whether no more bytes are taken.
+    var isClosed: Bool { state.withLockedValue { $0.end == .closed } }
+
     /// Copies what there is to `target`; called on the reactor's thread.
     func read(into target: UnsafeMutableRawBufferPointer) -> Reading {
         let (reading, writer) = state.withLockedValue { state -> (Reading, CheckedContinuation<Void, Never>?) in
