@@ -61,13 +61,17 @@ extension KeyTable {
         .setting(
             "backend", "pass_through", \.backend.passThrough, .boolean,
             "Whether every path that is not a sync path goes through to the backend.",
-            "Otherwise they are answered 404."),
+            """
+            The client's path and query are appended to `url` as they stand: with `url = http://host/api`, `/users?x=1` \
+            goes to `http://host/api/users?x=1`. Otherwise such requests are answered 404.
+            """),
         .setting(
             "backend", "denied_paths", \.backend.deniedPaths, ValueFormat<PathPattern>.pathPattern.list(),
             "Paths that the pass-through refuses, with everything below them.",
             """
-            The backend's own stream, ack, list and forget are always refused: who calls them moves the gateway's \
-            checkpoints.
+            They are relative to `url`, as clients write them, and compared decoded and without the case of letters. \
+            The backend's own stream, ack, list, forget and stream push are always refused: who calls them moves the \
+            gateway's checkpoints.
             """
         ),
     ]
