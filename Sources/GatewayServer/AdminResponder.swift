@@ -21,7 +21,7 @@ struct AdminResponder: Sendable {
             }
             try await health.respond(probe, to: request, with: stream)
         } catch {
-            let failure = RequestFailure(error)
+            let failure = RequestFailure(behind: error)
             record.failure = failure.error
             record.cause = failure.error.cause
             guard !stream.hasBegun else { throw error }

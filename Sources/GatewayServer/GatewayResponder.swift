@@ -78,7 +78,7 @@ struct GatewayResponder: Sendable {
         _ error: any Error, _ request: IncomingRequest, _ stream: AnswerStream, _ record: inout RequestRecord
     ) async throws {
         let isAlone = error is ClientGone || (Task.isCancelled && request.connection.hangUp.isSignalled)
-        let failure = RequestFailure(isAlone ? ClientGone() : error)
+        let failure = RequestFailure(behind: isAlone ? ClientGone() : error)
         record.failure = failure.error
         record.cause = failure.error.cause ?? "\(error)"
         guard !isAlone, !stream.hasBegun else {

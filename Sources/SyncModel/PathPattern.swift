@@ -63,6 +63,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - given: The segments.
     ///   - ignoringCase: Whether ASCII letters are compared without their case, as many web frameworks do.
+    /// - Returns: Whether each of the pattern's segments takes the one in its place.
     package func covers(segments given: [[UInt8]], ignoringCase: Bool = false) -> Bool {
         guard given.count >= decoded.count else { return false }
         return zip(decoded, given).allSatisfy { expected, text in

@@ -5,6 +5,8 @@ import GatewayServer
 import HTTPTypes
 import Testing
 
+private let hostName = HTTPField.Name("Host") ?? .origin
+
 @Suite struct CrossOriginRulesTests {
     private let rules = CrossOriginRules(origins: ["https://app.example.com", "capacitor://localhost"])
 
@@ -53,8 +55,8 @@ import Testing
             ([.cookie: "s=1", .origin: "https://evil.example"], true),
             ([.cookie: "s=1", .origin: "null"], true),
             ([.cookie: "s=1", .origin: "https://app.example.com"], false),
-            ([.cookie: "s=1", .origin: "https://sync.example.com", .host: "sync.example.com"], false),
-            ([.cookie: "s=1", .origin: "https://sync.example.com:8443", .host: "sync.example.com"], true),
+            ([.cookie: "s=1", .origin: "https://sync.example.com", hostName: "sync.example.com"], false),
+            ([.cookie: "s=1", .origin: "https://sync.example.com:8443", hostName: "sync.example.com"], true),
             ([.cookie: "s=1"], false), ([.origin: "https://evil.example"], false),
             ([.cookie: "s=1", .authorization: "Bearer a", .origin: "https://evil.example"], false),
         ] as [(HTTPFields, Bool)])

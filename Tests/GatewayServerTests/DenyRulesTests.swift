@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import GatewayConfig
 import GatewayServer
 import SyncModel
 import Testing
@@ -8,9 +9,9 @@ import Testing
 @Suite struct DenyRulesTests {
     private let rules: DenyRules
 
-    init() throws {
-        rules = try DenyRules(
-            backend: Support.configuration("denied_paths = /admin, /users/{id}/keys").backend,
+    init() {
+        rules = DenyRules(
+            backend: Support.configuration(denied: ["/admin", "/users/{id}/keys"]).backend,
             streamPush: Call(method: "POST", target: [.text("/v1/push?atomic="), .placeholder("id")]))
     }
 
@@ -37,14 +38,14 @@ import Testing
     }
 
     @Test func `a call to the backend's root denies nothing else`() throws {
-        var backend = try Support.configuration().backend
+        var backend = Support.configuration().backend
         backend.stream = Call(method: "POST", target: [.text("/")])
         let rules = DenyRules(backend: backend, streamPush: nil)
         #expect(!rules.denies("/login") && rules.denies("/sync/ack"))
     }
 
     @Test func `a placeholder in a call's path stands for any segment`() throws {
-        var backend = try Support.configuration().backend
+        var backend = Support.configuration().backend
         backend.stream = Call(method: "POST", target: [.text("/t/"), .placeholder("base"), .text("/stream")])
         let rules = DenyRules(backend: backend, streamPush: nil)
         #expect(rules.denies("/t/1/stream") && rules.denies("/t/x/stream/y") && !rules.denies("/t/1/other"))

@@ -5,7 +5,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// The answer to one request on its way to the client. It belongs to the task that serves the request.
+/// The answer to one request on its way to the client; it belongs to the task that serves the request.
 final class AnswerStream {
     /// How much of a request's body is read and forgotten so that the connection can be used again, in bytes.
     static let skippedBodyLimit = 256 * 1_024
@@ -49,6 +49,7 @@ final class AnswerStream {
     ///   - fields: The fields of this answer; those that frame it are set here.
     ///   - length: How long the body will be; nil where that is not known. To a `HEAD` and with a 304 it is said,
     ///     but no body follows.
+    /// - Throws: What the connection throws when it is gone; so do all that write.
     func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
         var headers = HTTPHeaders()
         for field in fields { headers.add(name: field.name.rawName, value: field.value) }

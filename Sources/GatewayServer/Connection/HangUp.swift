@@ -42,7 +42,7 @@ final class HangUp: Sendable {
     /// The next request of the connection begins without a shield.
     func reset() { state.withLockedValue { $0.isShielded = false } }
 
-    /// Waits until the client goes or the task is cancelled. One task at a time.
+    /// Waits until the client goes or the task is cancelled; one task at a time.
     ///
     /// - Returns: Whether the client went and the request is not shielded.
     func wait() async -> Bool {

@@ -11,7 +11,7 @@ package enum PassedFields {
         "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
         "upgrade",
     ]
-    /// What a proxy that the backend trusts would say: who is calling, from where, and what for. A client may not.
+    /// What a proxy that the backend trusts would say: who is calling, from where, and what for; a client may not.
     private static let spoofable: Set<String> = [
         "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "remote-user", "true-client-ip",
         "x-client-ip", "x-cluster-client-ip", "x-original-host", "x-original-uri", "x-original-url", "x-real-ip",
@@ -68,6 +68,7 @@ package enum PassedFields {
     /// - Parameters:
     ///   - answer: The backend's fields.
     ///   - replacingCrossOrigin: Whether the gateway tells browsers itself what they may do.
+    /// - Returns: Those that are about the message, and `Via`.
     package static func toClient(_ answer: HTTPFields, replacingCrossOrigin: Bool) -> HTTPFields {
         let named = connectionOptions(of: answer)
         var fields = HTTPFields()

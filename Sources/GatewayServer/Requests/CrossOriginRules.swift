@@ -44,7 +44,10 @@ package struct CrossOriginRules: Sendable {
 
     /// The fields of the answer to a preflight, those of ``answerFields(for:)`` not among them.
     ///
-    /// - Parameter methods: What the path takes.
+    /// - Parameters:
+    ///   - request: The preflight's fields.
+    ///   - methods: What the path takes.
+    /// - Returns: What the browser may do; for an origin that is not allowed only what caches need.
     package func preflightFields(for request: HTTPFields, methods: [String]) -> HTTPFields {
         var fields = HTTPFields()
         fields[.vary] = "Access-Control-Request-Method, Access-Control-Request-Headers"

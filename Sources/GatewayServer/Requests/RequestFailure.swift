@@ -20,10 +20,10 @@ struct RequestFailure: Error {
     }
 
     /// The failure behind any error.
-    init(_ error: any Error) {
+    init(behind error: any Error) {
         // What the client did while its body was uploaded comes wrapped.
         if case CurlError.upload(let cause) = error {
-            self.init(cause)
+            self.init(behind: cause)
             return
         }
         if let failure = error as? RequestFailure {

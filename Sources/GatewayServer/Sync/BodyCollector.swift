@@ -25,6 +25,7 @@ package struct BodyCollector: Sendable {
     ///   - coding: Its `Content-Encoding` field.
     ///   - lease: Pays for the memory.
     ///   - next: Gives the next piece; nil at the end.
+    /// - Returns: The body, decompressed.
     /// - Throws: `request.body_too_large` (413), `request.encoding` (415), `request.compressed_body` (400),
     ///   `limit.bodies` (503), and what `next` throws.
     package func collect(

@@ -1,0 +1,103 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayConfig
+import GatewayServer
+import Gzip
+import NIOCore
+import SyncModel
+import Testing
+import WatermelonWire
+
+private let body = #"{"changes":{"tasks":{"created":[{"id":"a"}],"updated":[],"deleted":[]}}}"#
+
+@Suite(.timeLimit(.minutes(1))) struct PushTests {
+    private func post(_ fields: String = "", _ body: String = body) -> String {
+        "POST /sync HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    @Test func `a client that hangs up does not interrupt its push`() async throws {
+        let started = Gate()
+        let hungUp = Gate()
+        let finished = Gate()
+        let service = StubService(onPush: { _, _ in
+            started.open()
+            try await hungUp.wait()
+            // Long enough for the end of the connection to arrive.
+            try await Task.sleep(for: .milliseconds(100))
+            finished.open()
+            return StubPush()
+        })
+        var limits = ServerLimits()
+        limits.timeouts.halfClosed = .milliseconds(1)
+        try await Support.withServer(service, limits: limits) { port in
+            try await RawClient.connect(to: port) { client in
+                try await client.send(post())
+                try await started.wait()
+                try await client.close()
+                hungUp.open()
+                try await finished.wait()
+            }
+        }
+    }
+
+    @Test func `a compressed body is a push like any other`() async throws {
+        let service = StubService(onPush: { request, _ in
+            StubPush(body: Array("\(request.changes.tables.map(\.name))".utf8))
+        })
+        try await Support.withServer(service) { port in
+            try await RawClient.connect(to: port) { client in
+                let compressed = try Deflater.compress(ByteBuffer(string: body))
+                try await client.send(
+                    "POST /sync HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: \(compressed.readableBytes)\r\n\r\n"
+                )
+                try await client.send(compressed)
+                #expect(try await client.readAnswer().body == #"["tasks"]"#)
+            }
+            #expect(try await RawClient.exchange(port, post()).body == #"["tasks"]"#)
+        }
+    }
+
+    @Test func `an unknown compression is refused with those that work`() async throws {
+        try await Support.withServer { port in
+            let answer = try await RawClient.exchange(port, post("Content-Encoding: br\r\n"))
+            #expect(answer.status == 415 && answer.field("Accept-Encoding") == "gzip, deflate")
+            #expect(answer.field("Rind-Error") == "request.encoding")
+        }
+    }
+
+    @Test func `a body beyond the limit is refused, and the answer arrives`() async throws {
+        var configuration = Support.configuration()
+        configuration.limits.body = 1_000
+        try await Support.withServer(StubService(), configuration) { port in
+            let big = String(repeating: " ", count: 400_000)
+            let announced = try await RawClient.exchange(port, post("", big))
+            #expect(announced.status == 413 && announced.field("Connection") == "close")
+            let chunked = try await RawClient.exchange(
+                port,
+                "POST /sync HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n186A0\r\n\(big.prefix(100_000))\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            )
+            #expect(chunked.status == 413 && chunked.rest.hasSuffix("ok\n"))
+        }
+    }
+
+    @Test func `a push that another site may have sent is refused`() async throws {
+        try await Support.withServer { port in
+            let forged = try await RawClient.exchange(port, post("Cookie: s=1\r\nOrigin: https://evil.example\r\n"))
+            #expect(forged.status == 403 && forged.field("Rind-Error") == "request.origin")
+            #expect(try await RawClient.exchange(port, post("Cookie: s=1\r\nOrigin: http://a\r\n")).status == 200)
+        }
+    }
+
+    @Test(arguments: [("HEAD", "/sync"), ("PUT", "/sync"), ("DELETE", "/sync/pull"), ("GET", "/sync/push")])
+    func `another method is refused with those that work`(method: String, path: String) async throws {
+        try await Support.withServer { port in
+            let answer = try await RawClient.exchange(
+                port, "\(method) \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(answer.status == 405 && answer.field("Rind-Error") == "request.method")
+            #expect(answer.field("Allow") == (path == "/sync/push" ? "POST, OPTIONS" : "GET, POST, OPTIONS"))
+            #expect(answer.rest.isEmpty == (method == "HEAD"))
+        }
+    }
+}
