@@ -129,7 +129,7 @@ package struct GatewayHTTPServer: Service {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw ServerError.listen(address: address.description, reason: "\(error)")
+            throw ServerError.listen(address: address.description, reason: ServerError.reason(error))
         }
         return .ended
     }

@@ -1,6 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Why the server could not start.
 package enum ServerError: Error, Sendable, CustomStringConvertible {
     /// The address cannot be listened on.
@@ -13,6 +23,17 @@ package enum ServerError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .listen(let address, let reason): "cannot listen on \(address): \(reason)"
+        }
+    }
+
+    /// Why the system does not let anybody listen, in words.
+    static func reason(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        switch error.errnoCode {
+        case EADDRINUSE: return "another process listens there"
+        case EADDRNOTAVAIL: return "this machine has no such address"
+        case EACCES: return "the port needs more rights"
+        default: return "\(error)"
         }
     }
 }
