@@ -23,6 +23,7 @@ let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -85,6 +86,7 @@ let package = Package(
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "INI",
                 "JSONBytes", "StateStore", "SyncEngine", "SyncModel", arguments, httpTypes, lifecycle, log, nioCore,
+                signals,
             ]),
         .executableTarget(
             name: "rind-bench",
@@ -135,6 +137,13 @@ let package = Package(
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
                 "JSONBytes", "StateStore", "SyncModel", "WatermelonWire", httpTypes, nioCore, nioLocks, log,
             ]),
+        .testTarget(
+            name: "RindCommandTests",
+            dependencies: [
+                "rind", "Curl", "DemoBackend", "GatewayConfig", "JSONBytes", "StateStore", "SyncModel", httpTypes, log,
+                nioCore, nioPosix, nioLocks,
+            ],
+            exclude: ["Fixtures"]),
         .testTarget(
             name: "SimulationTests", dependencies: ["GatewayTesting", "SyncEngine", "SyncModel", "JSONBytes"]),
         .testTarget(name: "GatewayTestingTests", dependencies: ["GatewayTesting", "JSONBytes"]),

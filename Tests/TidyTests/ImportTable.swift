@@ -63,7 +63,7 @@ enum ImportTable {
         "rind": [
             "ArgumentParser", "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip",
             "HTTPTypes", "INI", "JSONBytes", "Logging", "NIOCore", "ServiceLifecycle", "StateStore", "SyncEngine",
-            "SyncModel",
+            "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
             "ArgumentParser", "Curl", "HTTPTypes", "Hummingbird", "JSONBytes", "Logging", "NIOCore", "ServiceLifecycle",
@@ -104,6 +104,10 @@ enum ImportTable {
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
             "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "StateStore", "SyncModel",
             "WatermelonWire",
+        ],
+        "RindCommandTests": [
+            "Curl", "DemoBackend", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
+            "NIOCore", "NIOPosix", "StateStore", "SyncModel", "rind",
         ],
         "SimulationTests": ["GatewayTesting", "JSONBytes", "SyncEngine", "SyncModel"],
         "TidyTests": [],

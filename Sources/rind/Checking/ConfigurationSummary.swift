@@ -1,0 +1,53 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import SyncModel
+
+/// What a configuration comes to, for somebody who wants to see whether that is what they meant.
+struct ConfigurationSummary {
+    let lines: [String]
+
+    init(_ configuration: Configuration) {
+        let gateway = configuration.gateway
+        var lines = [Self.line("listens on", gateway.listen.description)]
+        if let admin = configuration.admin.listen { lines.append(Self.line("", "\(admin) for probes")) }
+        let paths = ([gateway.syncPath].compactMap { $0 } + gateway.pullPath + gateway.pushPath).map(\.description)
+        let sync = paths.isEmpty ? "no path: no client can sync" : paths.joined(separator: ", ")
+        lines.append(Self.line("sync at", sync))
+        lines.append(Self.line("caller", Self.caller(configuration.identity.principal)))
+        let keeper = configuration.backend.checkpoints == .server ? "the backend" : "Rind"
+        lines.append(Self.line("backend", "\(configuration.backend.url), checkpoints kept by \(keeper)"))
+        switch configuration.state.url {
+        case .sqlite(let path): lines.append(Self.line("state", path))
+        }
+        let push = configuration.push.path.map { _ in "one stream of operations, in one transaction" }
+        lines.append(Self.line("pushes", push ?? "one call for each record"))
+        lines.append(Self.line("schema", Self.versions(configuration.schema)))
+        for table in configuration.schema.tables { lines.append(Self.line("", Self.table(table))) }
+        self.lines = lines
+    }
+
+    private static func line(_ name: String, _ value: String) -> String { name.padded(to: 12) + value }
+
+    private static func caller(_ source: PrincipalSource) -> String {
+        switch source {
+        case .backend(let method, let target, let path): "'\(path)' in the backend's answer to \(method) \(target)"
+        case .cookie(let name): "the cookie '\(name)'"
+        case .bearer: "the bearer token itself"
+        }
+    }
+
+    private static func versions(_ schema: Schema) -> String {
+        let range = schema.oldest == schema.version ? "\(schema.version)" : "\(schema.oldest) to \(schema.version)"
+        let count = schema.tables.count
+        return "version \(range), \(count) \(count == 1 ? "table" : "tables")"
+    }
+
+    private static func table(_ table: Table) -> String {
+        let types = table.upserts.joined(separator: ", ")
+        let count = table.columns.count
+        let since = table.since > 0 ? ", since version \(table.since)" : ""
+        return "\(table.name): \(count) \(count == 1 ? "column" : "columns") from \(types)\(since)"
+    }
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Curl
+import Gateway
+import GatewayServer
+import StateStore
+import SyncEngine
+
+/// Why a command ends early: a sentence for standard error, and the exit status.
+struct CommandFailure: Error {
+    var status: ExitStatus
+    /// One or more sentences; empty where everything has been said.
+    var message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// What any error means for a command.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as StateError: self.init(error)
+        case PullFailure.clockBehind:
+            self.init(
+                .tryAgain,
+                "The clock is behind the newest cursor in the state (pull.clock_behind). Set the clock right; "
+                    + "nothing is handed out until it has passed that cursor.")
+        case let error as ServerError:
+            self.init(.unavailable, "\(error.description.asSentence) (\(error.code))")
+        case let error as CurlError: self.init(.system, "\(error)".asSentence)
+        default: self.init(.internalError, "\(error)".asSentence)
+        }
+    }
+
+    private init(_ error: StateError) {
+        let status: ExitStatus =
+            switch error {
+            case .open, .readOnly: .cannotCreate
+            case .inUse, .busy: .tryAgain
+            default: .inputOutput
+            }
+        self.init(status, "\(error.description) (\(error.code))")
+    }
+}
+
+/// Runs what a command does; a failure is said on standard error and becomes the exit status.
+func reportingFailures(_ body: () async throws -> Void) async throws {
+    do {
+        try await body()
+    } catch let code as ExitCode {
+        throw code
+    } catch {
+        let failure = CommandFailure(error)
+        if !failure.message.isEmpty { Console.error("rind: \(failure.message)") }
+        throw ExitCode(failure.status.rawValue)
+    }
+}
+
+extension String {
+    /// The text with a capital letter at its beginning and a full stop at its end.
+    var asSentence: String {
+        guard let first else { return self }
+        let text = first.uppercased() + dropFirst()
+        return text.hasSuffix(".") ? text : text + "."
+    }
+}

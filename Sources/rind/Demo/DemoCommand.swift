@@ -1,0 +1,53 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import DemoBackend
+import Foundation
+import GatewayConfig
+import GatewayServer
+import Logging
+import ServiceLifecycle
+
+/// `rind demo`.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Runs a small backend and the gateway before it, and shows a sync step by step.",
+        discussion: """
+            EXAMPLES
+              rind demo                  stays up until Ctrl-C, so that you can paste the curl commands
+              rind demo --once           ends by itself; status 1 if a step was not as it should be
+              rind demo --port 9000      the gateway listens there
+
+            Everything is on 127.0.0.1 and in a temporary directory that is removed at the end. The configuration is
+            examples/quickstart/rind.ini.
+            """)
+
+    @Flag(help: "End after the last step.")
+    var once = false
+
+    @Option(help: ArgumentHelp("The gateway's port; by default 8790, or a free one with --once.", valueName: "n"))
+    var port: Int?
+
+    func validate() throws {
+        if let port, !(0...65_535).contains(port) { throw ValidationError("A port is a number from 0 to 65535.") }
+    }
+
+    func run() async throws {
+        try await reportingFailures {
+            Console.ignoreBrokenPipes()
+            let stage = try DemoStage(port: port ?? (once ? 0 : 8_790), endsAfterTour: once)
+            do {
+                try await stage.run()
+            } catch let error as ServerError {
+                stage.removeFiles()
+                let failure = CommandFailure(error)
+                throw CommandFailure(failure.status, failure.message + " 'rind demo --port 0' takes a free port.")
+            } catch {
+                stage.removeFiles()
+                throw error
+            }
+            stage.removeFiles()
+        }
+    }
+}

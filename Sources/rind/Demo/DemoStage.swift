@@ -1,0 +1,98 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import Foundation
+import GatewayConfig
+import GatewayServer
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// The demo's cast: the backend, the gateway before it, and the tour that uses both, in one process.
+struct DemoStage {
+    private let directory: URL
+    private let port: Int
+    private let endsAfterTour: Bool
+    private let backend: DemoBackend
+    private let logger: Logger
+
+    init(port: Int, endsAfterTour: Bool) throws {
+        self.port = port
+        self.endsAfterTour = endsAfterTour
+        directory = FileManager.default.temporaryDirectory.appending(path: "rind-demo-\(UUID().uuidString)")
+        var demo = DemoConfiguration()
+        demo.allowsSteering = true
+        backend = try DemoBackend(configuration: demo)
+        logger = Logger(Configuration.Log(), level: .warning)
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Runs until Ctrl-C, or to the end of the tour.
+    func run() async throws {
+        try await backend.seed()
+        let (ports, ready) = AsyncThrowingStream.makeStream(of: Int.self)
+        let gateway = DemoGateway(backend: backend, directory: directory, port: port, logger: logger, ready: ready)
+        let tour = DemoTour(backend: backend, gatewayPorts: ports, staysUp: !endsAfterTour)
+        var quiet = logger
+        quiet.logLevel = .critical
+        // What is below ends after what is above it.
+        let services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: backend), .init(service: gateway),
+            .init(service: tour, successTerminationBehavior: .gracefullyShutdownGroup),
+        ]
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+        group.maximumGracefulShutdownDuration = .seconds(5)
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    /// Removes the state and everything else that the demo has written.
+    func removeFiles() { try? FileManager.default.removeItem(at: directory) }
+}
+
+/// The gateway of the demo, which can start only when the backend has its port.
+struct DemoGateway: Service {
+    let backend: DemoBackend
+    let directory: URL
+    let port: Int
+    let logger: Logger
+    /// Gets the gateway's port, or the reason why there is none.
+    let ready: AsyncThrowingStream<Int, any Error>.Continuation
+
+    func run() async throws {
+        do {
+            let parts = try await GatewayParts.open(configuration(), logger: logger)
+            do {
+                try await serve(parts)
+            } catch {
+                await parts.close()
+                throw error
+            }
+            await parts.close()
+        } catch {
+            ready.finish(throwing: error)
+            throw error
+        }
+    }
+
+    private func serve(_ parts: GatewayParts) async throws {
+        try await GatewayHTTPServer(
+            service: parts.gateway, configuration: parts.configuration, reactor: parts.reactor, logger: logger
+        ) { [ready] listener, port in
+            if listener == .clients { ready.yield(port) }
+        }.run()
+    }
+
+    /// The quickstart's configuration, with this run's addresses and files.
+    private func configuration() async throws -> Configuration {
+        var configuration = try Configuration.load(QuickstartConfiguration.text, file: "examples/quickstart/rind.ini")
+        configuration.gateway.listen.port = port
+        configuration.gateway.shutdownGrace = .seconds(2)
+        configuration.backend.url.port = try await backend.port
+        let state = directory.appending(path: "rind-state.db").path(percentEncoded: false)
+        configuration.state.url = .sqlite(path: state)
+        return configuration
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the command ends.
+///
+/// The numbers are those of `sysexits.h`, so that scripts and systemd can tell them apart.
+enum ExitStatus: Int32, CaseIterable {
+    case done = 0
+    case notAsExpected = 1
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
+    case internalError = 70
+    case system = 71
+    case cannotCreate = 73
+    case inputOutput = 74
+    case tryAgain = 75
+    case protocolViolation = 76
+    case noPermission = 77
+    case configuration = 78
+
+    /// What it means, in one line.
+    var meaning: String {
+        switch self {
+        case .done: "all went well"
+        case .notAsExpected: "the demo, or what 'check --connect' tries, is not right"
+        case .usage: "the arguments are not understood"
+        case .badData: "a sample is not what it should be"
+        case .noInput: "a file that was named cannot be read"
+        case .unavailable: "an address cannot be listened on, or is not reached"
+        case .internalError: "a defect of Rind"
+        case .system: "the system has no memory or no thread left"
+        case .cannotCreate: "the state cannot be opened, made or written"
+        case .inputOutput: "the state is damaged, newer or none; the disk is full or failed"
+        case .tryAgain: "not now: the state is in use, or the clock is behind it"
+        case .protocolViolation: "a server answered with an error, or not as the protocol says"
+        case .noPermission: "a server does not accept the credential"
+        case .configuration: "the configuration has mistakes; all are printed"
+        }
+    }
+
+    /// All of them, a line each.
+    static func table(indent: String) -> String {
+        allCases.map { status in
+            let number = String(status.rawValue)
+            return indent + String(repeating: " ", count: 2 - number.count) + number + "  " + status.meaning
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import Logging
+
+/// One event as a line of bytes, its end included.
+struct LogLine {
+    var milliseconds: Int64
+    var level: Logger.Level
+    var message: String
+    var fields: Logger.Metadata
+
+    /// Fields that count something, and so are numbers in JSON even where they were logged as text.
+    private static let numbers: Set = [
+        "backend_bytes", "bytes_out", "cursor", "deletions", "dropped", "duration_ms", "generation", "lines", "port",
+        "presented", "quarantined", "records", "repaired", "resumes", "status", "superseded", "unknown_types",
+    ]
+
+    /// For people: time, level, message and the fields in alphabetical order, always on one line.
+    ///
+    /// `2026-11-21T08:37:15.123Z info  request  code=200 path=/sync`
+    var text: [UInt8] {
+        var line = TimeText.utc(milliseconds: milliseconds) + " " + level.rawValue.padded(to: 8)
+        line += Self.escaped(message)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            line += " \(Self.escaped(name))=\(Self.quoted(value.description))"
+        }
+        return Array((line + "\n").utf8)
+    }
+
+    /// For machines: one JSON object; `time`, `level` and `message` come first, fields of these names get a `_`.
+    var json: [UInt8] {
+        var writer = JSONWriter(capacity: 256)
+        writer.append(raw: #"{"time":"#)
+        writer.append(string: TimeText.utc(milliseconds: milliseconds))
+        writer.append(raw: #","level":"#)
+        writer.append(string: level.rawValue)
+        writer.append(raw: #","message":"#)
+        writer.append(string: message)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            writer.append(raw: ",")
+            writer.append(name: ["time", "level", "message"].contains(name) ? "_" + name : name)
+            if Self.numbers.contains(name), let number = Int64(value.description) {
+                writer.append(number)
+            } else {
+                Self.append(value, to: &writer)
+            }
+        }
+        writer.append(raw: "}\n")
+        return writer.bytes
+    }
+
+    private static func append(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {
+        switch value {
+        case .string(let text): writer.append(string: text)
+        case .stringConvertible(let value as Int): writer.append(value)
+        case .stringConvertible(let value as Int64): writer.append(value)
+        case .stringConvertible(let value as Double): writer.append(value)
+        case .stringConvertible(let value as Bool): writer.append(value)
+        case .stringConvertible(let value): writer.append(string: value.description)
+        case .array(let values):
+            writer.append(raw: "[")
+            for (index, value) in values.enumerated() {
+                if index > 0 { writer.append(raw: ",") }
+                append(value, to: &writer)
+            }
+            writer.append(raw: "]")
+        case .dictionary(let values):
+            writer.append(raw: "{")
+            for (index, entry) in values.sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { writer.append(raw: ",") }
+                writer.append(name: entry.key)
+                append(entry.value, to: &writer)
+            }
+            writer.append(raw: "}")
+        }
+    }
+
+    /// The value, in quotes where it would not read as one word.
+    private static func quoted(_ text: String) -> String {
+        let isWord = !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" && $0 != "=" }
+        let escaped = escaped(text)
+        if isWord, escaped == text { return text }
+        return "\"" + escaped.replacing("\"", with: "\\\"") + "\""
+    }
+
+    /// The text without anything that could end the line or move the cursor; what others say must not forge lines.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayConfig
+import INI
+import Logging
+
+/// Writes one line for each event to standard error, in one system call, so that lines never mix.
+///
+/// Values under names that speak of secrets are never written, whoever logs them.
+struct LogLineHandler: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    private let format: LogFormat
+
+    init(level: Logger.Level, format: LogFormat) {
+        logLevel = level
+        self.format = format
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var fields = metadata
+        if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }
+        if let more = event.metadata { fields.merge(more) { $1 } }
+        for name in fields.keys where SecretNames.looksSecret(name) { fields[name] = "********" }
+        let line = LogLine(
+            milliseconds: SystemClock().now, level: event.level, message: event.message.description, fields: fields)
+        let bytes = format == .json ? line.json : line.text
+        bytes.withUnsafeBytes { buffer in
+            // A log that cannot be written has nobody to be told.
+            _ = write(STDERR_FILENO, buffer.baseAddress, buffer.count)
+        }
+    }
+}
+
+extension Logger {
+    /// A logger to standard error by `[log]`; the level can be another one.
+    init(_ log: Configuration.Log, level: Logger.Level? = nil) {
+        let level = level ?? Logger.Level(rawValue: log.level.rawValue) ?? .info
+        self.init(label: "rind") { _ in LogLineHandler(level: level, format: log.format) }
+    }
+}

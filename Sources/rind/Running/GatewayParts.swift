@@ -1,0 +1,74 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Curl
+import Foundation
+import Gateway
+import GatewayConfig
+import Logging
+import StateStore
+
+/// Everything that a running gateway consists of, but for its server.
+struct GatewayParts {
+    let configuration: Configuration
+    let store: SQLiteStateStore
+    let reactor: CurlReactor
+    let gateway: SyncGateway
+
+    /// Opens the state and starts the reactor; nothing is asked of the backend.
+    ///
+    /// - Throws: `StateError`, `CurlError`, or `PullFailure.clockBehind` where the clock is behind the state.
+    static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
+        let store = try await SQLiteStateStore.open(path: configuration.statePath, options: configuration.stateOptions)
+        do {
+            let reactor = try CurlReactor.start(configuration.reactorSettings)
+            let gateway = SyncGateway(
+                configuration: configuration, store: store,
+                backend: BackendClient(settings: configuration.backendSettings, reactor: reactor),
+                clock: SystemClock(), temporaryDirectory: Configuration.temporaryDirectory)
+            try await gateway.checkClock()
+            return GatewayParts(configuration: configuration, store: store, reactor: reactor, gateway: gateway)
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    /// Keeps the state small.
+    func housekeeping(logger: Logger) -> Housekeeping {
+        Housekeeping(store: store, clock: SystemClock(), logger: logger)
+    }
+
+    /// Closes the state, then ends the reactor.
+    ///
+    /// The server must have drained before.
+    func close() async {
+        await store.close()
+        await reactor.shutdown()
+    }
+}
+
+extension Configuration {
+    /// Where files go that have no place of their own.
+    static var temporaryDirectory: String {
+        let path = FileManager.default.temporaryDirectory.path(percentEncoded: false)
+        return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// Where the state is.
+    var statePath: String {
+        switch state.url {
+        case .sqlite(let path): path
+        }
+    }
+
+    /// How the state is opened.
+    var stateOptions: SQLiteStateStore.Options {
+        var options = SQLiteStateStore.Options()
+        options.busyTimeout = state.busyTimeout
+        // Were it longer than half of this, a fresh yes of the backend would often look like an old one.
+        options.limits.acceptedInterval = min(options.limits.acceptedInterval, identity.authTTL.milliseconds / 2)
+        return options
+    }
+}

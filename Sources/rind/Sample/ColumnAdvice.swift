@@ -1,0 +1,115 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncEngine
+import SyncModel
+
+/// What the values of a column look like where they fit its type.
+struct ValueFacts {
+    /// How many values that are not the default there were.
+    var values = 0
+    /// How many of them are texts that name a point in time.
+    var dates = 0
+    /// Such a text.
+    var dateExample: String?
+    /// How many of them would be seconds since 1970 by their size: 1973 to 5138.
+    var seconds = 0
+    /// How many of them would be microseconds by their size.
+    var micros = 0
+
+    /// Notes a value as an app gets it.
+    mutating func note(_ value: JSONValue, _ type: ColumnType) {
+        switch value {
+        case .string(let text) where !text.isEmpty:
+            values += 1
+            guard type == .string, text.utf8.count >= 10, text.utf8.contains(UInt8(ascii: "-")) else { return }
+            let isDate = Array(text.utf8).withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) != nil }
+            guard isDate else { return }
+            dates += 1
+            dateExample = dateExample ?? text
+        case .number(let number):
+            guard let value = number.double, value != 0 else { return }
+            values += 1
+            if value >= 100_000_000, value < 100_000_000_000 { seconds += 1 }
+            if value >= 100_000_000_000_000 { micros += 1 }
+        case .bool(true): values += 1
+        default: return
+        }
+    }
+}
+
+/// What looks wrong with one column.
+struct ColumnAdvice {
+    let name: String
+    let column: Column
+    let facts: ProjectionObserver.ColumnFacts
+    let records: Int
+    let values: ValueFacts?
+
+    /// A sentence for each thing.
+    var warnings: [String] {
+        // A column that the configuration itself gives a value is never looked up.
+        guard records > 0 else { return [] }
+        return [wrongType, missing, text, size].compactMap { $0 }
+    }
+
+    /// What an app gets instead of a value that does not fit.
+    private var fallback: String {
+        if column.isOptional { return "null" }
+        switch column.type {
+        case .string, .json: return "\"\""
+        case .number, .timestamp: return "0"
+        case .boolean: return "false"
+        }
+    }
+
+    private var wrongType: String? {
+        guard facts.wrong > 0 else { return nil }
+        let example = facts.wrongExample.map { ", such as \($0.shown(upTo: 40))" } ?? ""
+        let head = "\(name): \(facts.wrong) of \(records) values do not fit '\(column.type.rawValue)'\(example)"
+        if facts.wrongIsDate { return head + "; apps get \(fallback); make a date a 'timestamp'" }
+        return head + "; apps get \(fallback)\(better.map { "; '\($0)' would take it" } ?? "")"
+    }
+
+    private var better: String? {
+        switch facts.wrongKind {
+        case .string: "string"
+        case .number: column.type == .string ? "number" : nil
+        case .boolean: "boolean"
+        case .object, .array: "json"
+        case .null, nil: nil
+        }
+    }
+
+    private var paths: String {
+        column.sources.compactMap { source -> String? in
+            guard case .path(let path, let types) = source else { return nil }
+            return "'\(path)'" + (types.isEmpty ? "" : " in \(types.joined(separator: ", "))")
+        }.joined(separator: " and ")
+    }
+
+    private var missing: String? {
+        let without = facts.nulls + facts.absent
+        if facts.absent == records { return "\(name): never present in \(of(records)); looked for \(paths)" }
+        guard !column.isOptional, without > 0 else { return nil }
+        if without == records { return "\(name): always \(fallback) in \(of(records)); \(paths) never had a value" }
+        return "\(name): no value in \(without) of \(records) records; apps get \(fallback), "
+            + "or null with '\(column.type.rawValue)?'"
+    }
+
+    private func of(_ count: Int) -> String { count == 1 ? "1 record" : "\(count) records" }
+
+    private var text: String? {
+        guard let values, values.dates > 0, values.dates == values.values else { return nil }
+        return "\(name): every text is a date, such as '\(values.dateExample ?? "")'; "
+            + "where the app's column is a number, make it a 'timestamp'"
+    }
+
+    private var size: String? {
+        guard column.type == .timestamp, let values, values.values > 0 else { return nil }
+        if values.seconds == values.values { return "\(name): every value looks like seconds; apps read milliseconds" }
+        guard values.micros == values.values else { return nil }
+        return "\(name): every value looks like microseconds; apps read milliseconds"
+    }
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import JSONBytes
+import SyncEngine
+import SyncModel
+
+/// What a sample says about the mapping: counts, and what looks wrong.
+struct SampleFindings {
+    private struct BadIDs {
+        var count = 0
+        var reason: QuarantinedLine.Reason
+        var example: String
+    }
+
+    private let schema: Schema
+    private let schemaVersion: Int
+    private let rules: EnvelopeRules
+
+    private var records: [Int: Int] = [:]
+    private var deletions = 0
+    private var isComplete = false
+    private var withoutToken: [String: Int] = [:]
+    private var badIDs: [String: BadIDs] = [:]
+    private var values: [Int: [Int: ValueFacts]] = [:]
+
+    init(schema: Schema, schemaVersion: Int, rules: EnvelopeRules) {
+        self.schema = schema
+        self.schemaVersion = schemaVersion
+        self.rules = rules
+    }
+
+    /// Notes what became of a line.
+    mutating func note(_ result: LineResult, type: String?, hasToken: Bool, _ output: [UInt8]) {
+        switch result {
+        case .upsert(let table, _, _, let range):
+            records[table, default: 0] += 1
+            noteValues(table, Array(output[range]))
+        case .delete, .deleteWhere: deletions += 1
+        case .complete:
+            isComplete = true
+            return
+        case .ackOnly, .reset, .unknownType, .quarantined: return
+        }
+        if !hasToken { withoutToken[type ?? "?", default: 0] += 1 }
+    }
+
+    /// Notes why a line was set aside.
+    mutating func note(_ line: QuarantinedLine, number: Int) {
+        guard line.reason == .noID || line.reason == .unsafeID else { return }
+        let example = line.id.map { "'\($0.shown(upTo: 60))'" } ?? "line \(number)"
+        let key = "\(line.table ?? "?"), \(line.type ?? "?")"
+        badIDs[key, default: BadIDs(reason: line.reason, example: example)].count += 1
+    }
+
+    private mutating func noteValues(_ table: Int, _ record: [UInt8]) {
+        let limits = JSONValue.Limits(bytes: .max, depth: 512, elements: .max)
+        guard let record = try? JSONValue.parse(record, limits: limits) else { return }
+        for (place, column) in schema.tables[table].columns.enumerated() {
+            guard let value = record[column.name] else { continue }
+            values[table, default: [:]][place, default: ValueFacts()].note(value, column.type)
+        }
+    }
+
+    /// Everything that is worth saying at the end.
+    func summary(_ projector: LineProjector) -> [String] {
+        let counters = projector.counters
+        let quarantined = counters.quarantined.values.reduce(0, +)
+        let unknown = counters.unknownTypes.values.reduce(0, +)
+        let total = records.values.reduce(0, +)
+        var lines = [
+            "lines: \(counters.lines) · records: \(total) · deletions: \(deletions) · quarantined: \(quarantined) · "
+                + "of unknown types: \(unknown)"
+        ]
+        for (reason, count) in counters.quarantined.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            lines.append("  \(reason.rawValue): \(count)")
+        }
+        let warnings = warnings(projector)
+        guard !warnings.isEmpty else { return lines + ["Nothing looks wrong."] }
+        lines.append("\n\(warnings.count) \(warnings.count == 1 ? "thing looks" : "things look") wrong:")
+        return lines + warnings.map { "warning: " + $0 }
+    }
+
+    private func warnings(_ projector: LineProjector) -> [String] {
+        var warnings: [String] = []
+        for (place, table) in schema.tables.enumerated() where table.since <= schemaVersion {
+            if records[place] == nil {
+                let types = table.upsertTypes(at: schemaVersion)
+                warnings.append("\(table.name): no record came; looked for \(types.joined(separator: ", "))")
+            } else if let observer = projector.observer {
+                warnings += advice(on: table, at: place, observer)
+            }
+        }
+        warnings += unknownTypes(projector.counters)
+        for (key, bad) in badIDs.sorted(by: { $0.key < $1.key }) {
+            let what = bad.reason == .noID ? "without an id" : "with an id that apps cannot hold"
+            warnings.append("\(key): \(Self.lines(bad.count)) \(what), such as \(bad.example)")
+        }
+        for (type, count) in withoutToken.sorted(by: { $0.key < $1.key }) {
+            warnings.append(
+                "\(type): \(Self.lines(count)) without a token in '\(rules.ackField)'; a stream cannot go on behind them"
+            )
+        }
+        if let type = rules.completeType, !isComplete {
+            warnings.append("no '\(type)' came; without it no pull ends well (fine for a piece of a stream)")
+        }
+        return warnings
+    }
+
+    private func advice(on table: Table, at place: Int, _ observer: ProjectionObserver) -> [String] {
+        table.columns.enumerated().filter { $0.element.since <= schemaVersion }.flatMap { index, column in
+            ColumnAdvice(
+                name: "\(table.name).\(column.name)", column: column,
+                facts: observer.facts(table: place, column: index),
+                records: observer.records(table: place, column: index), values: values[place]?[index]
+            ).warnings
+        }
+    }
+
+    private func unknownTypes(_ counters: ProjectionCounters) -> [String] {
+        counters.unknownTypes.sorted { $0.key < $1.key }.map { type, count in
+            let name = type.isEmpty ? "further types" : type.shown(upTo: 60)
+            let head = "\(name): \(Self.lines(count)) that nobody gets; "
+            if let table = schema.tables.first(where: { Self.types(of: $0).contains(type) }) {
+                return head + "the table \(table.name) is there since schema version \(table.since)"
+            }
+            let hint = NearestName.hint(for: type, among: schema.tables.flatMap(Self.types))
+            return head + (hint ?? "no table names the type")
+        }
+    }
+
+    private static func types(of table: Table) -> [String] { table.upserts + table.deletes.map(\.type) }
+
+    private static func lines(_ count: Int) -> String { count == 1 ? "1 line" : "\(count) lines" }
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayConfig
+import JSONBytes
+import SyncEngine
+import SyncModel
+
+/// `rind check --sample`: shows stream lines as the records that an app would get, and what looks wrong in that.
+struct SampleReport {
+    /// The most bytes of a sample.
+    static let maximumBytes = 256 << 20
+
+    private let configuration: Configuration
+    private let schemaVersion: Int
+    private var projector: LineProjector
+    private var findings: SampleFindings
+
+    /// A report for apps of a schema version, the newest one where none is given.
+    init(_ configuration: Configuration, schemaVersion: Int?) throws {
+        let schema = configuration.schema
+        let version = schemaVersion ?? schema.version
+        guard version >= schema.oldest, version <= schema.version else {
+            throw CommandFailure(
+                .usage, "The configuration knows the schema versions \(schema.oldest) to \(schema.version).")
+        }
+        self.configuration = configuration
+        self.schemaVersion = version
+        let rules = configuration.envelopeRules
+        projector = LineProjector(
+            Projection(schema: schema, schemaVersion: version, rules: rules), key: SipHash.Key(0, 0))
+        projector.observer = ProjectionObserver()
+        findings = SampleFindings(schema: schema, schemaVersion: version, rules: rules)
+    }
+
+    /// Reads a file and prints everything.
+    mutating func run(path: String) throws {
+        let bytes = try Self.read(path)
+        let name = path == "-" ? "standard input" : path
+        Console.out("\n\(name), as an app of schema version \(schemaVersion) gets it:\n")
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
+            line.withUnsafeBytes { show($0, number: number) }
+        }
+        guard projector.counters.lines > 0 else { throw CommandFailure(.badData, "There are no lines in \(name).") }
+        Console.out("")
+        for text in findings.summary(projector) { Console.out(text) }
+    }
+
+    private mutating func show(_ line: UnsafeRawBufferPointer, number: Int) {
+        var output = JSONWriter()
+        let result: LineResult
+        if line.count > configuration.pull.maxLine {
+            result = projector.projectTooLong(
+                head: UnsafeRawBufferPointer(rebasing: line.prefix(4_096)),
+                tail: UnsafeRawBufferPointer(rebasing: line.suffix(1_024)))
+        } else {
+            result = projector.project(line, into: &output)
+        }
+        let type = typeName(line)
+        findings.note(result, type: type, hasToken: projector.lastCheckpoint != nil, output.bytes)
+        if case .quarantined = result, let entry = projector.quarantined { findings.note(entry, number: number) }
+        let (meaning, detail) = describe(result, output.bytes)
+        Console.out("\(String(number).leftPadded(to: 5))  \((type ?? "?").shown(upTo: 60))  \(meaning)")
+        if let detail { Console.out("       " + detail) }
+    }
+
+    private func typeName(_ line: UnsafeRawBufferPointer) -> String? {
+        guard let document = try? JSONScanner.document(line) else { return projector.quarantined?.type }
+        return document.member(configuration.backend.typeField)?.string
+    }
+
+    private func describe(_ result: LineResult, _ output: [UInt8]) -> (String, detail: String?) {
+        let tables = configuration.schema.tables
+        func text(_ range: Range<Int>) -> String { String(decoding: output[range], as: UTF8.self) }
+        switch result {
+        case .upsert(let table, _, _, let range): return ("→ \(tables[table].name), record", text(range))
+        case .delete(let table, _, let all, _, let range):
+            let sources = all ? " whatever its sources" : ""
+            return ("→ \(tables[table].name), deleted \(text(range))\(sources)", nil)
+        case .deleteWhere(let table, _, let column, let range):
+            let name = tables[table].columns[column].name
+            return ("→ \(tables[table].name), deleted where \(name) is \(text(range))", nil)
+        case .ackOnly: return ("moves a checkpoint, nothing else", nil)
+        case .complete: return ("the stream is complete", nil)
+        case .reset: return ("the backend asks for a reset", nil)
+        case .unknownType: return ("→ nothing: no table of this schema version takes it", nil)
+        case .quarantined(let reason):
+            let id = projector.quarantined?.id.map { ", id \($0.shown(upTo: 80))" } ?? ""
+            return ("quarantined: \(reason.rawValue)\(id)", reason.explanation)
+        }
+    }
+
+    private static func read(_ path: String) throws -> [UInt8] {
+        let unreadable = CommandFailure(.noInput, "The sample '\(path)' cannot be read.")
+        guard let handle = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path) else { throw unreadable }
+        var bytes: [UInt8] = []
+        while true {
+            let chunk: Data?
+            do { chunk = try handle.read(upToCount: 1 << 20) } catch { throw unreadable }
+            guard let chunk, !chunk.isEmpty else { return bytes }
+            bytes += chunk
+            guard bytes.count <= maximumBytes else {
+                throw CommandFailure(
+                    .badData, "The sample has more than \(maximumBytes >> 20) MiB; take a piece of it.")
+            }
+        }
+    }
+}
+
+extension QuarantinedLine.Reason {
+    /// What is wrong, for somebody who looks at the line.
+    var explanation: String {
+        switch self {
+        case .invalidJSON: "the line is not JSON"
+        case .invalidUTF8: "the line is not UTF-8"
+        case .tooLong: "the line is longer than '[pull] max_line'"
+        case .tooDeep: "the line is nested deeper than '[limits] json_depth'"
+        case .noEnvelope: "the line is no object, or lacks its type or its data"
+        case .noID: "the record has no id where the table's 'id' or 'delete' looks for it"
+        case .unsafeID: "an id may have letters, digits, '_', '.' and '-', and be neither '.' nor '..'"
+        case .notARecord: "the line's data is no object"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import GatewayConfig
+import GatewayServer
+import Logging
+import ServiceLifecycle
+import StateStore
+import UnixSignals
+
+/// `rind serve`.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Runs the gateway.",
+        discussion: """
+            EXAMPLES
+              rind serve --config /etc/rind/rind.ini
+              RIND_LOG_LEVEL=debug RIND_GATEWAY_LISTEN=127.0.0.1:9000 rind serve --config rind.ini
+
+            It runs in the foreground and logs to standard error. SIGTERM and SIGINT let running requests finish for
+            '[gateway] shutdown_grace', then it ends with status 0. SIGQUIT cuts them.
+            """)
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
+    var config: String
+
+    func run() async throws {
+        try await reportingFailures {
+            Console.ignoreBrokenPipes()
+            let configuration = try GatewayConfig.Configuration.loadReporting(config)
+            let logger = Logger(configuration.log)
+            LoggingSystem.bootstrap { _ in LogLineHandler(level: logger.logLevel, format: configuration.log.format) }
+            let parts = try await GatewayParts.open(configuration, logger: logger)
+            logger.notice(
+                "starting",
+                metadata: [
+                    "version": "\(Version.number)", "listen": "\(configuration.gateway.listen)",
+                    "backend": "\(configuration.backend.url)", "state": "\(parts.store.path)",
+                ])
+            do {
+                try await serve(parts, logger)
+            } catch {
+                await parts.close()
+                throw error
+            }
+            await parts.close()
+            logger.notice("stopped")
+        }
+    }
+
+    private func serve(_ parts: GatewayParts, _ logger: Logger) async throws {
+        let server = GatewayHTTPServer(
+            service: parts.gateway, configuration: parts.configuration, reactor: parts.reactor, logger: logger)
+        // Its lines repeat what is said here, with names of services that mean nothing to an operator.
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .error)
+        var group = ServiceGroupConfiguration(
+            services: [parts.housekeeping(logger: logger), server], gracefulShutdownSignals: [.sigterm, .sigint],
+            cancellationSignals: [.sigquit], logger: quiet)
+        // The server keeps the grace itself; this is for the case that something else hangs.
+        group.maximumGracefulShutdownDuration = parts.configuration.gateway.shutdownGrace + .seconds(10)
+        try await ServiceGroup(configuration: group).run()
+    }
+}

@@ -1,0 +1,108 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import Foundation
+import Testing
+
+@Suite struct CheckTests {
+    @Test func `ten mistakes are reported in one run, each with its place and a caret, and the status is 78`()
+        async throws
+    {
+        let folder = Place.root.appending(path: "Tests/GatewayConfigTests/Fixtures")
+        let result = try await RunningCommand.run("check", "--config", "ten-mistakes.ini", directory: folder)
+        #expect(result.status == 78)
+        #expect(result.out.isEmpty)
+        let expected = try Place.text("Tests/GatewayConfigTests/Fixtures/ten-mistakes.expected")
+        #expect(result.error == expected + "rind: ten-mistakes.ini has 10 mistakes.\n")
+        let heads = result.error.matches(of: #/ten-mistakes\.ini:\d+:\d+: error: /#)
+        #expect(heads.count == 10)
+        #expect(result.error.matches(of: #/\| +\^/#).count >= 10)
+    }
+
+    @Test func `a configuration that is right is summed up`() async throws {
+        let result = try await RunningCommand.run("check", "--config", Place.quickstart)
+        #expect(result.status == 0)
+        #expect(result.error.isEmpty)
+        #expect(result.out.contains("5 tables"))
+        #expect(result.out.contains("task_tags: 2 columns from TaskTagV1, TaskTagBackfillV1, since version 3"))
+    }
+
+    @Test func `a configuration that is not there has one mistake`() async throws {
+        let result = try await RunningCommand.run("check", "--config", "no-such-file.ini")
+        #expect(result.status == 78)
+        #expect(result.error.contains("cannot read the file: no such file"))
+    }
+
+    @Test func `a variable of the environment that means no key is a mistake`() async throws {
+        let result = try await RunningCommand.run(
+            "check", "--config", Place.quickstart, environment: ["RIND_BACKEND_ULR": "http://127.0.0.1"])
+        #expect(result.status == 78)
+        #expect(result.error.contains("RIND_BACKEND_ULR"))
+    }
+
+    @Test func `a sample comes out as records, and what looks wrong is named with table, column and count`()
+        async throws
+    {
+        let sample = Place.fixtures.appending(path: "sample.jsonl").path(percentEncoded: false)
+        let result = try await RunningCommand.run(
+            "check", "--config", Place.quickstart, "--sample", "-",
+            input: try String(contentsOfFile: sample, encoding: .utf8))
+        #expect(result.status == 0)
+        let text = result.out.split(separator: "\n\n", maxSplits: 1).last.map(String.init)
+        if ProcessInfo.processInfo.environment["RIND_REGENERATE"] == "1" {
+            try (text ?? "").write(
+                to: Place.fixtures.appending(path: "sample.expected"), atomically: true, encoding: .utf8)
+        }
+        #expect(try text == Place.text("Tests/RindCommandTests/Fixtures/sample.expected"))
+    }
+
+    @Test func `a sample is shown as an older app gets it`() async throws {
+        let line = #"{"type":"ProjectV1","ack":"ProjectV1|1","data":{"id":"p-1","name":"House","isArchived":1}}"#
+        let result = try await RunningCommand.run(
+            "check", "--config", Place.quickstart, "--sample", "-", "--schema-version", "1", input: line)
+        #expect(result.status == 0)
+        #expect(result.out.contains(#"{"id":"p-1","name":"House","is_archived":true}"#))
+        #expect(!result.out.contains("color"))
+    }
+
+    @Test(
+        arguments: [
+            (["--sample", "no-such-file.jsonl"], Int32(66)), (["--sample", "/dev/null"], 65),
+            (["--sample", "/dev/null", "--schema-version", "4"], 64), (["--schema-version", "1"], 64),
+            (["--sample", "/dev/null", "--schema-version", "x"], 64), (["--nonsense"], 64),
+        ] as [([String], Int32)])
+    func `what cannot be done has its own status`(arguments: [String], status: Int32) async throws {
+        let command = try RunningCommand(["check", "--config", Place.quickstart] + arguments)
+        let result = await command.finished()
+        #expect(result.status == status)
+        #expect(!result.error.isEmpty)
+    }
+
+    @Test func `a backend that answers and a state that does not exist yet are as they should be`() async throws {
+        try await Place.withDirectory { directory in
+            try await DemoBackend.withRunning { backend in
+                let result = try await RunningCommand.run(
+                    "check", "--config", Place.quickstart, "--connect",
+                    environment: ["RIND_BACKEND_URL": try await backend.url], directory: directory)
+                #expect(result.status == 0)
+                #expect(result.out.contains("answers (status 401"))
+                #expect(result.out.contains("there is no state yet"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path(percentEncoded: false)).isEmpty)
+        }
+    }
+
+    @Test func `a backend that does not answer and a state that is none are both said`() async throws {
+        try await Place.withDirectory { directory in
+            try String(repeating: "no database ", count: 100)
+                .write(to: directory.appending(path: "rind-state.db"), atomically: true, encoding: .utf8)
+            let result = try await RunningCommand.run(
+                "check", "--config", Place.quickstart, "--connect",
+                environment: ["RIND_BACKEND_URL": "http://127.0.0.1:1"], directory: directory)
+            #expect(result.status == 1)
+            #expect(result.out.contains("(backend.connect)"))
+            #expect(result.out.contains("(state.not_rind)"))
+        }
+    }
+}

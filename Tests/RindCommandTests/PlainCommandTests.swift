@@ -1,0 +1,76 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayConfig
+import Logging
+import Testing
+
+@testable import rind
+
+@Suite struct PlainCommandTests {
+    @Test func `keys prints the listing of the key table`() async throws {
+        let result = try await RunningCommand.run("keys")
+        #expect(result.status == 0)
+        #expect(result.out == KeyTable.listing())
+    }
+
+    @Test(arguments: [["version"], ["--version"]])
+    func `the version is printed`(arguments: [String]) async throws {
+        let result = try await RunningCommand(arguments).finished()
+        #expect(result.status == 0)
+        #expect(result.out == "rind \(Version.number)\n")
+    }
+
+    @Test func `the help lists every exit status, and every line of it fits a terminal`() async throws {
+        let result = try await RunningCommand.run("--help")
+        #expect(result.status == 0)
+        for status in ExitStatus.allCases { #expect(result.out.contains("\(status.rawValue)  \(status.meaning)\n")) }
+    }
+
+    @Test func `every exit status stands in the operator's manual with its meaning`() throws {
+        let manual = try Place.text("docs/OPERATIONS.md")
+        for status in ExitStatus.allCases {
+            #expect(manual.contains("| \(status.rawValue) | \(status.meaning) |"), "\(status)")
+        }
+    }
+
+    @Test(arguments: ["serve", "check", "keys", "pull", "demo", "version"])
+    func `every subcommand teaches by examples`(name: String) async throws {
+        let result = try await RunningCommand.run(name, "--help")
+        #expect(result.status == 0)
+        #expect(result.out.contains("EXAMPLE"))
+        #expect(result.out.contains("rind \(name)"))
+    }
+
+    @Test func `the demo's configuration is the quickstart's`() throws {
+        #expect(try QuickstartConfiguration.text == Place.text("examples/quickstart/rind.ini"))
+    }
+
+    @Test func `the demo runs all its steps and every check of it holds`() async throws {
+        let result = try await RunningCommand.run("demo", "--once")
+        #expect(result.status == 0)
+        #expect(result.error.isEmpty)
+        #expect(result.out.contains("8  The devices meet"))
+        #expect(result.out.hasSuffix("checks hold.\n"))
+        #expect(!result.out.contains("\u{1B}"), "no colours in a pipe")
+    }
+
+    @Test func `a log line cannot be forged by what others say`() {
+        let line = LogLine(
+            milliseconds: 1_732_178_235_123, level: .info, message: "a\nb",
+            fields: ["path": "/x y\u{1B}[31m", "code": "200"])
+        #expect(
+            String(decoding: line.text, as: UTF8.self)
+                == "2024-11-21T08:37:15.123Z info    a\\nb code=200 path=\"/x y\\u{1b}[31m\"\n")
+    }
+
+    @Test func `a log line for machines has numbers where things are counted`() throws {
+        let line = LogLine(
+            milliseconds: 0, level: .error, message: "\"", fields: ["status": "200", "time": "x", "principal": "123"])
+        #expect(
+            String(decoding: line.json, as: UTF8.self)
+                == #"{"time":"1970-01-01T00:00:00.000Z","level":"error","message":"\"","principal":"123","status":200,"_time":"x"}"#
+                + "\n")
+    }
+}

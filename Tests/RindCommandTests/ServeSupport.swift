@@ -1,0 +1,62 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import DemoBackend
+import Foundation
+import HTTPTypes
+import NIOCore
+
+/// A `rind serve` of the quickstart's configuration before a demo backend, in a directory of its own.
+struct ServedGateway {
+    let command: RunningCommand
+    let port: Int
+    let directory: URL
+
+    /// Starts one, lets the body use it, and ends it whatever happens.
+    static func with<R>(
+        _ backend: DemoBackend, environment: [String: String] = [:], _ body: (ServedGateway) async throws -> R
+    ) async throws -> R {
+        try await Place.withDirectory { directory in
+            let command = try start(in: directory, backend: try await backend.url, environment: environment)
+            defer { command.signal(SIGKILL) }
+            guard let text = await command.errorMatch(#"port"?[=:]"?[0-9]+"#),
+                let port = Int(text.drop { !$0.isNumber })
+            else {
+                throw NotStarted(error: command.errorText)
+            }
+            return try await body(ServedGateway(command: command, port: port, directory: directory))
+        }
+    }
+
+    /// Starts one on a free port.
+    static func start(
+        in directory: URL, backend: String = "http://127.0.0.1:1", environment: [String: String] = [:]
+    ) throws -> RunningCommand {
+        var variables = ["RIND_GATEWAY_LISTEN": "127.0.0.1:0", "RIND_BACKEND_URL": backend]
+        variables.merge(environment) { $1 }
+        return try RunningCommand(
+            ["serve", "--config", Place.quickstart], environment: variables, directory: directory)
+    }
+
+    struct NotStarted: Error {
+        let error: String
+    }
+
+    /// The status and the body of a GET.
+    func get(_ path: String, token: String? = nil) async throws -> (status: Int, body: String) {
+        let reactor = try CurlReactor.start()
+        var request = CurlRequest(url: "http://127.0.0.1:\(port)\(path)")
+        if let token { request.fields[.authorization] = "Bearer \(token)" }
+        let result: Result<(Int, String), any Error>
+        do {
+            let response = try await reactor.execute(request)
+            let body = try await response.body.collect(upTo: 1 << 26)
+            result = .success((response.status.code, String(buffer: body)))
+        } catch {
+            result = .failure(error)
+        }
+        await reactor.shutdown()
+        return try result.get()
+    }
+}
