@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
-import Foundation
 import HTTPTypes
 import NIOCore
 import Testing
@@ -60,64 +59,5 @@ import Testing
                 #expect(error?.code == "backend.tls")
             }
         }
-    }
-}
-
-/// `openssl s_server` with a certificate of its own.
-struct TLSServer {
-    static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"].first {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
-
-    let port: Int
-    let certificate: URL
-    private let directory: URL
-    private let process: Process
-
-    /// Starts it, away from the threads of the tasks: running a command blocks.
-    static func start(name: String) async throws -> TLSServer {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try TLSServer(name: name) })
-            }
-        }
-    }
-
-    private init(name: String) throws {
-        let openssl = URL(fileURLWithPath: try #require(Self.openssl))
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("rind-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        certificate = directory.appendingPathComponent("cert.pem")
-        let key = directory.appendingPathComponent("key.pem")
-        let request = Process()
-        request.executableURL = openssl
-        request.arguments =
-            ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
-            + ["-addext", "subjectAltName=\(name)", "-keyout", key.path, "-out", certificate.path]
-        request.standardError = FileHandle.nullDevice
-        try request.run()
-        request.waitUntilExit()
-        process = Process()
-        process.executableURL = openssl
-        process.arguments = ["s_server", "-accept", "0", "-www", "-cert", certificate.path, "-key", key.path]
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        // "ACCEPT 0.0.0.0:38471" or "ACCEPT [::]:38471"
-        var text = ""
-        while !text.contains("ACCEPT") || !text.hasSuffix("\n") {
-            let more = output.fileHandleForReading.availableData
-            guard !more.isEmpty else { break }
-            text += String(decoding: more, as: UTF8.self)
-        }
-        let line = text.split(separator: "\n").first { $0.hasPrefix("ACCEPT") }
-        port = try #require(line?.split(separator: ":").last.flatMap { Int($0) })
-    }
-
-    func stop() {
-        process.terminate()
-        try? FileManager.default.removeItem(at: directory)
     }
 }

@@ -30,16 +30,16 @@ import Testing
 
     @Test(
         arguments: [
-            ("CCurl", ["Curl"]), ("CZlib", ["Gzip"]), ("GRDB", ["DemoBackend", "StateStore", "StateStoreTests"]),
+            ("CCurl", ["Curl"]), ("CZlib", ["DemoBackend", "DemoBackendTests", "Gzip"]), ("GRDB", ["DemoBackend", "StateStore", "StateStoreTests"]),
             ("ArgumentParser", ["rind", "rind-bench"]),
         ])
     func `what is dangerous or large has one door`(module: String, doors: [String]) {
         #expect(ImportTable.rows.filter { $0.value.contains(module) }.keys.sorted() == doors)
     }
 
-    @Test func `the demo backend uses nothing of the gateway but JSONBytes`() {
+    @Test func `the demo backend uses nothing of the gateway but JSONBytes and zlib`() {
         let own = Set(ImportTable.floors.joined())
-        #expect(ImportTable.rows["DemoBackend", default: []].intersection(own) == ["JSONBytes"])
+        #expect(ImportTable.rows["DemoBackend", default: []].intersection(own) == ["CZlib", "JSONBytes"])
     }
 
     @Test(
