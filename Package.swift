@@ -95,7 +95,7 @@ let package = Package(
             name: "GatewayTesting",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "JSONBytes",
-                "StateStore", "SyncEngine", "SyncModel", httpTypes, nioCore, nioLocks, lifecycle, log,
+                "StateStore", "SyncEngine", "SyncModel", httpTypes, nioCore, nioPosix, nioLocks, lifecycle, log,
             ]),
 
         // Tests, one room each.

@@ -70,7 +70,8 @@ enum ImportTable {
         ],
         "GatewayTesting": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "HTTPTypes", "JSONBytes",
-            "Logging", "NIOConcurrencyHelpers", "NIOCore", "ServiceLifecycle", "StateStore", "SyncEngine", "SyncModel",
+            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "ServiceLifecycle", "StateStore", "SyncEngine",
+            "SyncModel",
         ],
 
         "INITests": ["INI"],

@@ -1,0 +1,47 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Curl
+import DemoBackend
+import Gateway
+import GatewayConfig
+import GatewayServer
+import NIOConcurrencyHelpers
+import StateStore
+
+extension GatewayStack {
+    /// Serves until the body is through.
+    static func serve<Value: Sendable>(
+        _ options: StackOptions, _ configuration: Configuration, _ backend: DemoBackend, _ directory: String,
+        _ reactor: CurlReactor, _ store: SQLiteStateStore, _ body: (GatewayStack) async throws -> Value
+    ) async throws -> Value {
+        let log = CapturedLog()
+        let state = options.wrapState(store)
+        let gateway = SyncGateway(
+            configuration: configuration, store: state,
+            backend: BackendClient(settings: configuration.backendSettings, reactor: reactor), clock: options.clock,
+            temporaryDirectory: directory)
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let server = GatewayHTTPServer(
+            service: gateway, configuration: configuration, reactor: reactor, logger: log.logger("rind")
+        ) { listener, port in
+            if listener == .clients { listening.yield(port) }
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { listening.finish() }
+                try await server.run()
+            }
+            defer { group.cancelAll() }
+            guard let port = await ports.first(where: { _ in true }) else {
+                try await group.next()
+                throw CancellationError()
+            }
+            return try await body(
+                GatewayStack(
+                    backend: backend, store: state, configuration: configuration, gateway: gateway, log: log,
+                    http: RawHTTPClient(port: port), directory: directory))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+/// A wall clock that a test moves; whoever waits moves it too, and so waits no time at all.
+package struct ManualWallClock: WallClock {
+    /// The clock behind it.
+    package let clock: ManualClock
+
+    /// A wall clock that shows what another clock shows.
+    package init(_ clock: ManualClock = ManualClock()) { self.clock = clock }
+
+    /// Milliseconds since 1970.
+    package var now: Int64 { clock.now }
+
+    /// Moves the clock on and lets others run.
+    package func sleep(milliseconds: Int64) async throws {
+        clock.advance(byMilliseconds: max(0, milliseconds))
+        await Task.yield()
+        try Task.checkCancellation()
+    }
+}
