@@ -47,6 +47,8 @@ package struct DemoConfiguration: Sendable {
     package var accounts = [Account.ada, .bob]
     /// How update ids relate to commits.
     package var order = Order.commit
+    /// Header fields that carry an access token besides `Authorization` and the cookie.
+    package var tokenHeaders: [String] = []
     /// Whether tests and people may steer it over HTTP below `/_demo/`.
     package var allowsSteering = false
     /// Whether an update that takes a record out of a user's sight writes a delete for that user.

@@ -39,7 +39,7 @@ struct DemoRoutes {
     ///
     /// - Throws: A 401 where there is none.
     func caller(of request: Request) async throws -> Accounts.Caller {
-        guard let token = Self.token(of: request) else { throw DemoError.unauthenticated }
+        guard let token = token(of: request) else { throw DemoError.unauthenticated }
         let now = backend.clock.now
         guard let caller = try await store.write({ try Accounts.caller(token: token, at: now, in: $0) }) else {
             throw DemoError.unauthenticated
@@ -63,9 +63,16 @@ struct DemoRoutes {
         return members
     }
 
-    private static func token(of request: Request) -> String? {
-        if let header = request.headers[.authorization], header.lowercased().hasPrefix("bearer ") {
-            return header.dropFirst("bearer ".count).trimmingPrefix { $0 == " " }.description
+    /// The access token: what follows the scheme `Bearer`, or `Basic`, whose user and password are one token here.
+    private func token(of request: Request) -> String? {
+        if let header = request.headers[.authorization] {
+            let parts = header.split(separator: " ", maxSplits: 1)
+            if parts.count == 2, ["bearer", "basic"].contains(parts[0].lowercased()) {
+                return parts[1].trimmingPrefix { $0 == " " }.description
+            }
+        }
+        for name in backend.configuration.tokenHeaders.compactMap({ HTTPField.Name($0) }) {
+            if let token = request.headers[name] { return token }
         }
         for cookie in request.headers[values: .cookie].flatMap({ $0.split(separator: ";") }) {
             let pair = cookie.split(separator: "=", maxSplits: 1)

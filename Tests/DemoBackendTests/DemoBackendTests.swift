@@ -88,6 +88,24 @@ import Testing
         }
     }
 
+    @Test func `a token may come as Basic credentials or in a configured field`() async throws {
+        var configuration = DemoConfiguration()
+        configuration.accounts[0].tokens.append("dXNlcjpzZWNyZXQ=")
+        configuration.tokenHeaders = ["x-jwt-token"]
+        try await DemoBackend.withRunning(configuration) { backend in
+            let client = try await TestClient(backend, token: nil)
+            for headers in [
+                ["authorization": "Basic dXNlcjpzZWNyZXQ="], ["authorization": "bearer  ada-token"],
+                ["x-jwt-token": "ada-token"], ["cookie": "a=b; demo_access_token=ada-token"],
+            ] {
+                #expect(try await client.send("GET", "/users/me", headers: headers).status == 200, "\(headers)")
+            }
+            for headers in [["authorization": "Digest ada-token"], ["x-other": "ada-token"], [:]] {
+                #expect(try await client.send("GET", "/users/me", headers: headers).status == 401, "\(headers)")
+            }
+        }
+    }
+
     @Test func `edits that make no sense are errors and change nothing`() async throws {
         let backend = try DemoBackend()
         let edits: [DemoEdit] = [
