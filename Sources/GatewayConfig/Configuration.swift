@@ -56,9 +56,9 @@ extension Configuration {
         /// The one path for both pulls and pushes; nil where there is none.
         package var syncPath: PathPattern? = PathPattern(segments: [.text("sync")])
         /// Further paths that are pulls whatever their body.
-        package var pullPath: [PathPattern] = []
+        package var pullPath = [PathPattern(segments: [.text("sync"), .text("pull")])]
         /// Further paths that are pushes whatever their body.
-        package var pushPath: [PathPattern] = []
+        package var pushPath = [PathPattern(segments: [.text("sync"), .text("push")])]
         /// Origins whose web pages may sync: `scheme://host[:port]`, or `*` alone.
         package var corsOrigins: [String] = []
         /// How long running requests may take to finish after SIGTERM.

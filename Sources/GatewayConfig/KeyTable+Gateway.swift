@@ -18,7 +18,10 @@ extension KeyTable {
         .setting(
             "gateway", "pull_path", \.gateway.pullPath, ValueFormat<PathPattern>.pathPattern.list(),
             "Further paths for pulls alone.",
-            "For apps that pull and push at different paths. What `sync_path` names need not be repeated."),
+            """
+            For apps that pull and push at different paths, as a third of them do. What `sync_path` names need not be \
+            repeated. Empty: only `sync_path` is served.
+            """),
         .setting(
             "gateway", "push_path", \.gateway.pushPath, ValueFormat<PathPattern>.pathPattern.list(),
             "Further paths for pushes alone."),
