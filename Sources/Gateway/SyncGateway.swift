@@ -76,12 +76,11 @@ package final class SyncGateway: Sendable {
     ///
     /// - Throws: Any error; `GatewayError(_:)` tells what the client hears of it.
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
-        let version = try effectiveVersion(request.schemaVersion)
+        _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         return try await locks.withLock("push:\(identity.principal.rawValue)") {
             var runner = PushRunner(
-                services: services, request: request, identity: identity, schemaVersion: version,
-                logger: caller.logger)
+                services: services, request: request, identity: identity, logger: caller.logger)
             return try await runner.run()
         }
     }

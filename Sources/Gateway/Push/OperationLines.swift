@@ -19,7 +19,6 @@ struct OperationLines: AsyncSequence, Sendable {
     let reader: OperationReader
     /// What the client knew; each line names the token of its table's namespace.
     let base: CheckpointVector?
-    let schemaVersion: Int
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lines: self, rest: operations[...]) }
 
@@ -58,8 +57,10 @@ struct OperationLines: AsyncSequence, Sendable {
     }
 
     /// The client's place in the table's stream: the first upsert namespace that has a token.
+    ///
+    /// Of all versions, since the vector has those of the pull while a push seldom tells its schema version.
     private func token(of table: Table) -> String? {
         guard let base else { return nil }
-        return table.upsertTypes(at: schemaVersion).lazy.compactMap { base[$0] }.first
+        return table.upserts.lazy.compactMap { base[$0] }.first
     }
 }

@@ -14,8 +14,7 @@ import WatermelonWire
 extension PushRunner {
     /// Sends all operations in one request.
     func sendAll(base: CheckpointVector?, idempotencyKey: String) async throws -> PushEvent {
-        let lines = OperationLines(
-            operations: plan.operations, reader: reader, base: base, schemaVersion: schemaVersion)
+        let lines = OperationLines(operations: plan.operations, reader: reader, base: base)
         switch await attempt(lines, idempotencyKey: idempotencyKey) {
         case .success(.applied): return .applied
         case .success(.refused(let lines)): return .refused(refusal(lines))

@@ -14,7 +14,6 @@ struct PushRunner {
     let services: SyncServices
     let request: PushRequest
     let identity: CallerIdentity
-    let schemaVersion: Int
     let logger: Logger
 
     let plan: PushPlan
@@ -25,12 +24,11 @@ struct PushRunner {
     private var figures = SyncFigures()
 
     init(
-        services: SyncServices, request: PushRequest, identity: CallerIdentity, schemaVersion: Int, logger: Logger
+        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger
     ) {
         self.services = services
         self.request = request
         self.identity = identity
-        self.schemaVersion = schemaVersion
         self.logger = logger
         let schema = services.configuration.schema
         plan = PushPlan(changes: request.changes.tables, schema: schema)
