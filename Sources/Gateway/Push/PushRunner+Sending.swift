@@ -108,10 +108,11 @@ extension PushRunner {
         guard case .call(let call) = rule else { return .applied }
         return try await perform(call, operation, content) { outcome in
             switch outcome.meaning {
-            case .ok, .exists: .applied
+            case .ok: .applied
             case .conflict:
                 .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
-            case .missing, .rejected: rejected(operation, "status \(outcome.status)")
+            // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
+            case .missing, .exists, .rejected: rejected(operation, "status \(outcome.status)")
             }
         }
     }
