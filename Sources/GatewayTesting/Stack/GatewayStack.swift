@@ -106,6 +106,8 @@ extension GatewayStack {
     ///   - token: An access token, to share a session; nil makes a session.
     ///   - options: How the app uses the library.
     ///   - seed: Makes the device's ids; devices in one test should have different ones.
+    /// - Returns: The device, which has not synced yet.
+    /// - Throws: What the backend says where there is no such user.
     package func device(
         of user: String = "ada@example.com", version: Int = 3, shape: ClientRequestShape = .docs,
         token: String? = nil, options: ClientModel.Options = ClientModel.Options(), seed: UInt64 = 1

@@ -30,6 +30,8 @@ package struct RawHTTPClient: Sendable {
     ///   - headers: Sent exactly like this and in this order; `Host` and `Content-Length` are added where they are
     ///     missing, the latter only where there is a body.
     ///   - body: The bytes.
+    /// - Returns: What came, be it cut.
+    /// - Throws: ``RawHTTPError``, and what connecting throws.
     package func send(
         _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = []
     ) async throws -> RawAnswer {

@@ -34,10 +34,11 @@ package struct StackOptions: Sendable {
 
     /// The backend's usual configuration.
     ///
-    /// The recordings' tokens `device-a` and `device-b` are sessions of Ada's.
+    /// The recordings' tokens are sessions of Ada's, the ones in a field of their own and as Basic credentials too.
     package static var backendConfiguration: DemoConfiguration {
         var configuration = DemoConfiguration()
-        configuration.accounts[0].tokens += ["device-a", "device-b"]
+        configuration.accounts[0].tokens += ["device-a", "device-b", "token-a", "dXNlcjpzZWNyZXQ="]
+        configuration.tokenHeaders = ["x-jwt-token"]
         return configuration
     }
 }
@@ -65,25 +66,25 @@ package enum StackConfiguration {
         "projects": """
         create = POST /projects exists 409 body {"id":"{id}","name":"{name}","isArchived":"{is_archived}",
           "color":"{color}"}
-        update = PATCH /projects/{id}
-        remove = DELETE /projects/{id}
+        update = PATCH /projects/{id} missing 404
+        remove = DELETE /projects/{id} missing 404
         """,
         "tasks": """
         create = POST /tasks exists 409 body {"id":"{id}","name":"{name}","position":"{position}",
           "isDone":"{is_done}","projectId":"{project_id}","note":"{note}","createdAt":"{created_at}",
           "updatedAt":"{updated_at}","dueAt":"{due_at}"}
-        update = PATCH /tasks/{id}
-        remove = DELETE /tasks/{id}
+        update = PATCH /tasks/{id} missing 404
+        remove = DELETE /tasks/{id} missing 404
         """,
         "comments": """
         create = POST /comments exists 409 body {"id":"{id}","body":"{body}","taskId":"{task_id}"}
-        update = PATCH /comments/{id}
-        remove = DELETE /comments/{id}
+        update = PATCH /comments/{id} missing 404
+        remove = DELETE /comments/{id} missing 404
         """,
         "tags": """
         create = POST /tags exists 409 body {"id":"{id}","label":"{label}"}
-        update = PATCH /tags/{id}
-        remove = DELETE /tags/{id}
+        update = PATCH /tags/{id} missing 404
+        remove = DELETE /tags/{id} missing 404
         """,
         "task_tags": """
         create = PUT /tasks/{task_id}/tags when 0.success true | 0.error duplicate body {"ids":["{tag_id}"]}

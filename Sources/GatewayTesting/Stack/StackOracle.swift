@@ -46,6 +46,11 @@ package enum StackOracle {
         return lines.sorted()
     }
 
+    /// Milliseconds since 1970 of a date as the backend writes it; nil where it is none.
+    package static func milliseconds(ofISO text: String) -> Double? {
+        Array(text.utf8).withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) }.map(Double.init)
+    }
+
     /// The backend writes `is_done` as `isDone`.
     private static func member(of column: ClientSchema.Column) -> String {
         let words = column.name.split(separator: "_")
@@ -56,8 +61,7 @@ package enum StackOracle {
         let json = try JSONValue.parse(
             (member ?? .null).json, limits: JSONValue.Limits(bytes: 1 << 24, depth: 64, elements: 1 << 20))
         if column.kind == .number, let text = json.string {
-            let milliseconds = Array(text.utf8).withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) }
-            return milliseconds.map { .number(Double($0)) } ?? .null
+            return milliseconds(ofISO: text).map { .number($0) } ?? .null
         }
         return ClientValue(sanitising: json, as: column)
     }
