@@ -22,7 +22,7 @@ package struct Compactor: Sendable {
 
     /// Sorts the gathered run and hands it over; the caller keeps it for ``finish(reading:)``.
     package mutating func takeRun() -> [CompactionEntry] {
-        run.sort(by: CompactionEntry.precedes)
+        CompactionEntry.sort(&run)
         storedRuns.append(run.count)
         defer { run.removeAll(keepingCapacity: true) }
         return run
@@ -36,7 +36,7 @@ package struct Compactor: Sendable {
     package mutating func finish(
         reading read: (_ run: Int, _ first: Int, _ count: Int) async throws -> [CompactionEntry]
     ) async throws -> Compaction {
-        run.sort(by: CompactionEntry.precedes)
+        CompactionEntry.sort(&run)
         var result = Compaction()
         if storedRuns.isEmpty {
             for entry in run { result.add(entry) }

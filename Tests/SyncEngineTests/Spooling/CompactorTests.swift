@@ -95,6 +95,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 256, 257, 4_096, 5_000], ["even", "of few records", "of one record", "in one pile"])
+    func `a run comes out in the order of merging`(length: Int, ids: String) {
+        var generator = SplitMix(seed: UInt64(length))
+        var compactor = Compactor()
+        var entries: [CompactionEntry] = []
+        for sequence in 0..<length {
+            let high: UInt64
+            switch ids {
+            case "of few records": high = UInt64.random(in: 0..<7, using: &generator) << 61
+            case "of one record": high = .max
+            case "in one pile": high = 1 << 63 | UInt64.random(in: 0...3, using: &generator)
+            default: high = .random(in: 0...(.max), using: &generator)
+            }
+            let entry = CompactionEntry(
+                idHigh: high, idLow: .random(in: 0...1, using: &generator), sequence: UInt64(sequence),
+                position: UInt64(sequence), length: 1, table: .random(in: 0...1, using: &generator), source: 0,
+                operation: .upsert)
+            entries.append(entry)
+        }
+        entries.shuffle(using: &generator)
+        for entry in entries { compactor.add(entry) }
+        #expect(compactor.takeRun() == entries.sorted(by: CompactionEntry.precedes))
+    }
+
     /// Random streams over few ids, against an oracle that keeps a dictionary and never heard of runs.
     @Test(arguments: 0..<60)
     func `spilled runs give what memory gives, and both what a dictionary gives`(_ seed: Int) async throws {
