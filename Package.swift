@@ -90,7 +90,12 @@ let package = Package(
             ]),
         .executableTarget(
             name: "rind-bench",
-            dependencies: ["Curl", "JSONBytes", arguments, hummingbird, httpTypes, nioCore, lifecycle, log]),
+            dependencies: [
+                // Not imported, only built along: it is what FirstSync runs.
+                "rind",
+                "GatewayConfig", "JSONBytes", "SyncEngine", "SyncModel", arguments, nioCore, nioHTTP1, nioLocks,
+                nioPosix,
+            ]),
         .target(
             name: "GatewayTesting",
             dependencies: [

@@ -66,7 +66,8 @@ enum ImportTable {
             "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
-            "ArgumentParser", "Curl", "HTTPTypes", "Hummingbird", "JSONBytes", "Logging", "NIOCore", "ServiceLifecycle",
+            "ArgumentParser", "GatewayConfig", "JSONBytes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "SyncEngine", "SyncModel",
         ],
         "GatewayTesting": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "HTTPTypes", "JSONBytes",

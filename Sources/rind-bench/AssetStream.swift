@@ -1,0 +1,124 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+
+/// The stream that scenarios measure with: lines like those of a photo library's assets, the same for every run.
+///
+/// A line has about 630 bytes and 20 members, of which a client's table takes 8. Some names have characters beyond ASCII
+/// and some have escapes, since real ones do.
+struct AssetStream {
+    /// How many assets there are.
+    let rows: Int
+
+    /// The configuration of the gateway that fits the stream, apart from where things are.
+    static let schema = """
+        [table assets]
+        request = AssetsV1
+        upsert = AssetV1
+        delete = AssetDeleteV1 by assetId
+        id = id
+
+        [columns assets]
+        owner_id = string ownerId
+        file_name = string originalFileName
+        checksum = string
+        taken_at = timestamp localDateTime
+        modified_at = timestamp fileModifiedAt
+        is_favorite = boolean isFavorite
+        width = number
+        height = number
+
+        """
+
+    /// What stands at the beginning of every record, in the stream and in answers, and nowhere else.
+    static let recordMark = Array(#"{"id":"#.utf8)
+
+    /// All lines, the complete line at the end.
+    func bytes() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(rows * 650 + 200)
+        var random = SplitMix64(state: 42)
+        let owner = Self.uuid(&random)
+        for row in 0..<rows { buffer.writeString(Self.line(row, owner: owner, &random)) }
+        buffer.writeString(#"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|\#(Self.uuid(&random))"}"# + "\n")
+        return buffer
+    }
+
+    private static func line(_ row: Int, owner: String, _ random: inout SplitMix64) -> String {
+        let id = uuid(&random)
+        let bits = random.next()
+        let isPortrait = bits & 1 == 0
+        let taken = time(row, &random)
+        return #"{"type":"AssetV1","data":{"id":"\#(id)","ownerId":"\#(owner)","#
+            + #""originalFileName":"\#(fileName(row))","thumbhash":"\#(base64(28, &random))","#
+            + #""checksum":"\#(base64(27, &random))=","fileCreatedAt":"\#(taken)","#
+            + #""fileModifiedAt":"\#(time(row + 1, &random))","localDateTime":"\#(taken)","#
+            + #""duration":null,"type":"IMAGE","deletedAt":null,"#
+            + #""isFavorite":\#(bits % 20 == 0),"visibility":"timeline","livePhotoVideoId":null,"#
+            + #""stackId":null,"libraryId":null,"isEdited":false,"#
+            + #""width":\#(isPortrait ? 3024 : 4032),"height":\#(isPortrait ? 4032 : 3024),"#
+            + #""exposure":0.\#(bits >> 32 % 900 + 100)},"ack":"AssetV1|\#(uuid(&random))"}"# + "\n"
+    }
+
+    private static func fileName(_ row: Int) -> String {
+        switch row % 16 {
+        case 3: "Été à Paris – \(1_000_000 + row).jpeg"
+        case 11: #"\"best of\" \\\#(1_000_000 + row).jpeg"#
+        default: "IMG_20240131_\(1_000_000 + row).jpeg"
+        }
+    }
+
+    private static func time(_ row: Int, _ random: inout SplitMix64) -> String {
+        let bits = random.next()
+        let month = two(Int(bits % 12) + 1)
+        let day = two(Int(bits >> 8 % 28) + 1)
+        let clock = "\(two(row / 3600 % 24)):\(two(row / 60 % 60)):\(two(row % 60))"
+        return "20\(two(row % 24))-\(month)-\(day)T\(clock).\(100 + bits >> 16 % 900)Z"
+    }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    private static func uuid(_ random: inout SplitMix64) -> String {
+        let digits = hex(random.next()) + hex(random.next())
+        var text = ""
+        for (place, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(place) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    private static func base64(_ count: Int, _ random: inout SplitMix64) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var bits: UInt64 = 0
+        return String(
+            unsafeUninitializedCapacity: count,
+            initializingUTF8With: { target in
+                for place in 0..<count {
+                    if place % 10 == 0 { bits = random.next() }
+                    target[place] = alphabet[Int(bits & 63)]
+                    bits >>= 6
+                }
+                return count
+            })
+    }
+}
+
+/// A random generator of one word, so that every run has the same bytes.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}

@@ -1,0 +1,110 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The straightforward gateway in Node.js: reads lines, parses each, gathers the records, writes one JSON answer.
+///
+/// This is what a team would write first, and what the gateway is compared with; nothing about it is slow on purpose.
+enum NodeBaseline {
+    static let script = """
+        // Usage: node gateway.js PORT BACKEND_PORT
+        const http = require('node:http')
+        const readline = require('node:readline')
+        const [port, backend] = process.argv.slice(2).map(Number)
+
+        function record({ data }) {
+          return {
+            id: data.id,
+            owner_id: data.ownerId,
+            file_name: data.originalFileName,
+            checksum: data.checksum,
+            taken_at: Date.parse(data.localDateTime),
+            modified_at: Date.parse(data.fileModifiedAt),
+            is_favorite: data.isFavorite,
+            width: data.width,
+            height: data.height,
+          }
+        }
+
+        function openStream(headers) {
+          return new Promise((resolve, reject) => {
+            const options = { port: backend, method: 'POST', path: '/sync/stream', headers }
+            http.request(options, resolve).on('error', reject).end(JSON.stringify({ types: ['AssetsV1'] }))
+          })
+        }
+
+        http.createServer(async (request, response) => {
+          const stream = await openStream({ authorization: request.headers.authorization })
+          const changes = { assets: { created: [], updated: [], deleted: [] } }
+          let complete = false
+          for await (const text of readline.createInterface({ input: stream, crlfDelay: Infinity })) {
+            const line = JSON.parse(text)
+            if (line.type === 'AssetV1') changes.assets.created.push(record(line))
+            else if (line.type === 'AssetDeleteV1') changes.assets.deleted.push(line.data.assetId)
+            else if (line.type === 'SyncCompleteV1') complete = true
+          }
+          response.writeHead(complete ? 200 : 502, { 'content-type': 'application/json' })
+          response.end(JSON.stringify({ changes, timestamp: Date.now() }))
+        }).listen(port, '127.0.0.1')
+
+        """
+}
+
+/// nginx as a plain reverse proxy: the least that any hop costs.
+enum NginxBaseline {
+    /// One process in the foreground, so that its memory and time are in one place; everything below `directory`.
+    static func configuration(port: Int, backendPort: Int, isBuffering: Bool, directory: URL) -> String {
+        """
+        daemon off;
+        master_process off;
+        pid nginx.pid;
+        error_log stderr warn;
+        events { worker_connections 64; }
+        http {
+            access_log off;
+            client_body_temp_path \(directory.path)/nginx-body;
+            proxy_temp_path \(directory.path)/nginx-proxy;
+            fastcgi_temp_path \(directory.path)/nginx-fastcgi;
+            uwsgi_temp_path \(directory.path)/nginx-uwsgi;
+            scgi_temp_path \(directory.path)/nginx-scgi;
+            server {
+                listen 127.0.0.1:\(port);
+                location / {
+                    proxy_pass http://127.0.0.1:\(backendPort);
+                    proxy_http_version 1.1;
+                    proxy_set_header Connection "";
+                    proxy_buffering \(isBuffering ? "on" : "off");
+                    proxy_buffer_size 64k;
+                    proxy_buffers 16 64k;
+                    proxy_busy_buffers_size 512k;
+                    proxy_max_temp_file_size 0;
+                }
+            }
+        }
+
+        """
+    }
+}
+
+/// The gateway's configuration: the defaults, apart from where things are.
+enum GatewayBaseline {
+    static func configuration(port: Int, backendPort: Int, directory: URL) -> String {
+        """
+        [gateway]
+        listen = 127.0.0.1:\(port)
+        [state]
+        url = sqlite:\(directory.path)/state.db
+        [identity]
+        principal = backend:GET /users/me id
+        key = 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+        [backend]
+        url = http://127.0.0.1:\(backendPort)
+        [schema]
+        version = 1
+        oldest = 1
+        migrations_enabled_at = 1
+
+        """ + AssetStream.schema
+    }
+}

@@ -1,0 +1,161 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The client of a measurement: asks once, takes the answer as fast as it comes and counts the records in it.
+struct DrainClient {
+    /// What came.
+    struct Answer: Sendable {
+        var status: HTTPResponseStatus
+        /// Bytes of the body.
+        var bytes = 0
+        /// How often ``AssetStream/recordMark`` stands in it.
+        var records = 0
+        /// From the beginning of the connection to the last byte.
+        var wall = Duration.zero
+        /// The body, where it was asked for.
+        var body = ByteBuffer()
+    }
+
+    /// How long an answer may take before the measurement is given up.
+    private static let timeout = TimeAmount.minutes(5)
+
+    private let group = MultiThreadedEventLoopGroup.singleton
+
+    /// Sends a request on a connection of its own; keeping the body of the answer costs time.
+    func fetch(_ method: HTTPMethod, _ path: String, port: Int, keepsBody: Bool = false) async throws -> Answer {
+        var head = HTTPRequestHead(version: .http1_1, method: method, uri: path)
+        head.headers = [
+            "host": "127.0.0.1:\(port)", "authorization": "Bearer rind-bench", "connection": "close",
+            "accept": "application/json",
+        ]
+        if method == .POST { head.headers.add(name: "content-length", value: "0") }
+        let promise = group.next().makePromise(of: Answer.self)
+        let clock = ContinuousClock()
+        let start = clock.now
+        do {
+            let channel = try await ClientBootstrap(group: group)
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256 * 1024))
+                .channelInitializer { [head] channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                        try channel.pipeline.syncOperations.addHandler(DrainHandler(head, promise, keepsBody))
+                    }
+                }
+                .connect(host: "127.0.0.1", port: port).get()
+            let deadline = channel.eventLoop.scheduleTask(in: Self.timeout) { channel.close(promise: nil) }
+            defer { deadline.cancel() }
+            var answer = try await promise.futureResult.get()
+            answer.wall = start.duration(to: clock.now)
+            return answer
+        } catch {
+            promise.fail(error)
+            throw error
+        }
+    }
+}
+
+/// Why there is no figure.
+enum DrainFailure: Error, CustomStringConvertible {
+    case cut(bytes: Int)
+
+    var description: String {
+        switch self {
+        case .cut(let bytes): "the connection ended within the answer, after \(bytes) bytes of it"
+        }
+    }
+}
+
+/// Counts on the event loop, and keeps nothing but the last bytes, where a mark may have begun.
+private final class DrainHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let request: HTTPRequestHead
+    private let promise: EventLoopPromise<DrainClient.Answer>
+    private let keepsBody: Bool
+    private var answer = DrainClient.Answer(status: .ok)
+    private var counter = MarkCounter(AssetStream.recordMark)
+
+    init(_ request: HTTPRequestHead, _ promise: EventLoopPromise<DrainClient.Answer>, _ keepsBody: Bool) {
+        self.request = request
+        self.promise = promise
+        self.keepsBody = keepsBody
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.head(request)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): answer.status = head.status
+        case .body(var part):
+            answer.bytes += part.readableBytes
+            part.withUnsafeReadableBytes { counter.feed($0) }
+            if keepsBody { answer.body.writeBuffer(&part) }
+        case .end:
+            answer.records = counter.count
+            promise.succeed(answer)
+            context.close(promise: nil)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        // After the end of the answer this comes too late to count.
+        promise.fail(DrainFailure.cut(bytes: answer.bytes))
+        context.fireChannelInactive()
+    }
+}
+
+/// Counts how often a short mark stands in bytes that come in pieces.
+struct MarkCounter {
+    private let mark: [UInt8]
+    private var seam: [UInt8] = []
+    /// How often so far.
+    private(set) var count = 0
+
+    /// A counter of a mark that does not overlap itself.
+    init(_ mark: [UInt8]) { self.mark = mark }
+
+    /// Takes the next piece.
+    mutating func feed(_ piece: UnsafeRawBufferPointer) {
+        // A mark that lies across the seam is shorter than the mark on either side.
+        seam.append(contentsOf: piece.prefix(mark.count - 1))
+        count += seam.withUnsafeBytes { occurrences(in: $0) }
+        count += occurrences(in: piece)
+        seam.append(contentsOf: piece.dropFirst(mark.count - 1).suffix(mark.count - 1))
+        seam.removeFirst(max(seam.count - mark.count + 1, 0))
+    }
+
+    private func occurrences(in bytes: UnsafeRawBufferPointer) -> Int {
+        guard var start = bytes.baseAddress else { return 0 }
+        let end = start + bytes.count
+        var found = 0
+        while let hit = memchr(start, CInt(mark[0]), end - start) {
+            let place = UnsafeRawPointer(hit)
+            let isMark = end - place >= mark.count && memcmp(place, mark, mark.count) == 0
+            if isMark { found += 1 }
+            start = place + (isMark ? mark.count : 1)
+        }
+        return found
+    }
+}

@@ -1,0 +1,207 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// The servers of ``FirstSync`` and the order in which they are measured.
+final class FirstSyncCourse {
+    /// One way from the backend to the client.
+    private final class Contestant {
+        let name: String
+        let server: ServerProcess
+        let method: HTTPMethod
+        let path: String
+        /// Whether the answer is one JSON document, not the stream.
+        let translates: Bool
+        let version: String
+        var samples: [FirstSyncReport.Sample] = []
+
+        init(_ name: String, _ server: ServerProcess, translates: Bool, version: String) {
+            self.name = name
+            self.server = server
+            self.translates = translates
+            self.version = version
+            method = translates ? .GET : .POST
+            path = translates ? "/sync" : "/sync/stream"
+        }
+    }
+
+    /// Why a figure would mean nothing.
+    enum Failure: Error, CustomStringConvertible {
+        case refused(name: String, status: UInt, output: String)
+        case wrongCount(name: String, found: Int, expected: Int)
+        case differ(first: String, second: String, offset: Int)
+
+        var description: String {
+            switch self {
+            case .refused(let name, let status, let output): "\(name) answered \(status); its last words:\n\(output)"
+            case .wrongCount(let name, let found, let expected):
+                "\(name) answered \(found) records instead of \(expected)"
+            case .differ(let first, let second, let offset):
+                "the answers of \(first) and \(second) differ at byte \(offset)"
+            }
+        }
+    }
+
+    private let rows: Int
+    private let directory: URL
+    private let backend: ServerProcess
+    private var contestants: [Contestant] = []
+    private var notes: [String] = []
+    private let client = DrainClient()
+
+    /// Starts everything that is there; what is missing becomes a note.
+    init(
+        rows: Int, directory: URL, withNginx: Bool, withNode: Bool, isNginxBuffering: Bool
+    ) async throws {
+        self.rows = rows
+        self.directory = directory
+        let port = try await ServerProcess.freePort()
+        backend = try ServerProcess(
+            "backend", Tools.own, ["serve-stream", "--rows", "\(rows)", "--port", "\(port)"], port: port,
+            directory: directory)
+        do {
+            try await backend.waitUntilReady()
+            contestants.append(Contestant("direct", backend, translates: false, version: "no hop in between"))
+            if withNginx { try await addNginx(isBuffering: isNginxBuffering) }
+            try await addGateway()
+            if withNode { try await addNode() }
+            for contestant in contestants { try await contestant.server.waitUntilReady() }
+        } catch {
+            await stop()
+            throw error
+        }
+    }
+
+    /// Ends all servers.
+    func stop() async {
+        for contestant in contestants { await contestant.server.stop() }
+        await backend.stop()
+    }
+
+    private func addNginx(isBuffering: Bool) async throws {
+        guard let nginx = Tools.find("nginx") else {
+            notes.append("nginx is not installed: there is nothing to compare with (apt-get install nginx-light).")
+            return
+        }
+        let port = try await ServerProcess.freePort()
+        let file = try write(
+            NginxBaseline.configuration(
+                port: port, backendPort: backend.port, isBuffering: isBuffering, directory: directory),
+            to: "nginx.conf")
+        let server = try ServerProcess(
+            "nginx", nginx, ["-p", directory.path, "-c", file, "-e", "stderr"], port: port, directory: directory)
+        let version = Tools.version(nginx, "-v") + ", proxy_buffering \(isBuffering ? "on" : "off")"
+        contestants.append(Contestant("nginx", server, translates: false, version: version))
+    }
+
+    private func addGateway() async throws {
+        guard let rind = Tools.rind else {
+            notes.append("rind is not beside rind-bench: build it with 'swift build -c release --product rind'.")
+            return
+        }
+        let port = try await ServerProcess.freePort()
+        let file = try write(
+            GatewayBaseline.configuration(port: port, backendPort: backend.port, directory: directory),
+            to: "rind.ini")
+        let server = try ServerProcess("rind", rind, ["serve", "--config", file], port: port, directory: directory)
+        contestants.append(Contestant("rind", server, translates: true, version: Tools.version(rind, "version")))
+    }
+
+    private func addNode() async throws {
+        guard let node = Tools.find("node") else {
+            notes.append("node is not installed: the gateway in Node.js is left out (apt-get install nodejs).")
+            return
+        }
+        let port = try await ServerProcess.freePort()
+        let file = try write(NodeBaseline.script, to: "gateway.js")
+        let server = try ServerProcess(
+            "node", node, [file, "\(port)", "\(backend.port)"], port: port, directory: directory)
+        let version = "node " + Tools.version(node, "--version")
+        contestants.append(Contestant("node", server, translates: true, version: version))
+    }
+
+    private func write(_ text: String, to name: String) throws -> String {
+        let file = directory.appendingPathComponent(name)
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return file.path
+    }
+
+    /// Compares the answers once, then measures all in turns.
+    func measure(runs: Int) async throws -> FirstSyncReport {
+        let machine = Machine.current
+        let bytes = try await compareAnswers()
+        for run in 1...runs {
+            Text.note("run \(run) of \(runs)")
+            for contestant in contestants { contestant.samples.append(try await sample(contestant)) }
+        }
+        return FirstSyncReport(
+            rows: rows, backendBytes: bytes, machine: machine, notes: notes,
+            ways: contestants.map { contestant in
+                FirstSyncReport.Way(
+                    name: contestant.name, version: contestant.version, samples: contestant.samples,
+                    peakResidentBytes: contestant.server.peakResidentBytes)
+            })
+    }
+
+    private func sample(_ contestant: Contestant) async throws -> FirstSyncReport.Sample {
+        let before = contestant.server.processorSeconds
+        let answer = try await fetch(contestant)
+        let after = contestant.server.processorSeconds
+        return FirstSyncReport.Sample(
+            wallSeconds: answer.wall / .seconds(1), answerBytes: answer.bytes,
+            processorSeconds: before.flatMap { before in after.map { $0 - before } })
+    }
+
+    /// Asks once; a wrong status or a wrong number of records is no measurement.
+    private func fetch(_ contestant: Contestant, keepsBody: Bool = false) async throws -> DrainClient.Answer {
+        let answer = try await client.fetch(
+            contestant.method, contestant.path, port: contestant.server.port, keepsBody: keepsBody)
+        guard answer.status == .ok else {
+            throw Failure.refused(
+                name: contestant.name, status: answer.status.code, output: contestant.server.lastWords)
+        }
+        guard answer.records == rows else {
+            throw Failure.wrongCount(name: contestant.name, found: answer.records, expected: rows)
+        }
+        return answer
+    }
+
+    /// The first round, which is not measured: what translates must come to the same bytes, up to the cursor.
+    ///
+    /// - Returns: How many bytes the backend streams.
+    private func compareAnswers() async throws -> Int {
+        var streamed = 0
+        var first: (name: String, body: [UInt8])?
+        for contestant in contestants {
+            let answer = try await fetch(contestant, keepsBody: contestant.translates)
+            guard contestant.translates else {
+                streamed = answer.bytes
+                continue
+            }
+            let body = Self.withoutCursor(answer.body)
+            if let first {
+                if let offset = Self.firstDifference(first.body, body) {
+                    throw Failure.differ(first: first.name, second: contestant.name, offset: offset)
+                }
+            } else {
+                first = (contestant.name, body)
+            }
+        }
+        return streamed
+    }
+
+    private static func withoutCursor(_ body: ByteBuffer) -> [UInt8] {
+        let bytes = Array(body.readableBytesView)
+        // The cursor is the last member; before the document white space may have kept the connection alive.
+        let end = bytes.lastIndex(of: UInt8(ascii: ",")) ?? bytes.count
+        return Array(bytes[..<end].drop { $0 <= 0x20 })
+    }
+
+    private static func firstDifference(_ a: [UInt8], _ b: [UInt8]) -> Int? {
+        if a == b { return nil }
+        return zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset ?? min(a.count, b.count)
+    }
+}

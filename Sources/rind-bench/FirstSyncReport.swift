@@ -1,0 +1,96 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What ``FirstSync`` has measured.
+struct FirstSyncReport: Codable {
+    /// One answer.
+    struct Sample: Codable {
+        var wallSeconds: Double
+        var answerBytes: Int
+        /// What the server spent on it.
+        var processorSeconds: Double?
+    }
+
+    /// One way from the backend to the client; the first sample of each belongs to the first run, and so on.
+    struct Way: Codable {
+        var name: String
+        var version: String
+        var samples: [Sample]
+        /// Of the server, since it started.
+        var peakResidentBytes: Int?
+    }
+
+    var scenario = "FirstSync"
+    var rows: Int
+    var backendBytes: Int
+    var machine: Machine
+    var notes: [String]
+    var ways: [Way]
+
+    init(rows: Int, backendBytes: Int, machine: Machine, notes: [String], ways: [Way]) {
+        self.rows = rows
+        self.backendBytes = backendBytes
+        self.machine = machine
+        self.notes = notes
+        self.ways = ways
+    }
+
+    /// Whether the gateway stayed within ``FirstSync/memoryBound``; nil where that is not known.
+    var isWithinBound: Bool? {
+        ways.first { $0.name == "rind" }?.peakResidentBytes.map { $0 < FirstSync.memoryBound }
+    }
+
+    /// The table and its sentences.
+    var text: String {
+        var lines = [
+            "FirstSync: \(Text.grouped(rows)) rows, \(Text.number(Double(backendBytes) / 1e6, 1)) MB of stream, "
+                + "\(ways.first?.samples.count ?? 0) runs each, in turns",
+            machine.sentence, "", Text.table(header + ways.map(row)), "",
+            "MB/s is of the backend's bytes. CPU s is the server's own (of 'direct', the backend's), the median. "
+                + "Ratios are of wall times within one run.",
+        ]
+        lines += ways.map { "\($0.name): \($0.version)" } + notes
+        lines += [sentence("rind", comparedWith: "nginx"), sentence("rind", comparedWith: "node"), boundSentence]
+            .compactMap { $0 }
+        return lines.joined(separator: "\n")
+    }
+
+    private var header: [[String]] {
+        [
+            ["", "wall s", "", "", "MB/s", "to nginx", "", "", "CPU s", "peak MiB"],
+            ["", "min", "median", "max", "median", "min", "median", "max", "", ""],
+        ]
+    }
+
+    private func row(_ way: Way) -> [String] {
+        let wall = Spread(way.samples.map(\.wallSeconds))
+        let missing = ["-", "-", "-"]
+        return [way.name] + (wall?.cells(3) ?? missing)
+            + [wall.map { Text.number(Double(backendBytes) / $0.median / 1e6, 0) } ?? "-"]
+            + (ratios(way.name, "nginx")?.cells(2) ?? missing)
+            + [
+                Spread(way.samples.compactMap(\.processorSeconds)).map { Text.number($0.median, 2) } ?? "-",
+                way.peakResidentBytes.map { Text.number(Double($0) / 0x1p20, 0) } ?? "-",
+            ]
+    }
+
+    /// Wall times of one way by those of another, pair by pair.
+    func ratios(_ name: String, _ other: String) -> Spread? {
+        guard let way = ways.first(where: { $0.name == name }), let base = ways.first(where: { $0.name == other })
+        else { return nil }
+        return Spread(zip(way.samples, base.samples).map { $0.wallSeconds / $1.wallSeconds })
+    }
+
+    private func sentence(_ name: String, comparedWith other: String) -> String? {
+        ratios(name, other).map {
+            "\(name) takes \(Text.number($0.median, 2)) times as long as \(other) "
+                + "(\(Text.number($0.min, 2)) to \(Text.number($0.max, 2)))."
+        }
+    }
+
+    private var boundSentence: String? {
+        isWithinBound.map {
+            "The gateway \($0 ? "stayed under" : "EXCEEDED") its bound of \(FirstSync.memoryBound >> 20) MiB resident."
+        }
+    }
+}

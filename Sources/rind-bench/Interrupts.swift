@@ -1,0 +1,31 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Ends the servers of a measurement when somebody presses Ctrl-C: they are in process groups of their own.
+enum Interrupts {
+    private static let running = NIOLockedValueBox<Set<Int32>>([])
+
+    /// Notes a server that is running.
+    static func began(_ process: Int32) { running.withLockedValue { _ = $0.insert(process) } }
+
+    /// Notes that it has ended, before its number can be another process's.
+    static func ended(_ process: Int32) { running.withLockedValue { _ = $0.remove(process) } }
+
+    /// From now on SIGINT and SIGTERM end the servers and this program; keep what is returned.
+    static func watch() -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                for process in running.withLockedValue({ $0 }) { kill(process, SIGTERM) }
+                exit(128 + number)
+            }
+            source.resume()
+            return source
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// The backend of a measurement, in a process of its own: sends the stream as fast as the other side takes it.
+struct ServeStream: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve-stream", abstract: "Serves the stream that FirstSync measures with.", shouldDisplay: false)
+
+    @Option(help: "How many rows the stream has.")
+    var rows = 300_000
+
+    @Option(help: "The port on 127.0.0.1.")
+    var port: Int
+
+    func run() async throws {
+        let stream = AssetStream(rows: rows).bytes()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(
+                .writeBufferWaterMark, value: .init(low: StreamHandler.pieceSize, high: 4 * StreamHandler.pieceSize)
+            )
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(StreamHandler(stream))
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
+        try await channel.closeFuture.get()
+    }
+}
+
+/// Answers the calls that a gateway makes during a first sync.
+private final class StreamHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// How much is written at once, in bytes.
+    static let pieceSize = 256 * 1024
+
+    private let stream: ByteBuffer
+    private var head: HTTPRequestHead?
+    private var rest = ByteBuffer()
+    private var isStreaming = false
+    private var isSending = false
+
+    init(_ stream: ByteBuffer) { self.stream = stream }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        case .body: break
+        case .end: answer(context)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if isStreaming { send(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func answer(_ context: ChannelHandlerContext) {
+        guard let head else { return }
+        switch (head.method, head.uri) {
+        case (.POST, "/sync/stream"):
+            write(.ok, ["content-type": "application/jsonlines+json"], context)
+            rest = stream
+            isStreaming = true
+            send(context)
+        case (.GET, "/users/me"): writeWhole(#"{"id":"bench"}"#, context)
+        case (.GET, "/sync/ack"): writeWhole("[]", context)
+        case (.POST, "/sync/ack"), (.DELETE, "/sync/ack"):
+            write(.noContent, [:], context)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        default:
+            write(.notFound, ["content-length": "0"], context)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
+    }
+
+    private func write(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
+        context.write(
+            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))),
+            promise: nil)
+    }
+
+    private func writeWhole(_ text: String, _ context: ChannelHandlerContext) {
+        write(.ok, ["content-type": "application/json", "content-length": "\(text.utf8.count)"], context)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    private func send(_ context: ChannelHandlerContext) {
+        // Flushing may change the writability and come back here; the loop that is under way sees it by itself.
+        guard !isSending else { return }
+        isSending = true
+        defer { isSending = false }
+        while context.channel.isWritable, let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceSize)) {
+            guard piece.readableBytes > 0 else {
+                isStreaming = false
+                return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            }
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(piece))), promise: nil)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// A server that is measured, as a process of its own on a port of 127.0.0.1.
+///
+/// Belongs to one task. What it prints goes to a file, whose end is shown if the server dies.
+final class ServerProcess {
+    /// Why a server cannot be measured.
+    enum Failure: Error, CustomStringConvertible {
+        case ended(name: String, output: String)
+        case silent(name: String, output: String)
+
+        var description: String {
+            switch self {
+            case .ended(let name, let output): "\(name) ended by itself; its last words:\n\(output)"
+            case .silent(let name, let output): "\(name) does not listen; its last words:\n\(output)"
+            }
+        }
+    }
+
+    /// What it is called in messages.
+    let name: String
+    /// Where it listens.
+    let port: Int
+    private let process = Process()
+    private let output: URL
+
+    /// Starts it; `directory` takes its output and is its working directory.
+    init(_ name: String, _ executable: String, _ arguments: [String], port: Int, directory: URL) throws {
+        self.name = name
+        self.port = port
+        output = directory.appendingPathComponent("\(name).log")
+        try Data().write(to: output)
+        let log = try FileHandle(forWritingTo: output)
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = arguments
+        process.currentDirectoryURL = directory
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = log
+        process.standardError = log
+        try process.run()
+        Interrupts.began(process.processIdentifier)
+    }
+
+    /// A port that is free now.
+    static func freePort() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = channel.localAddress?.port ?? 0
+        try await channel.close()
+        return port
+    }
+
+    /// Waits until it takes connections.
+    func waitUntilReady() async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            guard process.isRunning else { throw Failure.ended(name: name, output: lastWords) }
+            let attempt = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: port)
+            if let channel = try? await attempt.get() { return try await channel.close() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw Failure.silent(name: name, output: lastWords)
+    }
+
+    /// Ends it and waits until it is gone.
+    func stop() async {
+        guard process.isRunning else { return }
+        let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+        process.terminationHandler = { _ in ended.succeed() }
+        process.terminate()
+        // It may have ended before the handler was there; then nobody calls it.
+        if !process.isRunning { ended.succeed() }
+        try? await ended.futureResult.get()
+        Interrupts.ended(process.processIdentifier)
+    }
+
+    /// Processor time so far, of all its threads, in seconds; nil where the system does not tell.
+    var processorSeconds: Double? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        // Behind the command's name: state, parent, …; the 12th and 13th are user and system time (proc(5)).
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return nil }
+        return (user + system) / Double(max(sysconf(CInt(_SC_CLK_TCK)), 1))
+    }
+
+    /// The most memory that was ever resident, in bytes; nil where the system does not tell.
+    var peakResidentBytes: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
+        else { return nil }
+        return kibibytes * 1024
+    }
+
+    /// The end of what it has printed.
+    var lastWords: String {
+        let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(10).joined(separator: "\n")
+    }
+}
