@@ -6,6 +6,14 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The backend of a measurement, in a process of its own: sends the stream as fast as the other side takes it.
 struct ServeStream: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,6 +26,8 @@ struct ServeStream: AsyncParsableCommand {
     var port: Int
 
     func run() async throws {
+        // Whoever measures ignores them, which is inherited.
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         let stream = AssetStream(rows: rows).bytes()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let channel = try await ServerBootstrap(group: group)

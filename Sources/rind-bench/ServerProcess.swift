@@ -42,8 +42,18 @@ final class ServerProcess {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = log
         process.standardError = log
-        try process.run()
+        try Self.withSignalsOpen { try process.run() }
         Interrupts.began(process.processIdentifier)
+    }
+
+    /// A new process inherits which signals are blocked, and threads of the runtime block most of them.
+    private static func withSignalsOpen(_ body: () throws -> Void) rethrows {
+        var open = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&open)
+        pthread_sigmask(SIG_SETMASK, &open, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
     }
 
     /// A port that is free now.
@@ -71,12 +81,13 @@ final class ServerProcess {
     /// Ends it and waits until it is gone.
     func stop() async {
         guard process.isRunning else { return }
-        let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
-        process.terminationHandler = { _ in ended.succeed() }
         process.terminate()
-        // It may have ended before the handler was there; then nobody calls it.
-        if !process.isRunning { ended.succeed() }
-        try? await ended.futureResult.get()
+        let deadline = ContinuousClock.now + .seconds(10)
+        while process.isRunning {
+            if ContinuousClock.now > deadline { kill(process.processIdentifier, SIGKILL) }
+            // A cancelled measurement still waits: otherwise servers would be left behind.
+            try? await Task.sleep(for: .milliseconds(10))
+        }
         Interrupts.ended(process.processIdentifier)
     }
 
