@@ -21,16 +21,24 @@ import Testing
         return bytes
     }
 
-    @Test(arguments: [0, 1, 100, 350, 10_000], [1, 33, 4_096])
-    func `what was appended comes back, wherever memory ends`(_ memory: Int, _ step: Int) async throws {
-        let spool = Spool(limits: Self.limits(memory: memory))
+    struct Sizes {
+        var memory: Int
+        var write: Int
+        static let all = [0, 1, 100, 350, 10_000].flatMap { memory in
+            [1, 75, 200, 512 << 10].map { Sizes(memory: memory, write: $0) }
+        }
+    }
+
+    @Test(arguments: Sizes.all, [1, 33, 4_096])
+    func `what was appended comes back, wherever memory ends`(_ sizes: Sizes, _ step: Int) async throws {
+        let spool = Spool(limits: Self.limits(memory: sizes.memory), writeSize: sizes.write)
         var expected: [UInt8] = []
         for number in 0..<10 {
             let chunk = [UInt8](repeating: UInt8(number), count: 70 + number)
             #expect(try await spool.append(chunk) == UInt64(expected.count))
             expected += chunk
         }
-        #expect(spool.memoryLength <= UInt64(memory))
+        #expect(spool.memoryLength <= UInt64(sizes.memory))
         #expect(try await contents(spool, step: step) == expected)
     }
 

@@ -22,12 +22,21 @@ final class Spool: Sendable {
         var memoryLength: UInt64 = 0
         var length: UInt64 = 0
         var file: SpoolFile?
+        /// How many bytes are in the file.
+        var written: UInt64 = 0
+        /// What comes behind them: gathered, since every write is a wait for another thread.
+        var tail: [UInt8] = []
     }
 
     private let limits: Limits
+    private let writeSize: Int
     private let state = NIOLockedValueBox(State())
 
-    init(limits: Limits) { self.limits = limits }
+    /// An empty spool that writes to its file `writeSize` bytes at a time; so many stay in memory beyond the limit.
+    init(limits: Limits, writeSize: Int = 512 << 10) {
+        self.limits = limits
+        self.writeSize = writeSize
+    }
 
     /// How many bytes were appended.
     var length: UInt64 { state.withLockedValue { $0.length } }
@@ -51,30 +60,45 @@ final class Spool: Sendable {
             }
             return offset
         }
-        let overflow: SpoolFile
-        if let file { overflow = file } else { overflow = try await SpoolFile.open(in: limits.directory) }
-        let start = state.withLockedValue { state in
-            state.file = overflow
-            return state.memoryLength
+        if file == nil {
+            let overflow = try await SpoolFile.open(in: limits.directory)
+            state.withLockedValue { $0.file = overflow }
         }
-        try await overflow.write(bytes, at: offset - start)
-        state.withLockedValue { $0.length += UInt64(bytes.count) }
+        let full = state.withLockedValue { state -> (file: SpoolFile, tail: [UInt8], start: UInt64)? in
+            if state.tail.isEmpty {
+                state.tail = bytes
+                if bytes.count < writeSize { state.tail.reserveCapacity(writeSize + bytes.count) }
+            } else {
+                state.tail += bytes
+            }
+            state.length += UInt64(bytes.count)
+            guard state.tail.count >= writeSize, let file = state.file else { return nil }
+            defer { state.tail = [] }
+            return (file, state.tail, state.written)
+        }
+        guard let full else { return offset }
+        try await full.file.write(full.tail, at: full.start)
+        state.withLockedValue { $0.written += UInt64(full.tail.count) }
         return offset
     }
 
     /// Reads up to `count` bytes from `offset` on: at least one, fewer than asked for at the end of a chunk.
     func read(at offset: UInt64, upTo count: Int) async throws(SpoolError) -> [UInt8] {
-        let (chunk, file, memoryLength, length) = state.withLockedValue { state in
-            (Self.chunk(holding: offset, in: state.chunks), state.file, state.memoryLength, state.length)
+        let (chunk, file, memoryLength, written) = state.withLockedValue { state in
+            precondition(offset < state.length && count > 0, "read behind the end of a spool")
+            return (Self.chunk(holding: offset, in: state.chunks), state.file, state.memoryLength, state.written)
         }
-        precondition(offset < length && count > 0, "read behind the end of a spool")
         if offset < memoryLength, let chunk {
             let first = Int(offset - chunk.offset)
             let last = min(first + count, chunk.bytes.count)
             return first == 0 && last == chunk.bytes.count ? chunk.bytes : Array(chunk.bytes[first..<last])
         }
+        let place = offset - memoryLength
+        if place >= written {
+            return state.withLockedValue { Array($0.tail.dropFirst(Int(place - written)).prefix(count)) }
+        }
         guard let file else { return [] }
-        return try await file.read(count: min(count, Int(length - offset)), at: offset - memoryLength)
+        return try await file.read(count: min(count, Int(written - place)), at: place)
     }
 
     private static func chunk(
