@@ -89,12 +89,12 @@ enum NginxBaseline {
 
 /// The gateway's configuration: the defaults, apart from where things are.
 enum GatewayBaseline {
-    static func configuration(port: Int, backendPort: Int, directory: URL) -> String {
+    static func configuration(port: Int, backendPort: Int, state: URL) -> String {
         """
         [gateway]
         listen = 127.0.0.1:\(port)
         [state]
-        url = sqlite:\(directory.path)/state.db
+        url = sqlite:\(state.path)
         [identity]
         principal = backend:GET /users/me id
         key = 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff

@@ -44,6 +44,9 @@ struct FirstSync: AsyncParsableCommand {
     @Flag(help: "Has nginx buffer what it passes through; by default it passes bytes on as they come.")
     var nginxBuffering = false
 
+    @Option(help: ArgumentHelp("Another build of rind that takes part, to compare with.", valueName: "path"))
+    var other: String?
+
     mutating func validate() throws {
         guard (rows ?? 1) > 0, (runs ?? 1) > 0 else { throw ValidationError("--rows and --runs begin at 1") }
     }
@@ -59,7 +62,7 @@ struct FirstSync: AsyncParsableCommand {
         let rows = rows ?? (quick ? 5_000 : 300_000)
         let course = try await FirstSyncCourse(
             rows: rows, directory: directory, withNginx: !skipNginx, withNode: !skipNode,
-            isNginxBuffering: nginxBuffering)
+            isNginxBuffering: nginxBuffering, other: other)
         let report: FirstSyncReport
         do {
             report = try await course.measure(runs: runs ?? (quick ? 2 : 7))

@@ -54,7 +54,7 @@ final class FirstSyncCourse {
 
     /// Starts everything that is there; what is missing becomes a note.
     init(
-        rows: Int, directory: URL, withNginx: Bool, withNode: Bool, isNginxBuffering: Bool
+        rows: Int, directory: URL, withNginx: Bool, withNode: Bool, isNginxBuffering: Bool, other: String?
     ) async throws {
         self.rows = rows
         self.directory = directory
@@ -66,7 +66,8 @@ final class FirstSyncCourse {
             try await backend.waitUntilReady()
             contestants.append(Contestant("direct", backend, translates: false, version: "no hop in between"))
             if withNginx { try await addNginx(isBuffering: isNginxBuffering) }
-            try await addGateway()
+            try await addGateway("rind", Tools.rind)
+            if let other { try await addGateway("other", other) }
             if withNode { try await addNode() }
             for contestant in contestants { try await contestant.server.waitUntilReady() }
         } catch {
@@ -97,17 +98,17 @@ final class FirstSyncCourse {
         contestants.append(Contestant("nginx", server, translates: false, version: version))
     }
 
-    private func addGateway() async throws {
-        guard let rind = Tools.rind else {
+    private func addGateway(_ name: String, _ path: String?) async throws {
+        guard let path else {
             notes.append("rind is not beside rind-bench: build it with 'swift build -c release --product rind'.")
             return
         }
         let port = try await ServerProcess.freePort()
+        let state = directory.appendingPathComponent("\(name).db")
         let file = try write(
-            GatewayBaseline.configuration(port: port, backendPort: backend.port, directory: directory),
-            to: "rind.ini")
-        let server = try ServerProcess("rind", rind, ["serve", "--config", file], port: port, directory: directory)
-        contestants.append(Contestant("rind", server, translates: true, version: Tools.version(rind, "version")))
+            GatewayBaseline.configuration(port: port, backendPort: backend.port, state: state), to: "\(name).ini")
+        let server = try ServerProcess(name, path, ["serve", "--config", file], port: port, directory: directory)
+        contestants.append(Contestant(name, server, translates: true, version: Tools.version(path, "version")))
     }
 
     private func addNode() async throws {

@@ -50,8 +50,11 @@ struct FirstSyncReport: Codable {
                 + "Ratios are of wall times within one run.",
         ]
         lines += ways.map { "\($0.name): \($0.version)" } + notes
-        lines += [sentence("rind", comparedWith: "nginx"), sentence("rind", comparedWith: "node"), boundSentence]
-            .compactMap { $0 }
+        lines += [
+            sentence("rind", comparedWith: "nginx"), sentence("rind", comparedWith: "node"),
+            sentence("rind", comparedWith: "other"), boundSentence,
+        ]
+        .compactMap { $0 }
         return lines.joined(separator: "\n")
     }
 
