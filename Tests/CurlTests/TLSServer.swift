@@ -56,7 +56,8 @@ struct TLSServer: Sendable {
 
     private static func spawn(_ arguments: [String]) throws -> (process: pid_t, output: CInt) {
         var ends: [CInt] = [0, 0]
-        try #require(pipe2(&ends, O_CLOEXEC) == 0)
+        try #require(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
