@@ -150,7 +150,9 @@ private let get = "GET /sync?last_pulled_at=7 HTTP/1.1\r\nHost: a\r\n"
     }
 
     @Test func `a client that closes its side and waits gets its answer`() async throws {
-        try await Support.withServer { port in
+        var limits = ServerLimits()
+        limits.timeouts.halfClosed = .minutes(1)
+        try await Support.withServer(limits: limits) { port in
             try await RawClient.connect(to: port) { client in
                 try await client.send(get + "\r\n")
                 client.finish()
