@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Foundation
 import HTTPTypes
 import NIOCore
 import Testing
@@ -140,6 +141,21 @@ import Testing
                 #expect(error?.mayHaveReachedServer == true)
             }
         }
+    }
+
+    /// A port on which nobody listens, kept so that no other test gets it.
+    static func silentPort() -> (descriptor: CInt, port: UInt16)? {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        return isBound ? (descriptor, UInt16(bigEndian: address.sin_port)) : nil
     }
 
     @Test func `a connection that is refused is told apart from one that broke`() async throws {

@@ -21,55 +21,92 @@ struct LoopbackServer: Sendable {
         _ handler: @escaping @Sendable (Peer) async throws -> Void,
         _ body: (LoopbackServer) async throws -> Result
     ) async throws -> Result {
+        let (accepted, acceptor) = AsyncStream.makeStream(of: Connection.self)
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Small buffers, so that what a server could write says something about its reader.
             .childChannelOption(.socketOption(.so_sndbuf), value: 256 * 1024)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // One read gives one piece, and is made when the test asks for it.
             .childChannelOption(.autoRead, value: false)
-            // Wrapped only when it is served: a wrapped channel that nobody serves would trap.
-            .bind(host: "127.0.0.1", port: 0) { channel in channel.eventLoop.makeSucceededFuture(channel) }
-        let server = LoopbackServer(port: listener.channel.localAddress?.port ?? 0)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Inbox(acceptor))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let server = LoopbackServer(port: listener.localAddress?.port ?? 0)
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.accept(listener, handler) }
-            defer { group.cancelAll() }
+            group.addTask {
+                await withDiscardingTaskGroup { connections in
+                    for await connection in accepted {
+                        let number = server.connections.withLockedValue { count in
+                            count += 1
+                            return count
+                        }
+                        connections.addTask { await connection.serve(number, handler) }
+                    }
+                    connections.cancelAll()
+                }
+            }
+            defer {
+                listener.close(promise: nil)
+                acceptor.finish()
+            }
             return try await body(server)
         }
     }
+}
 
-    private func accept(
-        _ listener: NIOAsyncChannel<any Channel, Never>,
-        _ handler: @escaping @Sendable (Peer) async throws -> Void
-    ) async throws {
-        try await withThrowingDiscardingTaskGroup { group in
-            try await listener.executeThenClose { inbound in
-                for try await channel in inbound {
-                    let number = connections.withLockedValue { count in
-                        count += 1
-                        return count
-                    }
-                    group.addTask {
-                        // What goes wrong on a connection is for the client to notice.
-                        let connection = try? await channel.eventLoop.submit {
-                            let configuration = NIOAsyncChannel<ByteBuffer, ByteBuffer>.Configuration(
-                                isOutboundHalfClosureEnabled: true)
-                            return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
-                                wrappingChannelSynchronously: channel, configuration: configuration)
-                        }.get()
-                        try? await channel.setOption(.autoRead, value: true).get()
-                        try? await connection?.executeThenClose { inbound, _ in
-                            let peer = Peer(
-                                number: number, channel: channel, inbound: inbound.makeAsyncIterator())
-                            try? await handler(peer)
-                            // Everything written goes out before the end; a plain close would drop what is queued.
-                            try? await channel.close(mode: .output).get()
-                            await peer.waitForEnd()
-                        }
-                    }
-                }
-            }
+/// A connection that was accepted.
+private struct Connection: Sendable {
+    let channel: any Channel
+    let pieces: AsyncStream<ByteBuffer>
+
+    func serve(_ number: Int, _ handler: @Sendable (Peer) async throws -> Void) async {
+        await withTaskCancellationHandler {
+            let peer = Peer(number: number, channel: channel, pieces: pieces.makeAsyncIterator())
+            // What goes wrong on a connection is for the client to notice.
+            try? await handler(peer)
+            // Everything written goes out before the end; a plain close would drop what is queued.
+            try? await channel.close(mode: .output).get()
+            await peer.waitForEnd()
+            try? await channel.close().get()
+        } onCancel: {
+            channel.close(promise: nil)
         }
     }
+}
+
+/// Puts what comes on a connection into a stream.
+private final class Inbox: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let acceptor: AsyncStream<Connection>.Continuation
+    private let pieces: AsyncStream<ByteBuffer>
+    private let stream: AsyncStream<ByteBuffer>.Continuation
+
+    init(_ acceptor: AsyncStream<Connection>.Continuation) {
+        self.acceptor = acceptor
+        (pieces, stream) = AsyncStream.makeStream()
+    }
+
+    /// Hands the connection over; reads that are asked for earlier are lost.
+    func channelActive(context: ChannelHandlerContext) {
+        let connection = Connection(channel: context.channel, pieces: pieces)
+        if case .terminated = acceptor.yield(connection) { context.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { stream.yield(unwrapInboundIn(data)) }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent { stream.finish() }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { stream.finish() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
 /// One connection, from the server's side.
@@ -83,15 +120,13 @@ final class Peer {
     /// The first connection is 1.
     let number: Int
     private let channel: any Channel
-    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var pieces: AsyncStream<ByteBuffer>.Iterator
     private var received = ByteBuffer()
 
-    init(
-        number: Int, channel: any Channel, inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-    ) {
+    init(number: Int, channel: any Channel, pieces: AsyncStream<ByteBuffer>.Iterator) {
         self.number = number
         self.channel = channel
-        self.inbound = inbound
+        self.pieces = pieces
     }
 
     /// The next bytes, nil at the end of the connection.
@@ -100,7 +135,7 @@ final class Peer {
             defer { received.clear() }
             return received
         }
-        return try await inbound.next(isolation: #isolation)
+        return await next()
     }
 
     /// Everything up to the empty line; nil at the end of the connection.
@@ -111,7 +146,7 @@ final class Peer {
                 received.moveReaderIndex(forwardBy: text.utf8.distance(from: text.startIndex, to: end.upperBound))
                 return String(text[..<end.upperBound])
             }
-            guard var more = try await inbound.next(isolation: #isolation) else { return nil }
+            guard var more = await next() else { return nil }
             received.writeBuffer(&more)
         }
     }
@@ -124,7 +159,7 @@ final class Peer {
         if let range = fields.firstRange(of: "content-length: ") {
             let length = Int(fields[range.upperBound...].prefix { $0.isNumber }) ?? 0
             while received.readableBytes < length {
-                guard var more = try await inbound.next(isolation: #isolation) else { return nil }
+                guard var more = await next() else { return nil }
                 received.writeBuffer(&more)
             }
             body = received.readSlice(length: length) ?? ByteBuffer()
@@ -132,7 +167,7 @@ final class Peer {
             while true {
                 guard let line = try await readLine(), let size = Int(line, radix: 16) else { return nil }
                 while received.readableBytes < size + 2 {
-                    guard var more = try await inbound.next(isolation: #isolation) else { return nil }
+                    guard var more = await next() else { return nil }
                     received.writeBuffer(&more)
                 }
                 body.writeImmutableBuffer(received.readSlice(length: size) ?? ByteBuffer())
@@ -145,7 +180,7 @@ final class Peer {
 
     /// Returns when the client has closed the connection, or reset it.
     func waitForEnd() async {
-        while let bytes = try? await inbound.next(isolation: #isolation) { _ = bytes }
+        while await next() != nil {}
     }
 
     /// Returns when the system has taken the bytes.
@@ -157,6 +192,12 @@ final class Peer {
         try await write("HTTP/1.1 \(status)\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
     }
 
+    /// Asks for one piece and waits for it.
+    private func next() async -> ByteBuffer? {
+        channel.read()
+        return await pieces.next(isolation: #isolation)
+    }
+
     private func readLine() async throws -> String? {
         while true {
             let text = String(buffer: received)
@@ -164,7 +205,7 @@ final class Peer {
                 received.moveReaderIndex(forwardBy: text.utf8.distance(from: text.startIndex, to: end.upperBound))
                 return String(text[..<end.lowerBound])
             }
-            guard var more = try await inbound.next(isolation: #isolation) else { return nil }
+            guard var more = await next() else { return nil }
             received.writeBuffer(&more)
         }
     }

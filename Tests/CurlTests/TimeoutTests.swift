@@ -159,13 +159,14 @@ import Testing
             if let request = try await peer.readRequest() { try await peer.answer(String(buffer: request.body)) }
         } _: { server in
             try await withReactor { reactor in
-                let timeouts = CurlTimeouts(firstByte: Self.short, idle: Self.short)
+                // Shorter than the pause, longer than a busy test machine needs for its answer.
+                let timeouts = CurlTimeouts(firstByte: Self.short * 3, idle: Self.short * 3)
                 let response = try await reactor.execute(
                     CurlRequest(
                         method: .post, url: server.url,
                         body: .stream(length: nil) { writer in
                             try await writer.write(ByteBuffer(string: "one "))
-                            try await Task.sleep(for: Self.short * 3)
+                            try await Task.sleep(for: Self.short * 5)
                             try await writer.write(ByteBuffer(string: "two"))
                         }, timeouts: timeouts))
                 #expect(String(buffer: try await response.body.collect(upTo: 100)) == "one two")
