@@ -7,7 +7,7 @@
 /// exhaust descriptors and make each of them slow.
 actor Turnstile {
     /// For all stacks of the process: what they share is the machine.
-    static let stacks = Turnstile(places: 8)
+    static let stacks = Turnstile(places: 4)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
