@@ -30,7 +30,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("CCurl", ["Curl"]), ("CZlib", ["DemoBackend", "DemoBackendTests", "Gzip"]), ("GRDB", ["DemoBackend", "StateStore", "StateStoreTests"]),
+            ("CCurl", ["Curl"]), ("CZlib", ["DemoBackend", "DemoBackendTests", "Gzip"]),
+            ("GRDB", ["DemoBackend", "StateStore", "StateStoreTests"]),
             ("ArgumentParser", ["rind", "rind-bench"]),
         ])
     func `what is dangerous or large has one door`(module: String, doors: [String]) {

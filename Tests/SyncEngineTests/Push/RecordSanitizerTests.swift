@@ -26,7 +26,9 @@ import Testing
     }
 
     private static let seconds: @Sendable (inout Column) -> Void = { $0.timestampFormat = .seconds }
-    private static let order: @Sendable (inout Column) -> Void = { $0.oneOf = .init(allowed: ["asc", "desc"], fallback: "asc") }
+    private static let order: @Sendable (inout Column) -> Void = {
+        $0.oneOf = .init(allowed: ["asc", "desc"], fallback: "asc")
+    }
 
     static let cases: [Case] = [
         Case(column: column(.string), sent: #""a""#, expected: #""a""#),
