@@ -52,12 +52,12 @@ struct FirstSync: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let signals = Interrupts.watch()
-        defer { withExtendedLifetime(signals) {} }
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("rind-bench-\(ProcessInfo.processInfo.processIdentifier)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
+        let signals = Interrupts.watch(removing: directory)
+        defer { withExtendedLifetime(signals) {} }
 
         let rows = rows ?? (quick ? 5_000 : 300_000)
         let course = try await FirstSyncCourse(

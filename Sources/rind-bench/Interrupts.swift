@@ -15,13 +15,14 @@ enum Interrupts {
     /// Notes that it has ended, before its number can be another process's.
     static func ended(_ process: Int32) { running.withLockedValue { _ = $0.remove(process) } }
 
-    /// From now on SIGINT and SIGTERM end the servers and this program; keep what is returned.
-    static func watch() -> [any DispatchSourceSignal] {
+    /// From now on SIGINT and SIGTERM end the servers and this program and remove `directory`; keep what is returned.
+    static func watch(removing directory: URL) -> [any DispatchSourceSignal] {
         [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
                 for process in running.withLockedValue({ $0 }) { kill(process, SIGTERM) }
+                try? FileManager.default.removeItem(at: directory)
                 exit(128 + number)
             }
             source.resume()
