@@ -21,7 +21,8 @@ enum Interrupts {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                for process in running.withLockedValue({ $0 }) { kill(process, SIGTERM) }
+                // At once: what they would tidy up is removed with the directory.
+                for process in running.withLockedValue({ $0 }) { kill(process, SIGKILL) }
                 try? FileManager.default.removeItem(at: directory)
                 exit(128 + number)
             }
