@@ -41,12 +41,13 @@ extension GatewayError {
         let message =
             switch failure {
             case .unknownCursor: "This device can no longer sync. Please sign out and in again."
-            case .streamBroken, .resetAgain, .cursorContention: Self.later
+            case .streamBroken, .resetAgain, .tokensRefused, .cursorContention: Self.later
             case .clockBehind: "The server is not ready yet. Please try again later."
             }
         let isFinal = failure == .unknownCursor
+        let isBackend = failure == .streamBroken || failure == .tokensRefused
         self.init(
-            status: isFinal ? 409 : failure == .streamBroken ? 502 : 503, code: failure.rawValue, message: message,
+            status: isFinal ? 409 : isBackend ? 502 : 503, code: failure.rawValue, message: message,
             retryAfter: isFinal ? nil : 5)
     }
 

@@ -66,7 +66,7 @@ struct PullRunner {
         case .forget(let namespaces):
             try await services.backend.forget(namespaces: namespaces, identity.forwarded)
         case .forgetAll: try await services.backend.forgetAll(identity.forwarded)
-        case .acknowledge(let tokens): try await services.backend.acknowledge(tokens, identity.forwarded)
+        case .acknowledge(let tokens): return try await acknowledge(tokens)
         case .raiseGeneration:
             let generation = try await services.store.raiseGeneration(
                 principal: query.principal, session: query.session, at: services.clock.now)
@@ -82,6 +82,16 @@ struct PullRunner {
         case .answer, .fail: preconditionFailure("the end of a pull is not an action to perform")
         }
         return .done
+    }
+
+    private func acknowledge(_ tokens: [String]) async throws -> PullEvent {
+        do {
+            try await services.backend.acknowledge(tokens, identity.forwarded)
+            return .done
+        } catch BackendError.refused(let status) {
+            logger.error("the backend refuses checkpoints that it has made itself", metadata: ["status": "\(status)"])
+            return .tokensRefused
+        }
     }
 
     private mutating func loadContext() async throws -> SyncEngine.PullContext {

@@ -17,7 +17,7 @@ package enum PullAction: Hashable, Sendable {
     case forget([String])
     /// Delete all checkpoints of the session.
     case forgetAll
-    /// Set checkpoints; never holds a reset token.
+    /// Set checkpoints; never holds a reset token. Answered by `done` or `tokensRefused`.
     case acknowledge([String])
     /// Raise the session's generation and note durably that its position is unknown, in one transaction (number 4);
     /// answered by `generationRaised`.
@@ -52,6 +52,8 @@ package enum PullEvent: Hashable, Sendable {
     case context(PullContext)
     /// What the backend says it holds.
     case listed(CheckpointVector)
+    /// The backend says that it does not take these checkpoints, and would say so again.
+    case tokensRefused
     /// The session's new generation.
     case generationRaised(Int)
     /// The stream is over.
@@ -168,4 +170,6 @@ package enum PullRestart: String, Hashable, Sendable {
     case otherSession = "other_session"
     /// The backend has sent a reset.
     case reset
+    /// The backend no longer takes a checkpoint of the cursor, such as one of a type that it has given up.
+    case refusedTokens = "refused_tokens"
 }

@@ -9,6 +9,8 @@ package enum PullFailure: String, Error, CaseIterable, Sendable {
     case streamBroken = "backend.stream_broken"
     /// A second reset came while the first was being served.
     case resetAgain = "backend.reset_again"
+    /// The backend takes none of the checkpoints that it has made itself.
+    case tokensRefused = "backend.tokens_refused"
     /// The clock is behind the newest cursor in the state (finding 10).
     case clockBehind = "pull.clock_behind"
     /// Other pulls of the same principal took every cursor that was tried.

@@ -43,6 +43,7 @@ package struct PullMachine: Sendable {
     private var carriedData = false
     private var resumes = 0
     private var hasSeenReset = false
+    private var hasSeenRefusal = false
     private var commits = 0
     private var waits = 0
 
@@ -72,6 +73,7 @@ package struct PullMachine: Sendable {
         case (.streaming, .streamEnded(let report)): return streamEnded(report)
         case (.listingSelfWritten(let resuming), .listed(let held)): return selfWrittenListed(held, resuming: resuming)
         case (.pausing, .done): return resume()
+        case (.streaming, .tokensRefused): return tokensRefused()
         case (.resetRaised(let token), .generationRaised(let generation)):
             context.session.generation = generation
             step = .resetAcknowledged
@@ -239,6 +241,23 @@ extension PullMachine {
         isAfresh = true
         carriedData = false
         return setPosition()
+    }
+
+    /// Starts over where the backend does not take a checkpoint that it has made: were it presented again on every
+    /// pull, its device would be stuck for good.
+    private mutating func tokensRefused() -> PullAction {
+        guard !hasSeenRefusal else { return fail(.tokensRefused) }
+        hasSeenRefusal = true
+        queue = []
+        guard query.isFirst || restart != nil else {
+            // The call that was refused came after the note that nobody knows.
+            position = .unknown
+            isStoredUnknown = true
+            isAfresh = true
+            carriedData = false
+            return restart(because: .refusedTokens)
+        }
+        return startOver()
     }
 
     private mutating func streamComplete() -> PullAction {

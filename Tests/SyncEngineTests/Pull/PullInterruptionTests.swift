@@ -127,6 +127,42 @@ import Testing
         pull.send(.done, expect: .answer(plan))
     }
 
+    @Test func `checkpoints that the backend refuses are forgotten and everything is streamed`() throws {
+        var pull = Book(presented: 1_000)
+        let elsewhere = CheckpointVector(["AlbumV1": "AlbumV1|3"])
+        pull.send(.context(Book.context(try Book.row(), position: .at(elsewhere))), expect: .storePosition(.unknown))
+        guard case .acknowledge = pull.send(.done) else { return _ = Issue.record("expected an ack call") }
+        pull.send(.tokensRefused, expect: .forgetAll)
+        pull.send(.done, expect: .stream(from: CheckpointVector()))
+        let row = try pull.finish()
+        let plan = PullAnswerPlan(
+            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .refusedTokens)
+        pull.send(.done, expect: .answer(plan))
+    }
+
+    @Test func `checkpoints that are refused at a resume too end the pull`() throws {
+        var pull = Book(presented: 1_000)
+        pull.send(.context(Book.context(try Book.row(), position: .at(CheckpointVector(["AlbumV1": "AlbumV1|3"])))))
+        pull.send(.done)
+        pull.send(.tokensRefused, expect: .forgetAll)
+        pull.send(.done)
+        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|7"], carriedData: true), expect: .sleep(200))
+        pull.send(.done, expect: .listCheckpoints)
+        pull.send(.listed(CheckpointVector()), expect: .acknowledge(["AlbumV1|7"]))
+        pull.send(.tokensRefused, expect: .fail(.tokensRefused))
+    }
+
+    @Test func `at a first sync a refused checkpoint begins it anew`() {
+        var pull = Book()
+        pull.send(.context(PullContext()), expect: .forgetAll)
+        pull.send(.done)
+        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|7"], carriedData: true), expect: .sleep(200))
+        pull.send(.done)
+        pull.send(.listed(CheckpointVector()), expect: .acknowledge(["AlbumV1|7"]))
+        pull.send(.tokensRefused, expect: .forgetAll)
+        pull.send(.done, expect: .stream(from: CheckpointVector()))
+    }
+
     @Test func `a reset is neither raised nor acknowledged where unknown cursors are refused`() throws {
         var pull = Book(presented: 1_000, settings: PullSettings(unknownCursor: .refuse))
         pull.send(.context(Book.context(try Book.row())))
