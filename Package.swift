@@ -140,7 +140,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
-                "JSONBytes", "StateStore", "SyncModel", "WatermelonWire", httpTypes, nioCore, nioLocks, log,
+                "Gzip", "JSONBytes", "StateStore", "SyncModel", "WatermelonWire", grdb, httpTypes, nioCore, nioPosix,
+                nioLocks, log,
             ]),
         .testTarget(
             name: "RindCommandTests",

@@ -103,9 +103,9 @@ enum ImportTable {
             "WatermelonWire",
         ],
         "IntegrationTests": [
-            "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
-            "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "StateStore", "SyncModel",
-            "WatermelonWire",
+            "Backend", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
+            "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore",
+            "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
             "Curl", "DemoBackend", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",

@@ -1,0 +1,97 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import GatewayTesting
+import StateStore
+import SyncModel
+import Testing
+
+/// One bad line stops no other row: it is kept for the operator, and the stream goes on.
+@Suite(.timeLimit(.minutes(1))) struct MalformedLineTests {
+    /// What is wrong with the line of one task, and what becomes of it.
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let malformation: DemoFault.Malformation
+        /// Why it is set aside; nil where it is not.
+        var reason: QuarantinedLine.Reason?
+        /// Whether the task does not come.
+        var isLost = false
+        /// Whether an operator can see whose line it was.
+        var hasTable = true
+        /// Whether the client gets the task with its defaults.
+        var isRepaired = false
+
+        var testDescription: String { "\(malformation)" }
+
+        static let all = [
+            Damage(malformation: .invalidJSON, reason: .invalidJSON, isLost: true),
+            Damage(malformation: .invalidUTF8, reason: .invalidUTF8, isLost: true),
+            Damage(malformation: .noID, reason: .noID, isLost: true),
+            Damage(malformation: .notAnObject, reason: .notARecord, isLost: true),
+            Damage(malformation: .overlong(100_000), reason: .tooLong, isLost: true, hasTable: false),
+            Damage(malformation: .garbageBefore, reason: .invalidJSON, hasTable: false),
+            Damage(malformation: .wrongTypes, isLost: true, isRepaired: true), Damage(malformation: .unknownTypeBefore),
+            Damage(malformation: .blankBefore), Damage(malformation: .duplicate), Damage(malformation: .noAck),
+        ]
+    }
+
+    @Test(arguments: Damage.all)
+    func `a bad line is set aside and the stream goes on`(_ damage: Damage) async throws {
+        let options = StackOptions(["pull.max_line": "64KiB", "pull.repeat_window": "0s"])
+        try await GatewayStack.with(options) { stack in
+            try await stack.seed(tasks: 6)
+            let whole = try PulledChanges(await stack.pull())
+            // Two projects come first, then t-0, t-1 and so on.
+            stack.backend.inject(.stream { $0.malformed[4] = damage.malformation })
+            let pulled = try PulledChanges(await stack.pull())
+
+            var expected = whole.created
+            if damage.isLost { expected["tasks"]?["t-2"] = nil }
+            var got = pulled.created
+            if damage.isRepaired {
+                // The id became a number too, which is as good as its text.
+                let repaired = got["tasks"]?.removeValue(forKey: "12")
+                #expect(repaired?["is_done"] == false)
+                #expect(repaired?["position"] == 0)
+                #expect(repaired?["name"] == "")
+            }
+            #expect(got == expected && pulled.repeated.isEmpty)
+
+            let entries = try await stack.store.quarantined(limit: 10)
+            #expect(entries.map(\.line.reason) == (damage.reason.map { [$0] } ?? []))
+            if let entry = entries.first { #expect(entry.line.table == (damage.hasTable ? "tasks" : nil)) }
+
+            // What came behind it is confirmed; the record itself comes with its next change.
+            #expect(try PulledChanges(await stack.pull(pulled.cursor)).isEmpty)
+            try await stack.backend.edit(.put("tasks", ["id": "t-2", "name": "whole again"]))
+            let later = try PulledChanges(await stack.pull(pulled.cursor))
+            #expect(later.updated["tasks"]?.keys.sorted() == ["t-2"])
+        }
+    }
+
+    @Test func `a line that is bad on every pull is counted and kept once`() async throws {
+        try await GatewayStack.with(StackOptions(["pull.quarantine_keep": "whole"])) { stack in
+            try await stack.seed(tasks: 6)
+            for _ in 0..<3 {
+                stack.backend.inject(.stream { $0.malformed[4] = .noID })
+                _ = try PulledChanges(await stack.pull())
+            }
+            let entries = try await stack.store.quarantined(limit: 10)
+            #expect(entries.map(\.count) == [3])
+            #expect(String(decoding: entries[0].line.bytes, as: UTF8.self).contains(#""type":"TaskV2""#))
+        }
+    }
+
+    @Test func `a stream of nothing but bad lines is an answer without records`() async throws {
+        try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
+            try await stack.seed(tasks: 6)
+            stack.backend.inject(
+                .stream { stream in for line in 0..<60 { stream.malformed[line] = .garbageBefore } })
+            #expect(try PulledChanges(await stack.pull()).count > 0)
+            stack.backend.inject(.stream { stream in for line in 0..<12 { stream.malformed[line] = .invalidJSON } })
+            let pulled = try PulledChanges(await stack.pull())
+            #expect(pulled.created["tasks"] == nil && pulled.created["projects"] == nil)
+            #expect(try await stack.store.quarantineCounts().entries > 0)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayTesting
+
+/// The program `rind serve` in a process of its own, which can be killed.
+struct GatewayProcess: Sendable {
+    /// Where clients reach it; 0 where it never listened.
+    let port: Int
+    private let process: Process
+    private let errors: URL
+
+    /// Why there is no process to test.
+    enum Failure: Error {
+        case noProgram(String)
+        case ended(Int32, String)
+    }
+
+    /// The program that was built together with these tests.
+    static var program: URL {
+        let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        return tests.appending(path: "rind")
+    }
+
+    /// Starts it on the quickstart's configuration, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - backend: The backend's URL.
+    ///   - directory: Where its state, its configuration and its log are.
+    ///   - overrides: Keys with other values, such as `["gateway.shutdown_grace": "1s"]`.
+    ///   - configuration: The text of its configuration; nil is the quickstart's.
+    /// - Throws: ``Failure/ended(_:_:)`` with its status and what it said, where it ends instead.
+    static func start(
+        backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil
+    ) async throws -> GatewayProcess {
+        guard FileManager.default.isExecutableFile(atPath: program.path) else {
+            throw Failure.noProgram(program.path)
+        }
+        let text = try configuration ?? StackConfiguration.quickstart()
+        let file = URL(filePath: directory).appending(path: "rind.ini")
+        try Data(text.utf8).write(to: file)
+        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("RIND_") }
+        let fixed = [
+            "backend.url": backend, "state.url": "sqlite:\(directory)/state.db", "gateway.listen": "127.0.0.1:0",
+            "log.format": "json", "spool.dir": directory,
+        ]
+        for (key, value) in fixed.merging(overrides, uniquingKeysWith: { $1 }) {
+            environment["RIND_" + key.uppercased().replacing(".", with: "_")] = value
+        }
+        let errors = URL(filePath: directory).appending(path: "log-\(UUID().uuidString)")
+        try Data().write(to: errors)
+        let process = Process()
+        process.executableURL = program
+        process.arguments = ["serve", "--config", file.path]
+        process.environment = environment
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        while true {
+            if let port = try port(in: errors) { return GatewayProcess(port: port, process: process, errors: errors) }
+            guard process.isRunning else {
+                let said = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+                throw Failure.ended(process.terminationStatus, said)
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Starts it, passes it to the body, and kills it where it still runs then.
+    static func with<Value>(
+        backend: String, directory: String, overrides: [String: String] = [:],
+        _ body: (GatewayProcess) async throws -> Value
+    ) async throws -> Value {
+        let process = try await start(backend: backend, directory: directory, overrides: overrides)
+        do {
+            let value = try await body(process)
+            try await process.kill()
+            return value
+        } catch {
+            try await process.kill()
+            throw error
+        }
+    }
+
+    /// What it has written to standard error.
+    var log: String { (try? String(decoding: Data(contentsOf: errors), as: UTF8.self)) ?? "" }
+
+    /// Speaks to it.
+    var http: RawHTTPClient { RawHTTPClient(port: port) }
+
+    /// Ends it at once, as a crash does.
+    func kill() async throws {
+        send(SIGKILL)
+        try await eventually { !process.isRunning }
+    }
+
+    /// Sends it a signal.
+    func send(_ signal: Int32) {
+        if process.isRunning { _ = Foundation.kill(process.processIdentifier, signal) }
+    }
+
+    /// Waits until it has ended by itself, and gives its status.
+    func end() async throws -> Int32 {
+        try await eventually { !process.isRunning }
+        return process.terminationStatus
+    }
+
+    /// The most memory that it ever had, in bytes; nil where the system does not tell.
+    var peakMemory: Int? {
+        guard let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+        else { return nil }
+        return Int(line.filter(\.isNumber)).map { $0 * 1_024 }
+    }
+
+    private static func port(in errors: URL) throws -> Int? {
+        let text = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+        let line = text.split(separator: "\n").first {
+            $0.contains(#""message":"listening""#) && $0.contains(#""listener":"clients""#)
+        }
+        guard let line, let place = line.firstRange(of: #""port":"#) else { return nil }
+        return Int(line[place.upperBound...].prefix(while: \.isNumber))
+    }
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayTesting
+import NIOConcurrencyHelpers
+import Testing
+
+/// Bodies that pass through are streamed both ways: whoever is slow slows the other side down.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
+struct LargeBodyTests {
+    static let size = 200 << 20
+    static let bound = 100 << 20
+
+    /// Waits until a count has stopped to grow, or has reached the end.
+    static func settled(_ count: () -> Int) async throws -> Int {
+        var last = -1
+        while count() != last, count() < size {
+            last = count()
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        return count()
+    }
+
+    @Test func `a download of 200 MB to a slow client takes little memory`() async throws {
+        let backend = BulkServer(size: Self.size)
+        try await TemporaryDirectory.with { directory in
+            try await backend.run { url in
+                try await GatewayProcess.with(backend: url, directory: directory) { gateway in
+                    let received = try await gateway.http.withConnection { connection in
+                        await connection.write(gateway.http.request("GET", "/media", headers: [("Connection", "close")]))
+                        // Nobody reads: what the backend gets rid of lies in buffers.
+                        let buffered = try await Self.settled { backend.sentBytes }
+                        #expect(buffered < 64 << 20)
+                        var received = 0
+                        while !connection.isEnded { received += await connection.bytes().count }
+                        return received
+                    }
+                    #expect(received > Self.size && received < Self.size + 2_000)
+                    if let peak = gateway.peakMemory { #expect(peak < Self.bound, "\(peak >> 20) MiB") }
+                }
+            }
+        }
+    }
+
+    @Test func `an upload of 200 MB to a slow backend takes little memory`() async throws {
+        let backend = BulkServer(size: Self.size)
+        try await TemporaryDirectory.with { directory in
+            try await backend.run { url in
+                try await GatewayProcess.with(backend: url, directory: directory) { gateway in
+                    let written = NIOLockedValueBox(0)
+                    let answer = try await gateway.http.withConnection { connection in
+                        let head = gateway.http.request(
+                            "POST", "/media", headers: [("Content-Length", "\(Self.size)")])
+                        try await withThrowingTaskGroup(of: Void.self) { group in
+                            group.addTask {
+                                let buffered = try await Self.settled { written.withLockedValue { $0 } }
+                                #expect(buffered < 64 << 20)
+                                await backend.latch.open()
+                            }
+                            await connection.write(head)
+                            let block = [UInt8](repeating: UInt8(ascii: "x"), count: 64 << 10)
+                            for _ in 0..<(Self.size / block.count) {
+                                await connection.write(block)
+                                written.withLockedValue { $0 += block.count }
+                            }
+                            try await group.waitForAll()
+                        }
+                        return try await connection.answer(to: "POST")
+                    }
+                    #expect(answer.status == 201 && backend.takenBytes == Self.size)
+                    if let peak = gateway.peakMemory { #expect(peak < Self.bound, "\(peak >> 20) MiB") }
+                }
+            }
+        }
+    }
+}
