@@ -111,7 +111,7 @@ import Testing
 /// Answers that begin before the backend has ended.
 @Suite(.timeLimit(.minutes(1))) struct EarlyAnswerTests {
     static let options = StackOptions([
-        "pull.first_byte_after": "20ms", "pull.keep_alive_every": "20ms", "backend.idle_timeout": "300ms",
+        "pull.first_byte_after": "20ms", "pull.keep_alive_every": "20ms", "backend.idle_timeout": "1s",
         "backend.resume_attempts": "0",
     ])
 
