@@ -88,7 +88,7 @@ extension KeyTable {
             "How deep JSON from clients and backend may be nested."),
         .setting(
             "limits", "pulls", \.limits.pulls, .integer(1...100_000), "How many pulls run at a time, over all clients.",
-            "What comes beyond that is answered 429 and Retry-After."),
+            "What comes beyond that is answered 503 and Retry-After."),
         .setting(
             "limits", "queue", \.limits.queue, .integer(0...10_000),
             "How many requests wait for the lock of one session or replica.",

@@ -6,12 +6,20 @@ import GatewayTesting
 import Testing
 
 /// Bodies that are too large, no JSON, of the wrong shape, or made to do harm.
-@Suite(.timeLimit(.minutes(1))) struct BadBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct BadBodyTests {
     static let limited = StackOptions([
         "limits.body": "64KiB", "limits.inflated_body": "256KiB", "limits.json_depth": "16", "push.max_records": "20",
     ])
 
     static let deep = String(repeating: #"{"a":"#, count: 40) + "1" + String(repeating: "}", count: 40)
+
+    static let empty = #"{"created":[],"updated":[],"deleted":[]}"#
+
+    /// A push that creates tasks of these ids.
+    static func created(_ ids: [String]) -> String {
+        let records = ids.map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
+        return #"{"changes":{"tasks":{"created":[\#(records)],"updated":[],"deleted":[]}}}"#
+    }
 
     static let bodies: [(body: String, outcome: String)] = [
         ("{", "400 request.not_json"), ("{}}", "400 request.not_json"), ("hello", "400 request.not_json"),
@@ -34,17 +42,17 @@ import Testing
             #"{"changes":{"tasks":{"created":[{"id":"a"}],"updated":[],"deleted":["a"]}}}"#, "400 request.id_twice"
         ),
         (
-            #"{"changes":{"tasks":{"created":[],"updated":[],"deleted":[]},"tasks":{"created":[],"updated":[],"deleted":[]}}}"#,
+            #"{"changes":{"tasks":\#(empty),"tasks":\#(empty)}}"#,
             "400 request.table_name"
         ),
         (#"{"changes":{"__proto__":{"created":[],"updated":[],"deleted":[]}}}"#, "400 request.table_name"),
         (#"{"changes":\#(deep)}"#, "400 request.too_deep"),
         (
-            #"{"changes":{"tasks":{"created":[\#((0..<21).map { #"{"id":"n\#($0)"}"# }.joined(separator: ","))],"updated":[],"deleted":[]}}}"#,
+            created((0..<21).map { "n\($0)" }),
             "413 request.too_many_records"
         ),
         (
-            #"{"changes":{"tasks":{"created":[{"id":"\#(String(repeating: "x", count: 256))"}],"updated":[],"deleted":[]}}}"#,
+            created([String(repeating: "x", count: 256)]),
             "400 request.record_id"
         ),
         (#"{"lastPulledAt":"never","changes":{}}"#, "400 request.last_pulled_at"),
@@ -63,7 +71,8 @@ import Testing
 
     @Test func `bytes that are no UTF-8 are refused`() async throws {
         try await BadRequestTests.refused(Self.limited) { stack, _ in
-            let bytes = Array(#"{"changes":{"tasks":{"created":[{"id":"a","name":""#.utf8) + [0xFF, 0xC0]
+            let bytes =
+                Array(#"{"changes":{"tasks":{"created":[{"id":"a","name":""#.utf8) + [0xFF, 0xC0]
                 + Array(#""}],"updated":[],"deleted":[]}}}"#.utf8)
             let answer = try await stack.send("POST", "/sync", body: bytes)
             #expect(answer.outcome == "400 request.not_json")

@@ -8,7 +8,7 @@ import StateStore
 import Testing
 
 /// States that cannot be used: a clear error, and the file as it was.
-@Suite(.timeLimit(.minutes(1))) struct StateFileTests {
+@Suite(.timeLimit(.minutes(5))) struct StateFileTests {
     /// A state with one device in it, and what was done to its file.
     struct Damage: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -42,13 +42,13 @@ import Testing
             let path = "\(directory)/state.db"
             try await GatewayStack.with(StackOptions(), backend: backend, directory: directory) { stack in
                 try await stack.seed(tasks: 6)
-                _ = try PulledChanges(await stack.pull())
+                _ = try PulledChanges(await stack.sendPull())
             }
             try damage.apply(path)
             let before = try? Data(contentsOf: URL(filePath: path))
             do {
                 try await GatewayStack.with(StackOptions(), backend: backend, directory: directory) { stack in
-                    _ = try PulledChanges(await stack.pull())
+                    _ = try PulledChanges(await stack.sendPull())
                     try await stack.store.check(thoroughly: true)
                 }
                 Issue.record("the gateway started")
@@ -65,13 +65,13 @@ import Testing
             options.state.maximumPages = 60
             let cursor = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 try await stack.seed(tasks: 6)
-                let cursor = try PulledChanges(await stack.pull()).cursor
-                var answer = try await stack.pull(cursor)
+                let cursor = try PulledChanges(await stack.sendPull()).cursor
+                var answer = try await stack.sendPull(cursor)
                 for round in 0..<2_000 where answer.status == 200 {
                     // Lines in quarantine are kept, each different.
                     try await backend.edit(.put("tasks", ["id": .string("t-\(round)"), "name": "new"]))
                     backend.inject(.stream { $0.malformed[0] = .invalidJSON })
-                    answer = try await stack.pull(cursor)
+                    answer = try await stack.sendPull(cursor)
                 }
                 #expect(answer.outcome == "503 state.full" && answer["Retry-After"] != nil)
                 backend.clearFaults()
@@ -80,7 +80,7 @@ import Testing
             }
             options.state.maximumPages = nil
             try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
-                let answer = try PulledChanges(await stack.pull(cursor))
+                let answer = try PulledChanges(await stack.sendPull(cursor))
                 #expect(answer.updated["tasks"]?.isEmpty == false)
             }
         }
@@ -89,7 +89,7 @@ import Testing
     @Test func `a state that is replaced while the gateway runs is noticed`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            _ = try PulledChanges(await stack.pull())
+            _ = try PulledChanges(await stack.sendPull())
             let copy = stack.statePath + ".copy"
             try FileManager.default.copyItem(atPath: stack.statePath, toPath: copy)
             try FileManager.default.removeItem(atPath: stack.statePath)

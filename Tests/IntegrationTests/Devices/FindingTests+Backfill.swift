@@ -70,13 +70,13 @@ extension FindingTests {
     @Test func `8: two first pulls at one moment get two cursors and both live on`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            async let one = stack.pull(token: "device-a")
-            async let two = stack.pull(token: "device-a")
+            async let one = stack.sendPull(token: "device-a")
+            async let two = stack.sendPull(token: "device-a")
             let cursors = try await [PulledChanges(one).cursor, PulledChanges(two).cursor]
             #expect(Set(cursors).count == 2)
             try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": "after"]))
             for cursor in cursors {
-                let pulled = try PulledChanges(await stack.pull(cursor, token: "device-a"))
+                let pulled = try PulledChanges(await stack.sendPull(cursor, token: "device-a"))
                 #expect(pulled.updated["tasks"]?["t-0"]?["name"] == "after")
             }
         }
@@ -85,13 +85,13 @@ extension FindingTests {
     @Test func `8: a repeated pull gets the same changes under a cursor of its own`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            let first = try PulledChanges(await stack.pull())
+            let first = try PulledChanges(await stack.sendPull())
             try await stack.change()
-            let lost = try PulledChanges(await stack.pull(first.cursor))
-            let again = try PulledChanges(await stack.pull(first.cursor))
+            let lost = try PulledChanges(await stack.sendPull(first.cursor))
+            let again = try PulledChanges(await stack.sendPull(first.cursor))
             #expect(again.bringsTheSame(as: lost) && again.cursor > lost.cursor)
             for cursor in [lost.cursor, again.cursor] {
-                #expect(try PulledChanges(await stack.pull(cursor)).isEmpty)
+                #expect(try PulledChanges(await stack.sendPull(cursor)).isEmpty)
             }
         }
     }
@@ -149,10 +149,10 @@ extension FindingTests {
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 6)
-            var cursors = [try PulledChanges(await stack.pull()).cursor]
+            var cursors = [try PulledChanges(await stack.sendPull()).cursor]
             for _ in 0..<4 {
                 clock.advance(byMilliseconds: -1_500)
-                cursors.append(try PulledChanges(await stack.pull()).cursor)
+                cursors.append(try PulledChanges(await stack.sendPull()).cursor)
             }
             #expect(cursors == cursors.sorted() && Set(cursors).count == cursors.count)
         }

@@ -8,12 +8,14 @@ import Testing
 
 /// The schedules by which a randomised model broke earlier rules of the design, over HTTP; the numbers are its
 /// findings.
-@Suite(.timeLimit(.minutes(1))) struct FindingTests {
+@Suite(.timeLimit(.minutes(5))) struct FindingTests {
     /// Starting over replaces what a device has, so that nothing of it may be left over.
     static let replacing = ["pull.unknown_cursor": "replacement", "pull.repeat_window": "0s"]
 
     /// Two devices in sync, on one session or on two.
-    static func settled(_ stack: GatewayStack, _ tokens: [String] = ["device-a", "device-a"]) async throws -> [StackDevice] {
+    static func settled(_ stack: GatewayStack, _ tokens: [String] = ["device-a", "device-a"]) async throws
+        -> [StackDevice]
+    {
         try await stack.seed(tasks: 6)
         var options = ClientModel.Options()
         options.passesWholeAnswer = true
@@ -126,7 +128,7 @@ import Testing
                 backend.clearRequests()
                 backend.inject(.stream { $0.stallAfterLines = 4 })
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { _ = try await stack.pull(token: "device-a") }
+                    group.addTask { _ = try await stack.sendPull(token: "device-a") }
                     while backend.count("POST", "/sync/stream") == 0 { try await Task.sleep(for: .milliseconds(2)) }
                     group.cancelAll()
                     try? await group.waitForAll()

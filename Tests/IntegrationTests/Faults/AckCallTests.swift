@@ -6,7 +6,7 @@ import GatewayTesting
 import Testing
 
 /// Calls that list, set and forget checkpoints, and that fail or whose answers are lost after they have worked.
-@Suite(.timeLimit(.minutes(1))) struct AckCallTests {
+@Suite(.timeLimit(.minutes(5))) struct AckCallTests {
     /// What goes wrong with which call.
     struct Failure: Sendable, CustomTestStringConvertible {
         let method: String
@@ -15,17 +15,18 @@ import Testing
 
         var testDescription: String { "\(method) /sync/ack \(action)" }
 
-        static let all = ["GET", "POST", "DELETE"].flatMap { method in
-            [
-                Failure(method: method, action: .status(500), outcome: "502 backend.failed"),
-                Failure(method: method, action: .status(401), outcome: "401 backend.unauthorized"),
-                Failure(method: method, action: .status(429, retryAfter: 9), outcome: "429 backend.busy"),
-                Failure(method: method, action: .loseAnswer, outcome: "502 backend.closed"),
+        static let all =
+            ["GET", "POST", "DELETE"].flatMap { method in
+                [
+                    Failure(method: method, action: .status(500), outcome: "502 backend.failed"),
+                    Failure(method: method, action: .status(401), outcome: "401 backend.credential"),
+                    Failure(method: method, action: .status(429, retryAfter: 9), outcome: "429 backend.busy"),
+                    Failure(method: method, action: .loseAnswer, outcome: "502 backend.closed"),
+                ]
+            } + [
+                Failure(method: "GET", action: .status(400), outcome: "502 backend.refused"),
+                Failure(method: "DELETE", action: .status(400), outcome: "502 backend.refused"),
             ]
-        } + [
-            Failure(method: "GET", action: .status(400), outcome: "502 backend.refused"),
-            Failure(method: "DELETE", action: .status(400), outcome: "502 backend.refused"),
-        ]
     }
 
     @Test(arguments: Failure.all)
@@ -67,7 +68,9 @@ import Testing
     }
 
     @Test func `checkpoints that the backend no longer takes stop no device`() async throws {
-        let options = StackOptions(["pull.unknown_cursor": "replacement", "pull.repeat_window": "0s"])
+        var options = StackOptions(["pull.unknown_cursor": "replacement", "pull.repeat_window": "0s"])
+        // What is compressed comes late, and not at all before a cut.
+        options.backend.compresses = false
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 12)
             var client = ClientModel.Options()

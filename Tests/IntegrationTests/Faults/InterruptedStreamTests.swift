@@ -7,7 +7,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// What happens between the gateway and the backend's stream is not the client's concern.
-@Suite(.timeLimit(.minutes(1))) struct InterruptedStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct InterruptedStreamTests {
     /// Something that happens to one stream request, or several.
     struct Interruption: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -72,23 +72,23 @@ import Testing
     ) async throws {
         try await GatewayStack.with(Self.options(isCompressed: isCompressed)) { stack in
             try await stack.seed()
-            let whole = try PulledChanges(await stack.pull())
+            let whole = try PulledChanges(await stack.sendPull())
             #expect(whole.count > 40 && whole.repeated.isEmpty)
 
             stack.backend.inject(interruption.fault)
-            let first = try PulledChanges(await stack.pull())
+            let first = try PulledChanges(await stack.sendPull())
             #expect(first.bringsTheSame(as: whole))
             stack.backend.clearFaults()
 
             try await stack.change()
             stack.backend.inject(interruption.fault)
-            let later = try PulledChanges(await stack.pull(first.cursor))
+            let later = try PulledChanges(await stack.sendPull(first.cursor))
             stack.backend.clearFaults()
-            let undisturbed = try PulledChanges(await stack.pull(first.cursor))
+            let undisturbed = try PulledChanges(await stack.sendPull(first.cursor))
             #expect(later.bringsTheSame(as: undisturbed))
             #expect(later.count == 9 && later.deleted == ["tasks": ["t-1", "t-2"]] && later.repeated.isEmpty)
 
-            #expect(try PulledChanges(await stack.pull(later.cursor)).isEmpty)
+            #expect(try PulledChanges(await stack.sendPull(later.cursor)).isEmpty)
         }
     }
 
@@ -96,7 +96,7 @@ import Testing
         try await GatewayStack.with(Self.options()) { stack in
             try await stack.seed()
             stack.backend.inject(.stream { $0.cutAfterLines = 30 })
-            let answer = try await stack.pull()
+            let answer = try await stack.sendPull()
             let streams = stack.backend.requests.filter { $0.path == "/sync/stream" }
             #expect(streams.count == 2)
             // Posted to resume, and never "when done".
@@ -118,13 +118,17 @@ import Testing
             backend.streamHook = { point in
                 // Its line has been made by now; what is written here is for the second half.
                 guard point == StreamPoint(request: "TasksV2", part: .deletes) else { return }
-                guard isFirst.withLockedValue({ first in defer { first = false }; return first }) else { return }
+                guard
+                    isFirst.withLockedValue({ first in
+                        defer { first = false }; return first
+                    })
+                else { return }
                 try await backend.edit(.put("projects", ["id": "p-0", "name": "after"]))
             }
-            let pulled = try PulledChanges(await stack.pull())
+            let pulled = try PulledChanges(await stack.sendPull())
             #expect(pulled.repeated.isEmpty)
             #expect(pulled.created["projects"]?["p-0"]?["name"] == "after")
-            #expect(try PulledChanges(await stack.pull(pulled.cursor)).isEmpty)
+            #expect(try PulledChanges(await stack.sendPull(pulled.cursor)).isEmpty)
         }
     }
 
@@ -137,15 +141,15 @@ import Testing
                     stream.cutAfterLines = 20
                 })
             stack.backend.inject(.stream { stream in for line in 0..<20 { stream.malformed[line] = .duplicate } })
-            let pulled = try PulledChanges(await stack.pull())
-            let whole = try PulledChanges(await stack.pull())
+            let pulled = try PulledChanges(await stack.sendPull())
+            let whole = try PulledChanges(await stack.sendPull())
             #expect(pulled.repeated.isEmpty && pulled.bringsTheSame(as: whole))
         }
     }
 }
 
 /// Streams that do not begin, or break too often.
-@Suite(.timeLimit(.minutes(1))) struct RefusedStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct RefusedStreamTests {
     /// What the backend says, and what the client hears of it.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let path: String
@@ -163,8 +167,8 @@ import Testing
         }
 
         static let all: [Refusal] = [
-            .stream(.status(401), "401 backend.unauthorized"),
-            .stream(.status(403), "403 backend.forbidden"),
+            .stream(.status(401), "401 backend.credential"),
+            .stream(.status(403), "403 backend.credential"),
             .stream(.status(429, retryAfter: 7), "429 backend.busy", retryAfter: "7"),
             .stream(.status(503, retryAfter: 30), "503 backend.busy", retryAfter: "30"),
             .stream(.status(400), "502 backend.refused"),
@@ -173,8 +177,8 @@ import Testing
             .stream(.loseAnswer, "502 backend.stream_broken", retryAfter: "5"),
             .stream(.stream(.cut(after: 0)), "502 backend.stream_broken", retryAfter: "5"),
             .stream(.stream(.cut(after: 3)), "502 backend.stream_broken", retryAfter: "5"),
-            Refusal(path: "/users/me", action: .status(401), outcome: "401 backend.unauthorized"),
-            Refusal(path: "/users/me", action: .status(403), outcome: "403 backend.forbidden"),
+            Refusal(path: "/users/me", action: .status(401), outcome: "401 backend.credential"),
+            Refusal(path: "/users/me", action: .status(403), outcome: "403 backend.credential"),
             Refusal(
                 path: "/users/me", action: .status(429, retryAfter: 3), outcome: "429 backend.busy", retryAfter: "3"),
             Refusal(path: "/users/me", action: .status(500), outcome: "502 backend.failed", retryAfter: "5"),
@@ -194,21 +198,21 @@ import Testing
             let fault = DemoFault(nil, refusal.path, times: refusal.times, action: refusal.action)
 
             stack.backend.inject(fault)
-            let first = try await stack.pull()
+            let first = try await stack.sendPull()
             #expect(first.outcome == refusal.outcome)
             #expect(first["Retry-After"] == refusal.retryAfter)
             #expect(first.isComplete && !first.text.isEmpty && !first.text.contains("told to fail"))
             stack.backend.clearFaults()
-            let whole = try PulledChanges(await stack.pull())
+            let whole = try PulledChanges(await stack.sendPull())
 
             try await stack.change()
             let before = try stack.clientState()
             stack.backend.inject(fault)
-            let later = try await stack.pull(whole.cursor)
+            let later = try await stack.sendPull(whole.cursor)
             #expect(later.outcome == refusal.outcome)
             stack.backend.clearFaults()
             #expect(try stack.clientState() == before)
-            let changes = try PulledChanges(await stack.pull(whole.cursor))
+            let changes = try PulledChanges(await stack.sendPull(whole.cursor))
             #expect(changes.count == 9 && changes.deleted == ["tasks": ["t-1", "t-2"]])
         }
     }

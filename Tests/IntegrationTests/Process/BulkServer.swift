@@ -49,12 +49,13 @@ final class BulkServer: Sendable {
     private func serve(_ client: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async throws {
         try await client.executeThenClose { inbound, outbound in
             var pieces = inbound.makeAsyncIterator()
-            var head = ""
-            while !head.contains("\r\n\r\n") {
+            var head: [UInt8] = []
+            while head.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
                 guard let piece = try await pieces.next() else { return }
-                head += String(buffer: piece)
+                head += piece.readableBytesView
             }
-            if head.hasPrefix("GET") {
+            let begun = head.firstRange(of: Array("\r\n\r\n".utf8)).map { head.count - $0.upperBound } ?? 0
+            if head.starts(with: Array("GET".utf8)) {
                 try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"))
                 let block = ByteBuffer(repeating: UInt8(ascii: "x"), count: 64 << 10)
                 for _ in 0..<(size / block.readableBytes) {
@@ -63,6 +64,7 @@ final class BulkServer: Sendable {
                 }
             } else {
                 await latch.pass()
+                taken.withLockedValue { $0 += begun }
                 while takenBytes < size, let piece = try await pieces.next() {
                     taken.withLockedValue { $0 += piece.readableBytes }
                 }

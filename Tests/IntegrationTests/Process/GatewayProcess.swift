@@ -3,6 +3,7 @@
 
 import Foundation
 import GatewayTesting
+import NIOCore
 
 /// The program `rind serve` in a process of its own, which can be killed.
 struct GatewayProcess: Sendable {
@@ -23,14 +24,10 @@ struct GatewayProcess: Sendable {
         return tests.appending(path: "rind")
     }
 
-    /// Starts it on the quickstart's configuration, and waits until it listens.
+    /// Starts it with its state, configuration and log in a directory, and waits until it listens.
     ///
-    /// - Parameters:
-    ///   - backend: The backend's URL.
-    ///   - directory: Where its state, its configuration and its log are.
-    ///   - overrides: Keys with other values, such as `["gateway.shutdown_grace": "1s"]`.
-    ///   - configuration: The text of its configuration; nil is the quickstart's.
-    /// - Throws: ``Failure/ended(_:_:)`` with its status and what it said, where it ends instead.
+    /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`. Where it ends instead,
+    /// ``Failure/ended(_:_:)`` has its status and what it said.
     static func start(
         backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil
     ) async throws -> GatewayProcess {
@@ -87,7 +84,12 @@ struct GatewayProcess: Sendable {
     var log: String { (try? String(decoding: Data(contentsOf: errors), as: UTF8.self)) ?? "" }
 
     /// Speaks to it.
-    var http: RawHTTPClient { RawHTTPClient(port: port) }
+    var http: RawHTTPClient {
+        var client = RawHTTPClient(port: port)
+        // While it sends hundreds of megabytes, nothing comes back.
+        client.patience = .minutes(3)
+        return client
+    }
 
     /// Ends it at once, as a crash does.
     func kill() async throws {

@@ -4,10 +4,11 @@
 import DemoBackend
 import Foundation
 import GatewayTesting
+import NIOConcurrencyHelpers
 import Testing
 
 /// A gateway that dies at any moment leaves nothing behind that a client would ever see.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
 struct KilledGatewayTests {
     /// Five lives of ten deaths each, at moments that follow from the seed.
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
@@ -27,6 +28,7 @@ struct KilledGatewayTests {
                     model: ClientModel(schema: .quickstart, version: 3, seed: seed * 10 + number), token: "device-a",
                     shape: .docs, http: gateway.http)
             }
+            let interrupted = NIOLockedValueBox(0)
             for round in 0..<10 {
                 let place = Int(random.next() % 2)
                 if devices[place].model.lastPulledAt != nil {
@@ -34,22 +36,23 @@ struct KilledGatewayTests {
                     try devices[place].model.create("tags", ["label": .string("made \(round)")])
                 }
                 try await backend.edit(.put("tasks", ["id": .string("t-\(round)"), "name": .string("round \(round)")]))
-                if random.next() % 3 == 0 { backend.inject(.stream { $0.delayPerLine = 1 }) }
-                if random.next() % 3 == 0 { backend.inject(DemoFault("POST", "/sync/push", action: .delay(10))) }
+                if random.next() % 2 == 0 { backend.inject(.stream { $0.delayPerLine = 5 }) }
+                if random.next() % 2 == 0 { backend.inject(DemoFault("POST", "/sync/push", action: .delay(20))) }
 
                 let moment = Int(random.next() % 60)
                 let syncing = devices[place]
-                devices[place] = try await withThrowingTaskGroup(of: StackDevice?.self) { group in
-                    group.addTask {
-                        var device = syncing
-                        // Whatever the death makes of it, the app goes on with what it has.
-                        do { try await device.sync() } catch { return device }
-                        return device
-                    }
-                    try await Task.sleep(for: .milliseconds(moment))
-                    try await gateway.kill()
-                    return try await group.next() ?? nil
-                } ?? syncing
+                devices[place] =
+                    try await withThrowingTaskGroup(of: StackDevice?.self) { group in
+                        group.addTask {
+                            var device = syncing
+                            // Whatever the death makes of it, the app goes on with what it has.
+                            do { try await device.sync() } catch { interrupted.withLockedValue { $0 += 1 } }
+                            return device
+                        }
+                        try await Task.sleep(for: .milliseconds(moment))
+                        try await gateway.kill()
+                        return try await group.next() ?? nil
+                    } ?? syncing
                 backend.clearFaults()
 
                 gateway = try await GatewayProcess.start(backend: url, directory: directory)
@@ -62,6 +65,7 @@ struct KilledGatewayTests {
             }
             let state = try StateDump(path: "\(directory)/state.db", tables: StateDump.allTables)
             #expect(state.rows["quarantine"] == [])
+            #expect(interrupted.withLockedValue { $0 } > 0)
             try await gateway.kill()
         }
     }

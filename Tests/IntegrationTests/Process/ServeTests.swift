@@ -7,14 +7,15 @@ import GatewayTesting
 import Testing
 
 /// How `rind serve` starts, stops, and refuses to start.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
 struct ServeTests {
     /// A mistake in a configuration.
     static let mistakes: [(old: String, new: String)] = [
         ("[state]", "[stat]"), ("principal =", "principle ="), ("backend:GET /users/me id", "whoever"),
         ("checkpoints = server", "checkpoints = nowhere"), ("upsert = TagV1", "upsert ="),
         ("label = string", "label = text"), ("parent = task_id tasks\n", "parent = task_id nothing\n"),
-        ("key = ", "key = short ;"), ("[gateway]", "[gateway]\nlisten = nowhere"), ("version = 3", "version = 3\nversion = 3"),
+        ("key = ", "key = short ;"), ("[gateway]", "[gateway]\nlisten = nowhere"),
+        ("version = 3", "version = 3\nversion = 3"),
         ("[gateway]", "\u{0}"), ("[gateway]", String(repeating: "x", count: 100_000)),
     ]
 

@@ -7,18 +7,18 @@ import GatewayTesting
 import Testing
 
 /// What the server adds to syncs: codings, web pages, request ids, health, the log.
-@Suite(.timeLimit(.minutes(1))) struct ServerAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerAnswerTests {
     @Test func `answers are compressed for those who accept it, and bodies may be compressed`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed()
-            let plain = try await stack.pull()
-            let packed = try await stack.pull(nil, ["Accept-Encoding": "br, gzip;q=0.8"])
+            let plain = try await stack.sendPull()
+            let packed = try await stack.sendPull(nil, ["Accept-Encoding": "br, gzip;q=0.8"])
             #expect(plain["Content-Encoding"] == nil && packed["Content-Encoding"] == "gzip")
             #expect(packed.body.count < plain.body.count / 2 && packed["Vary"]?.contains("Accept-Encoding") == true)
             let (first, second) = (try PulledChanges(plain), try PulledChanges(packed.inflated()))
             #expect(first.bringsTheSame(as: second))
             for refusal in ["identity", "gzip;q=0", "br"] {
-                #expect(try await stack.pull(nil, ["Accept-Encoding": refusal])["Content-Encoding"] == nil)
+                #expect(try await stack.sendPull(nil, ["Accept-Encoding": refusal])["Content-Encoding"] == nil)
             }
             let push = try await stack.send(
                 "POST", "/sync", ["Content-Encoding": "gzip"],
@@ -31,11 +31,11 @@ import Testing
     @Test func `sync answers are kept by nobody on the way`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            for answer in [try await stack.pull(), try await stack.push(nil, PushReceiptTests.created)] {
+            for answer in [try await stack.sendPull(), try await stack.sendPush(nil, PushReceiptTests.created)] {
                 #expect(answer["Cache-Control"] == "no-store" && answer["X-Accel-Buffering"] == "no")
                 #expect(answer["Content-Type"]?.hasPrefix("application/json") == true)
             }
-            #expect(try await stack.pull(token: nil)["Cache-Control"] == "no-store")
+            #expect(try await stack.sendPull(token: nil)["Cache-Control"] == "no-store")
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
             #expect(stack.backend.requests.isEmpty)
             for origin in ["https://app.test", "https://evil.test"] {
                 let allowed = origin == "https://app.test" ? origin : nil
-                let pulled = try await stack.pull(nil, ["Origin": origin])
+                let pulled = try await stack.sendPull(nil, ["Origin": origin])
                 #expect(pulled.status == 200 && pulled["Access-Control-Allow-Origin"] == allowed)
                 let passed = try await stack.send("GET", "/users/me", ["Origin": origin])
                 #expect(passed["Access-Control-Allow-Origin"] == allowed)
@@ -79,10 +79,10 @@ import Testing
     @Test func `every request has a name, in the answer, at the backend and in the log`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            let named = try await stack.pull(nil, ["X-Request-Id": "trace.4711"])
+            let named = try await stack.sendPull(nil, ["X-Request-Id": "trace.4711"])
             #expect(named["X-Request-Id"] == "trace.4711")
             #expect(stack.backend.requests.allSatisfy { $0.headers["x-request-id"] == "trace.4711" })
-            let odd = try await stack.pull(token: nil, ["X-Request-Id": "two words"])
+            let odd = try await stack.sendPull(token: nil, ["X-Request-Id": "two words"])
             let made = try #require(odd["X-Request-Id"])
             #expect(!made.contains(" ") && odd.text.contains(made))
             try await eventually { stack.syncLines.count == 2 }
@@ -93,10 +93,10 @@ import Testing
     @Test func `each request is one line of the log, without credentials, bodies and queries`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            let cursor = try PulledChanges(await stack.pull()).cursor
-            _ = try await stack.push(cursor, PushReceiptTests.created)
+            let cursor = try PulledChanges(await stack.sendPull()).cursor
+            _ = try await stack.sendPush(cursor, PushReceiptTests.created)
             _ = try await stack.send("GET", "/users/me?secret=1")
-            _ = try await stack.pull(cursor, token: "wrong-token")
+            _ = try await stack.sendPull(cursor, token: "wrong-token")
             func requests() -> [CapturedLog.Line] {
                 stack.log.lines.filter { ["sync", "request"].contains($0.message) }
             }

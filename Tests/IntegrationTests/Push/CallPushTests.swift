@@ -6,7 +6,7 @@ import GatewayTesting
 import Testing
 
 /// A push to a backend that has no push: one REST call for each record, by the configuration's templates.
-@Suite(.timeLimit(.minutes(1))) struct CallPushTests {
+@Suite(.timeLimit(.minutes(5))) struct CallPushTests {
     /// A stack with records, and a device in sync.
     static func started(_ body: (GatewayStack, inout StackDevice) async throws -> Void) async throws {
         try await GatewayStack.with(try StackOptions.pushingByCalls(["pull.repeat_window": "0s"])) { stack in
@@ -52,7 +52,7 @@ import Testing
             let changes = DemoValue.changes(
                 "tags", created: [["id": "twice", "label": "mine"]], updated: [["id": "missing", "label": "mine"]],
                 deleted: ["never-was"])
-            let answer = try await stack.push(nil, changes)
+            let answer = try await stack.sendPush(nil, changes)
             #expect(answer.status == 200)
             let tags = try await stack.backend.records()["tags"]
             #expect(tags?["twice"]?["label"] == "mine" && tags?["missing"]?["label"] == "mine")
@@ -72,7 +72,7 @@ import Testing
         static let all = [
             Stop(action: nil, outcome: "422 push.rejected"),
             Stop(action: .status(412), outcome: "409 push.conflict"),
-            Stop(action: .status(401), outcome: "401 backend.unauthorized"),
+            Stop(action: .status(401), outcome: "401 backend.credential"),
             Stop(action: .status(429, retryAfter: 4), outcome: "429 backend.busy"),
             Stop(action: .status(500), outcome: "502 push.unknown_outcome"),
             Stop(action: .loseAnswer, outcome: "502 push.unknown_outcome"),
@@ -112,7 +112,7 @@ import Testing
     @Test func `ids cannot leave their place in a template's path`() async throws {
         try await Self.started { stack, _ in
             for id in ["../projects/p-0", "..", "a/b", "x?y=1", "%2e%2e", "a b", "é"] {
-                _ = try await stack.push(nil, .changes("tags", deleted: [id]))
+                _ = try await stack.sendPush(nil, .changes("tags", deleted: [id]))
             }
             #expect(stack.backend.requests.filter { $0.method == "DELETE" }.allSatisfy { $0.path.hasPrefix("/tags/") })
             #expect(try await stack.backend.records()["projects"]?["p-0"] != nil)

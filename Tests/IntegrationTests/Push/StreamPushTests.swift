@@ -6,7 +6,7 @@ import GatewayTesting
 import Testing
 
 /// A push that is one transaction of the backend: all of it, or nothing and a clear error.
-@Suite(.timeLimit(.minutes(1))) struct StreamPushTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamPushTests {
     @Test func `a conflict names tables and ids, as text and as JSON, and nothing is applied`() async throws {
         try await PushReceiptTests.started { stack, cursor in
             try await stack.backend.edit(
@@ -16,12 +16,12 @@ import Testing
                 updated: [["id": "t-0", "name": "mine"], ["id": "t-3", "name": "mine"]]
             ).with("tags", updated: [["id": "ada-tag-0", "label": "mine"]])
 
-            let text = try await stack.push(cursor, push)
+            let text = try await stack.sendPush(cursor, push)
             #expect(text.outcome == "409 push.conflict" && text["Content-Type"]?.hasPrefix("text/plain") == true)
             for part in ["tasks t-0", "tags ada-tag-0"] { #expect(text.text.contains(part)) }
             #expect(!text.text.contains("t-3") && !text.text.contains("has changed since"))
 
-            let json = try await stack.push(cursor, push, ["Accept": "application/json"])
+            let json = try await stack.sendPush(cursor, push, ["Accept": "application/json"])
             #expect(json.outcome == "409 push.conflict")
             let error = DemoValue(parsing: json.body)?["error"]
             #expect(error?["code"] == "push.conflict")
@@ -55,7 +55,7 @@ import Testing
     @Test func `an update of a record that the backend has deleted is a conflict`() async throws {
         try await PushReceiptTests.started { stack, cursor in
             try await stack.backend.edit(.delete("tasks", "t-0"))
-            let answer = try await stack.push(cursor, .changes("tasks", updated: [["id": "t-0", "name": "mine"]]))
+            let answer = try await stack.sendPush(cursor, .changes("tasks", updated: [["id": "t-0", "name": "mine"]]))
             #expect(answer.outcome == "409 push.conflict" && answer.text.contains("tasks t-0"))
             #expect(try await stack.backend.records()["tasks"]?["t-0"] == nil)
         }
@@ -66,18 +66,18 @@ import Testing
             stack.backend.rejectedIDs = ["n-2"]
             let push = DemoValue.changes(
                 "tasks", created: ["n-1", "n-2", "n-3"].map { ["id": .string($0), "name": "new"] })
-            let answer = try await stack.push(cursor, push)
+            let answer = try await stack.sendPush(cursor, push)
             #expect(answer.outcome == "422 push.rejected" && answer.text.contains("tasks n-2"))
             #expect(!answer.text.contains("n-1") && !answer.text.contains("this id is refused"))
             #expect(try await stack.backend.records()["tasks"]?.keys.contains("n-1") == false)
             stack.backend.rejectedIDs = []
-            #expect(try await stack.push(cursor, push).status == 200)
+            #expect(try await stack.sendPush(cursor, push).status == 200)
         }
     }
 
     @Test(arguments: [
-        (DemoFault.Action.status(401), "401 backend.unauthorized"), (.status(403), "403 backend.forbidden"),
-        (.status(429, retryAfter: 4), "429 backend.busy"), (.status(503, retryAfter: 4), "503 backend.busy"),
+        (DemoFault.Action.status(401), "401 backend.credential"), (.status(403), "403 backend.credential"),
+        (.status(429, retryAfter: 4), "429 backend.busy"),
         (.status(400), "502 backend.refused"), (.status(404), "502 backend.refused"),
     ])
     func `a push that the backend does not carry out changes nothing and is not asked for again`(
@@ -86,13 +86,13 @@ import Testing
         try await PushReceiptTests.started { stack, cursor in
             let before = try stack.clientState()
             stack.backend.inject(DemoFault("POST", "/sync/push", action: action))
-            let answer = try await stack.push(cursor, PushReceiptTests.created)
+            let answer = try await stack.sendPush(cursor, PushReceiptTests.created)
             #expect(answer.outcome == outcome)
             if outcome.hasSuffix("busy") { #expect(answer["Retry-After"] == "4") }
             #expect(stack.backend.count("POST", "/sync/push") == 1)
             #expect(try await stack.backend.records()["tasks"]?["n-1"] == nil)
             #expect(try stack.clientState() == before)
-            #expect(try await stack.push(cursor, PushReceiptTests.created).status == 200)
+            #expect(try await stack.sendPush(cursor, PushReceiptTests.created).status == 200)
         }
     }
 
@@ -103,7 +103,7 @@ import Testing
                 .with("tags", created: [["id": "n-g", "label": "new"]])
                 .with("tasks", created: [["id": "n-t", "project_id": "n-p"]], deleted: ["t-0"])
                 .with("projects", created: [["id": "n-p", "name": "new"]], deleted: ["p-1"])
-            #expect(try await stack.push(cursor, push).status == 200)
+            #expect(try await stack.sendPush(cursor, push).status == 200)
             let lines = try #require(stack.backend.requests.last { $0.path == "/sync/push" }).body
                 .split(separator: "\n").compactMap { DemoValue(parsing: $0.utf8) }
             let order = lines.map { "\($0["op"]?.string ?? "") \($0["table"]?.string ?? "")" }
@@ -139,7 +139,7 @@ import Testing
 
     @Test func `a push of nothing says who is calling and is done`() async throws {
         try await PushReceiptTests.started { stack, cursor in
-            let answer = try await stack.push(cursor, .changes("tasks"))
+            let answer = try await stack.sendPush(cursor, .changes("tasks"))
             #expect(answer.status == 200)
             #expect(stack.backend.count("POST", "/sync/push") == 0)
         }

@@ -20,7 +20,7 @@ extension GatewayStack {
     }
 
     /// A pull as the documentation's client sends it.
-    func pull(
+    func sendPull(
         _ cursor: Int64? = nil, version: Int = 3, token: String? = "ada-token", _ fields: [String: String] = [:]
     ) async throws -> RawAnswer {
         try await send("GET", Self.pullTarget(cursor, version: version), token: token, fields)
@@ -33,7 +33,7 @@ extension GatewayStack {
     }
 
     /// A push as the documentation's client sends it.
-    func push(
+    func sendPush(
         _ cursor: Int64?, _ changes: DemoValue, token: String? = "ada-token", _ fields: [String: String] = [:]
     ) async throws -> RawAnswer {
         try await send("POST", Self.pushTarget(cursor), token: token, fields, body: Array(changes.json.utf8))

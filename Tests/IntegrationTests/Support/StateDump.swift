@@ -17,12 +17,7 @@ struct StateDump: Equatable, CustomStringConvertible {
     /// Notes of who was there when, which any request may move.
     private static let notes: Set = ["last_seen", "accepted_at", "position"]
 
-    /// Reads a state that may be in use.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - tables: What is read of it.
-    ///   - ignored: Columns that may differ, besides notes of who was there when.
+    /// Reads a state that may be in use, without columns that may differ and notes of who was there when.
     init(path: String, tables: [String] = StateDump.clientTables, ignoring ignored: Set<String> = []) throws {
         var configuration = GRDB.Configuration()
         configuration.readonly = true
