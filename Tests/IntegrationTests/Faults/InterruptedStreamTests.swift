@@ -173,6 +173,7 @@ import Testing
             .stream(.status(503, retryAfter: 30), "503 backend.busy", retryAfter: "30"),
             .stream(.status(400), "502 backend.refused"),
             .stream(.status(404), "502 backend.refused"),
+            .stream(.status(302), "502 backend.status"),
             .stream(.status(500), "502 backend.stream_broken", retryAfter: "5"),
             .stream(.loseAnswer, "502 backend.stream_broken", retryAfter: "5"),
             .stream(.stream(.cut(after: 0)), "502 backend.stream_broken", retryAfter: "5"),
