@@ -114,6 +114,8 @@ extension BackendError {
         switch error {
         case let error as CurlError: self = .transport(error)
         case GzipError.outputTooLarge(let limit): self = .answerTooLarge(limit: limit)
+        // A body that only its end delimits may be cut without the connection showing it.
+        case GzipError.truncated: self = .transport(.closed("the compressed body ends too early"))
         case let error as GzipError: self = .encoding(error.code)
         default: self = .transport(.cancelled)
         }

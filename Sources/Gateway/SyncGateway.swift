@@ -57,14 +57,15 @@ package final class SyncGateway: Sendable {
     /// - Throws: Any error; `GatewayError(_:)` tells what the client hears of it. Nothing that a client could see has
     ///   changed then.
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
-        try running.enter()
-        defer { running.leave() }
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         let key = lockKey(identity, presented)
         let runPull = { () async throws -> PullAnswer in
+            // Only what holds its lock counts: a session that stalls must not take the places of all others.
+            try self.running.enter()
+            defer { self.running.leave() }
             var runner = self.makeRunner(request, presented, version, identity, caller)
             return try await runner.run()
         }

@@ -51,6 +51,9 @@ struct Credential: Sendable {
         return (tokens.isEmpty ? fields : tokens).flatMap { [Array($0.name.utf8), Array($0.value.utf8)] }
     }
 
+    /// All of it: whoever sends the very same has been accepted before.
+    var allParts: [[UInt8]] { fields.flatMap { [Array($0.name.utf8), Array($0.value.utf8)] } }
+
     /// The token, a scheme included: what a caller with an opaque bearer token is known by.
     var token: String? { fields.first { $0.name != "cookie" }?.value }
 

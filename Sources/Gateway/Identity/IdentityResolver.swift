@@ -11,6 +11,8 @@ import SyncModel
 struct CallerIdentity: Sendable {
     let principal: Principal
     let session: Session
+    /// A digest of the whole credential: what the backend accepts.
+    let credential: String
     /// Never stored and never logged.
     let forwarded: ForwardedCredentials
 }
@@ -32,7 +34,7 @@ final class IdentityResolver: Sendable {
     private let isListable: Bool
     private let backend: BackendClient
     private let digests: KeyedDigest
-    private let known = NIOLockedValueBox<[Session: Known]>([:])
+    private let known = NIOLockedValueBox<[String: Known]>([:])
 
     init(configuration: Configuration, backend: BackendClient, digests: KeyedDigest) {
         source = configuration.identity.principal
@@ -58,25 +60,28 @@ final class IdentityResolver: Sendable {
         guard let credential = Credential(caller.fields, tokenHeaders: tokenHeaders) else { throw notSignedIn }
         let forwarded = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
             .with(requestID: caller.requestID)
+        let digest = digests.digits(.credential, credential.allParts)
         switch source {
         case .bearer:
             guard let token = credential.token else { throw notSignedIn }
             return CallerIdentity(
                 principal: principal(["bearer", token]), session: session(credential.sessionParts),
-                forwarded: forwarded)
+                credential: digest, forwarded: forwarded)
         case .cookie(let name):
             guard let value = credential.cookie(named: name) else { throw notSignedIn }
             let parts = [Array(name.utf8), Array(value.utf8)]
             return CallerIdentity(
-                principal: principal(["cookie", name, value]), session: session(parts), forwarded: forwarded)
+                principal: principal(["cookie", name, value]), session: session(parts), credential: digest,
+                forwarded: forwarded)
         case .backend:
             let session = session(credential.sessionParts)
-            if let known = fresh(session, at: now) {
-                return CallerIdentity(principal: known.principal, session: session, forwarded: forwarded)
+            if let known = fresh(digest, at: now) {
+                return CallerIdentity(
+                    principal: known.principal, session: session, credential: digest, forwarded: forwarded)
             }
             let principal = try await askBackend(forwarded)
-            remember(session, principal, at: now)
-            return CallerIdentity(principal: principal, session: session, forwarded: forwarded)
+            remember(digest, principal, at: now)
+            return CallerIdentity(principal: principal, session: session, credential: digest, forwarded: forwarded)
         }
     }
 
@@ -84,17 +89,21 @@ final class IdentityResolver: Sendable {
     ///
     /// Nothing is answered from the gateway's own state otherwise (design §3).
     func verify(_ identity: CallerIdentity, at now: Int64) async throws {
-        if fresh(identity.session, at: now) != nil { return }
+        if fresh(identity.credential, at: now) != nil { return }
         if case .backend = source {
             guard try await askBackend(identity.forwarded) == identity.principal else { throw notSignedIn }
         } else if isListable {
             _ = try await backend.list(identity.forwarded)
+        } else {
+            return
         }
         accepted(identity, at: now)
     }
 
     /// Notes that the backend has just accepted the credential.
-    func accepted(_ identity: CallerIdentity, at now: Int64) { remember(identity.session, identity.principal, at: now) }
+    func accepted(_ identity: CallerIdentity, at now: Int64) {
+        remember(identity.credential, identity.principal, at: now)
+    }
 
     private func askBackend(_ forwarded: ForwardedCredentials) async throws -> Principal {
         guard case .backend(let method, let target, let path) = source else { throw notSignedIn }
@@ -108,19 +117,19 @@ final class IdentityResolver: Sendable {
         return principal(["backend", value])
     }
 
-    private func fresh(_ session: Session, at now: Int64) -> Known? {
-        guard let known = known.withLockedValue({ $0[session] }) else { return nil }
+    private func fresh(_ credential: String, at now: Int64) -> Known? {
+        guard let known = known.withLockedValue({ $0[credential] }) else { return nil }
         let age = now - known.acceptedAt
         return age >= 0 && age <= lifetime ? known : nil
     }
 
-    private func remember(_ session: Session, _ principal: Principal, at now: Int64) {
+    private func remember(_ credential: String, _ principal: Principal, at now: Int64) {
         known.withLockedValue { known in
-            if known.count >= Self.maximumSessions, known[session] == nil {
+            if known.count >= Self.maximumSessions, known[credential] == nil {
                 known = known.filter { now - $0.value.acceptedAt <= lifetime }
                 if known.count >= Self.maximumSessions { known.removeAll() }
             }
-            known[session] = Known(principal: principal, acceptedAt: now)
+            known[credential] = Known(principal: principal, acceptedAt: now)
         }
     }
 

@@ -7,7 +7,7 @@ import Crypto
 struct KeyedDigest: Sendable {
     /// What a digest is for; equal inputs for different purposes have different digests.
     enum Purpose: String {
-        case principal, session, push, idHash, mapping
+        case principal, session, credential, push, idHash, mapping
     }
 
     private let key: SymmetricKey

@@ -20,8 +20,9 @@ struct PullRunner {
     let kept: KeptSpools.Entry?
 
     private var spooler: StreamSpooler
+    /// Whether this pull has streamed; a kept spool that was offered may turn out not to fit.
+    private var hasStreamed = false
     private var finished: FinishedSpool?
-    private var hasReceipts = false
     private var figures = SyncFigures()
 
     init(
@@ -97,7 +98,6 @@ struct PullRunner {
     private mutating func loadContext() async throws -> SyncEngine.PullContext {
         let context = try await services.store.pullContext(
             principal: query.principal, session: query.session, presented: query.presented)
-        hasReceipts = context.hasReceipts
         if context.belongsToAnotherPrincipal {
             // The cursor is worth nothing here, but the operator may want to know (finding 26).
             logger.warning("a cursor of another principal was presented: does the credential rotate?")
@@ -117,6 +117,7 @@ struct PullRunner {
         } else {
             figures.resumes += 1
         }
+        hasStreamed = true
         spooler.beginRequest()
         do {
             let stream = try await services.backend.openStream(types: types, vector: vector, identity.forwarded)
@@ -135,7 +136,7 @@ struct PullRunner {
 
     private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
         // Whatever can fail has failed before the client's place is written.
-        if kept == nil, finished == nil { finished = try await spooler.finish() }
+        if hasStreamed, finished == nil { finished = try await spooler.finish() }
         do {
             try await services.store.commit(
                 PullCommit(
@@ -148,13 +149,15 @@ struct PullRunner {
     }
 
     private mutating func answer(_ plan: PullAnswerPlan) async throws -> PullAnswer {
-        if plan.row == nil, hasReceipts { try await services.store.dropReceipts(principal: query.principal) }
+        // A push may have left one while this pull was streaming (finding 18); nothing is written where there is none.
+        if plan.row == nil { try await services.store.dropReceipts(principal: query.principal) }
         let spool: FinishedSpool? =
             switch plan.content {
             case .nothing: nil
             case .streamed: finished
             case .kept: kept?.spool
             }
+        precondition(plan.content == .nothing || spool != nil, "an answer has content that nobody has spooled")
         keep(spool, plan)
         fill(plan, spool)
         let tables = projection.schema.tables.enumerated().filter { $0.element.since <= projection.schemaVersion }

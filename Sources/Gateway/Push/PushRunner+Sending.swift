@@ -105,7 +105,12 @@ extension PushRunner {
     private func sendInstead(
         _ rule: Table.CallRule?, _ operation: PushOperation, _ content: OperationReader.Content
     ) async throws -> PushEvent {
-        guard case .call(let call) = rule else { return .applied }
+        guard case .call(let call) = rule else {
+            // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
+            let isLost = rule == nil && operation.kind == .update
+            let gone = PushRefusal(kind: .conflict, records: [record(operation, "the record is gone")])
+            return isLost ? .refused(gone) : .applied
+        }
         return try await perform(call, operation, content) { outcome in
             switch outcome.meaning {
             case .ok: .applied

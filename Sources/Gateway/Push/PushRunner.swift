@@ -93,15 +93,16 @@ struct PushRunner {
         case .confirm(let cursor):
             try await store.confirm(principal: identity.principal, cursor: cursor, at: clock.now)
         case .findReceipt:
+            // A receipt is the gateway's own word, worth something only where the backend can be asked for the caller.
+            guard services.identities.canVerify else { return .receipt(false) }
             receipt = try await store.receipt(principal: identity.principal, digest: digest, at: clock.now)
-            // A receipt is the gateway's own word: the backend must know the caller first.
             if receipt != nil { try await services.identities.verify(identity, at: clock.now) }
             return .receipt(receipt != nil)
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
         case .sendAll(let base): return try await sendAll(base: base, idempotencyKey: idempotencyKey)
         case .send(let operation): return try await send(operation)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
-        case .saveReceipt: try await saveReceipt()
+        case .saveReceipt: await saveReceipt()
         case .answer, .answerFromReceipt, .refuse, .fail:
             preconditionFailure("the end of a push is not an action to perform")
         }
@@ -118,11 +119,16 @@ struct PushRunner {
         }
     }
 
-    private func saveReceipt() async throws {
+    /// Keeps the answer; where that fails the push is applied all the same, and its client must hear so.
+    private func saveReceipt() async {
         let (now, window) = (services.clock.now, services.configuration.push.receiptWindow.milliseconds)
         guard window > 0 else { return }
-        try await services.store.saveReceipt(
-            newReceipt, principal: identity.principal, digest: digest, at: now, expiresAt: now + window)
+        do {
+            try await services.store.saveReceipt(
+                newReceipt, principal: identity.principal, digest: digest, at: now, expiresAt: now + window)
+        } catch {
+            logger.error("an applied push has no receipt", metadata: ["error": "\(error)"])
+        }
     }
 
     private var newReceipt: Receipt {

@@ -63,6 +63,8 @@ extension Configuration {
         return intake
     }
 
+    private static let longestCall = Duration.seconds(300)
+
     /// How the backend is spoken to.
     package var backendSettings: BackendSettings {
         var settings = BackendSettings(baseURL: backend.url.description, stream: backend.stream)
@@ -79,7 +81,9 @@ extension Configuration {
         settings.streamTimeouts = CurlTimeouts(
             connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
             total: total)
+        // Every other call is short; one that drips would hold its session's lock.
         settings.callTimeouts = settings.streamTimeouts
+        settings.callTimeouts.total = min(total ?? Self.longestCall, Self.longestCall)
         return settings
     }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DequeModule
 import NIOConcurrencyHelpers
 import SyncEngine
 import SyncModel
@@ -24,10 +25,14 @@ final class KeptSpools: Sendable {
         let expiresAt: Int64
     }
 
+    /// How many are kept at the most, and what each costs besides its bytes: indices, and maybe a file.
+    private static let maximumEntries = 10_000
+    private static let overhead: UInt64 = 4_096
+
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// Oldest first.
-        var order: [Key] = []
+        /// In the order of their ends; keys whose entry was replaced meanwhile are passed over.
+        var order: Deque<(key: Key, expiresAt: Int64)> = []
         var bytes: UInt64 = 0
     }
 
@@ -43,28 +48,23 @@ final class KeptSpools: Sendable {
 
     /// Keeps a spool, and drops the oldest ones if there would be too many bytes.
     func keep(_ spool: FinishedSpool, _ kept: PullQuery.Kept, for key: Key, at now: Int64) {
-        guard window > 0, spool.spool.length <= UInt64(maximumBytes) else { return }
+        let cost = Self.cost(spool)
+        guard window > 0, cost <= UInt64(maximumBytes) else { return }
         state.withLockedValue { state in
-            Self.remove(key, from: &state)
-            while let oldest = state.order.first {
-                let isExpired = state.entries[oldest].map { $0.expiresAt <= now } ?? true
-                guard isExpired || state.bytes + spool.spool.length > UInt64(maximumBytes) else { break }
-                Self.remove(oldest, from: &state)
+            if let replaced = state.entries.removeValue(forKey: key) { state.bytes -= Self.cost(replaced.spool) }
+            while state.bytes + cost > UInt64(maximumBytes) || state.entries.count >= Self.maximumEntries {
+                guard Self.dropFirst(of: &state) else { break }
             }
             state.entries[key] = Entry(kept: kept, spool: spool, expiresAt: now + window)
-            state.order.append(key)
-            state.bytes += spool.spool.length
+            state.order.append((key, now + window))
+            state.bytes += cost
         }
     }
 
     /// The spool of the very same pull, if it is young enough.
     func entry(for key: Key, at now: Int64) -> Entry? {
         state.withLockedValue { state in
-            guard let entry = state.entries[key] else { return nil }
-            guard entry.expiresAt > now else {
-                Self.remove(key, from: &state)
-                return nil
-            }
+            guard let entry = state.entries[key], entry.expiresAt > now else { return nil }
             return entry
         }
     }
@@ -72,15 +72,19 @@ final class KeptSpools: Sendable {
     /// Drops what has expired.
     func purge(at now: Int64) {
         state.withLockedValue { state in
-            for key in state.order where state.entries[key].map({ $0.expiresAt <= now }) ?? true {
-                Self.remove(key, from: &state)
-            }
+            while let first = state.order.first, first.expiresAt <= now, Self.dropFirst(of: &state) {}
         }
     }
 
-    private static func remove(_ key: Key, from state: inout State) {
-        guard let entry = state.entries.removeValue(forKey: key) else { return }
-        state.order.removeAll { $0 == key }
-        state.bytes -= entry.spool.spool.length
+    private static func cost(_ spool: FinishedSpool) -> UInt64 { spool.spool.length + overhead }
+
+    /// Drops the oldest; false where there is none.
+    private static func dropFirst(of state: inout State) -> Bool {
+        guard let first = state.order.popFirst() else { return false }
+        if let entry = state.entries[first.key], entry.expiresAt == first.expiresAt {
+            state.entries[first.key] = nil
+            state.bytes -= cost(entry.spool)
+        }
+        return true
     }
 }

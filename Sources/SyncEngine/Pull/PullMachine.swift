@@ -121,7 +121,14 @@ extension PullMachine {
             step = .verified
             return .verifyCredential
         }
-        return beginStream(at: row.vector.filter { !query.retiredNamespaces.contains($0) })
+        return beginStream(at: row.vector.filter { keeps($0, of: row) })
+    }
+
+    /// Whether a namespace stays in the vector: one that is not asked for now would come back later with its deletions
+    /// gone (finding 25). Under another configuration even ones that nobody has declared may be leftovers.
+    private func keeps(_ namespace: String, of row: CursorRow) -> Bool {
+        guard row.mappingDigest != query.mappingDigest else { return !query.retiredNamespaces.contains(namespace) }
+        return query.askedNamespaces.contains(namespace) || namespace == settings.completeNamespace
     }
 
     /// Streams everything for a client whose cursor leads nowhere.

@@ -45,6 +45,8 @@ package struct PullQuery: Hashable, Sendable {
     package var upsertNamespaces: [String]
     /// Namespaces of the configuration that this request does not ask for; they leave the vector (finding 25).
     package var retiredNamespaces: Set<String>
+    /// All namespaces of what is asked for; after a change of the configuration only these stay in a vector.
+    package var askedNamespaces: Set<String>
     /// A digest of the table mappings.
     package var mappingDigest: String
     /// The id of the replica, should a new one begin with this pull.
@@ -70,6 +72,7 @@ package struct PullQuery: Hashable, Sendable {
         requestTypes = schema.requestTypes(at: effectiveVersion)
         upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }
         let asked = Set(tables.flatMap { $0.namespaces(at: effectiveVersion) })
+        askedNamespaces = asked
         retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
     }
 }

@@ -67,7 +67,10 @@ package struct RecordSanitizer: Sendable {
     private func nested(_ sent: JSONValue, for column: Column) -> (JSONValue, Bool) {
         guard let text = sent.string else { return (sent, false) }
         if text.isEmpty { return (.null, false) }
-        guard let value = try? JSONValue.parse(text, limits: JSONValue.Limits(bytes: 16 << 20, depth: depth)) else {
+        guard
+            let value = try? JSONValue.parse(
+                text, limits: JSONValue.Limits(bytes: text.utf8.count, depth: 512, elements: text.utf8.count))
+        else {
             return (fallback(.null, column), true)
         }
         return (value, false)
@@ -78,7 +81,7 @@ package struct RecordSanitizer: Sendable {
     private func timestamp(_ milliseconds: Int64, _ format: Column.TimestampFormat) -> JSONValue {
         switch format {
         case .millis: .integer(milliseconds)
-        case .seconds: .integer((milliseconds - (milliseconds % 1_000 + 1_000) % 1_000) / 1_000)
+        case .seconds: .integer(milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0))
         case .iso: .string(ISO8601.text(milliseconds: milliseconds))
         }
     }

@@ -34,7 +34,8 @@ package struct SegmentWriter: Sendable {
     package mutating func takeChunk(storedAt offset: UInt64) -> [UInt8] {
         index.append(length: UInt64(buffer.count), offset: offset)
         defer { buffer = [] }
-        return buffer
+        // A small rest may be kept for a while; the room that was reserved for a whole chunk is not.
+        return buffer.count < Self.chunkSize / 2 ? Array(buffer[...]) : buffer
     }
 
     /// Where everything lies; nothing may be left in the buffer.

@@ -17,6 +17,8 @@ package struct StreamIntake {
         package var rows = 0
         /// How many bytes of a quarantined line are kept.
         package var quarantineBytes = 4_096
+        /// How many bytes of all quarantined lines of a pull are kept; of those beyond it only what is known of them.
+        package var quarantineTotal = 16 << 20
         /// How many quarantined lines are kept for the state; all are counted.
         package var quarantineLines = 256
         /// How many compaction entries are gathered before they are sorted and taken away.
@@ -64,6 +66,7 @@ package struct StreamIntake {
     package private(set) var end: StreamReport.End?
     /// Whether any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
+    private var quarantinedBytes = 0
 
     /// An intake for one pull.
     package init(projection: Projection, hashKey: SipHash.Key, limits: Limits) {
@@ -139,7 +142,9 @@ package struct StreamIntake {
         counts.quarantined += 1
         carriedData = true
         guard quarantined.count < limits.quarantineLines, var entry = projector.quarantined else { return }
-        entry.bytes = Array(line.prefix(limits.quarantineBytes))
+        let room = max(0, limits.quarantineTotal - quarantinedBytes)
+        entry.bytes = Array(line.prefix(min(limits.quarantineBytes, room)))
+        quarantinedBytes += entry.bytes.count
         quarantined.append(entry)
     }
 

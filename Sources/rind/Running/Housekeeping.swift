@@ -8,12 +8,10 @@ import StateStore
 
 /// Takes away, once an hour, what the state no longer needs.
 struct Housekeeping: Service {
-    /// For how long a cursor is kept that a later, confirmed one stands in for, in milliseconds: a week.
+    /// For how long cursors and devices are remembered that nobody has seen, in milliseconds: a year.
     ///
-    /// A device that comes back with an older one, from a backup, is then unknown.
-    static let supersededFor: Int64 = 7 * 86_400_000
-    /// For how long a device is remembered that nobody has seen, in milliseconds: a year.
-    static let unseenFor: Int64 = 365 * 86_400_000
+    /// Also a cursor that a later one stands in for: a device may come back with it, restored from a backup.
+    static let keptFor: Int64 = 365 * 86_400_000
 
     let store: any StateStore
     let clock: any WallClock
@@ -31,7 +29,7 @@ struct Housekeeping: Service {
     private func collect() async {
         let now = clock.now
         let retention = Retention(
-            now: now, seenBefore: now - Self.unseenFor, supersededBefore: now - Self.supersededFor)
+            now: now, seenBefore: now - Self.keptFor, supersededBefore: now - Self.keptFor)
         do {
             let collected = try await store.collect(retention)
             guard !collected.isEmpty else { return }
