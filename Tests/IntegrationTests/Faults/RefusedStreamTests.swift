@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import GatewayTesting
+import Testing
+
+/// Streams that do not begin, or break too often.
+@Suite(.timeLimit(.minutes(5))) struct RefusedStreamTests {
+    /// What the backend says, and what the client hears of it.
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let path: String
+        let action: DemoFault.Action
+        var times = 20
+        let outcome: String
+        var retryAfter: String?
+
+        var testDescription: String { "\(path) \(action)" }
+
+        private static func stream(
+            _ action: DemoFault.Action, _ outcome: String, retryAfter: String? = nil
+        ) -> Refusal {
+            Refusal(path: "/sync/stream", action: action, outcome: outcome, retryAfter: retryAfter)
+        }
+
+        static let all: [Refusal] = [
+            .stream(.status(401), "401 backend.credential"),
+            .stream(.status(403), "403 backend.credential"),
+            .stream(.status(429, retryAfter: 7), "429 backend.busy", retryAfter: "7"),
+            .stream(.status(503, retryAfter: 30), "503 backend.busy", retryAfter: "30"),
+            .stream(.status(400), "502 backend.refused"),
+            .stream(.status(404), "502 backend.refused"),
+            .stream(.status(302), "502 backend.status"),
+            .stream(.status(500), "502 backend.stream_broken", retryAfter: "5"),
+            .stream(.loseAnswer, "502 backend.stream_broken", retryAfter: "5"),
+            .stream(.stream(.cut(after: 0)), "502 backend.stream_broken", retryAfter: "5"),
+            .stream(.stream(.cut(after: 3)), "502 backend.stream_broken", retryAfter: "5"),
+            Refusal(path: "/users/me", action: .status(401), outcome: "401 backend.credential"),
+            Refusal(path: "/users/me", action: .status(403), outcome: "403 backend.credential"),
+            Refusal(
+                path: "/users/me", action: .status(429, retryAfter: 3), outcome: "429 backend.busy", retryAfter: "3"),
+            Refusal(path: "/users/me", action: .status(500), outcome: "502 backend.failed", retryAfter: "5"),
+            Refusal(path: "/users/me", action: .status(404), outcome: "502 backend.refused"),
+            Refusal(path: "/users/me", action: .loseAnswer, outcome: "502 backend.closed", retryAfter: "5"),
+        ]
+    }
+
+    @Test(arguments: Refusal.all)
+    func `a pull that the backend does not serve is an honest error and changes nothing`(
+        _ refusal: Refusal
+    ) async throws {
+        // Who is calling is asked anew each time.
+        let overrides = ["identity.auth_ttl": "0s", "backend.resume_backoff": "5ms", "pull.repeat_window": "0s"]
+        try await GatewayStack.with(StackOptions(overrides)) { stack in
+            try await stack.seed()
+            let fault = DemoFault(nil, refusal.path, times: refusal.times, action: refusal.action)
+
+            stack.backend.inject(fault)
+            let first = try await stack.sendPull()
+            #expect(first.outcome == refusal.outcome)
+            #expect(first["Retry-After"] == refusal.retryAfter)
+            #expect(first.isComplete && !first.text.isEmpty && !first.text.contains("told to fail"))
+            stack.backend.clearFaults()
+            let whole = try PulledChanges(await stack.sendPull())
+
+            try await stack.change()
+            let before = try stack.clientState()
+            stack.backend.inject(fault)
+            let later = try await stack.sendPull(whole.cursor)
+            #expect(later.outcome == refusal.outcome)
+            stack.backend.clearFaults()
+            #expect(try stack.clientState() == before)
+            let changes = try PulledChanges(await stack.sendPull(whole.cursor))
+            #expect(changes.count == 9 && changes.deleted == ["tasks": ["t-1", "t-2"]])
+        }
+    }
+}
+
+extension DemoFault.Stream {
+    static func cut(after lines: Int) -> DemoFault.Stream {
+        var stream = DemoFault.Stream()
+        stream.cutAfterLines = lines
+        return stream
+    }
+}
