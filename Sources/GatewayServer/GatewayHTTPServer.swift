@@ -114,7 +114,8 @@ package struct GatewayHTTPServer: Service {
         quiet.logLevel = max(logger.logLevel, .error)
         let server = Server(
             childChannelSetup: ClientChannel(
-                timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, responder: responder),
+                timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, requestLogger: logger,
+                responder: responder),
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: address.port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)),

@@ -66,6 +66,10 @@ struct GatewayResponder: Sendable {
             throw GatewayError(
                 status: 400, code: "request.target", message: "The address of the request is not valid.")
         }
+        // A backend that answers TRACE would hand the credential back to whatever sent it (RFC 9110, 9.3.8).
+        guard request.method != .trace else {
+            throw RequestFailure(allowed: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        }
         let protocols = request.fields[values: .upgrade].joined(separator: ",").lowercased()
         guard !protocols.contains("websocket") else {
             throw GatewayError(

@@ -40,6 +40,13 @@ struct PullRunner {
         figures.presented = query.presented?.rawValue
     }
 
+    /// Says in the log whose request it speaks for.
+    private var backend: BackendClient {
+        var backend = services.backend
+        backend.logger = logger
+        return backend
+    }
+
     /// Runs the pull to its end.
     mutating func run() async throws -> PullAnswer {
         var machine = PullMachine(query: query, settings: services.pullSettings)
@@ -63,17 +70,17 @@ struct PullRunner {
         case .storePosition(let position):
             try await services.store.setPosition(
                 position, principal: query.principal, session: query.session, at: services.clock.now)
-        case .listCheckpoints: return .listed(try await services.backend.list(identity.forwarded))
+        case .listCheckpoints: return .listed(try await backend.list(identity.forwarded))
         case .forget(let namespaces):
-            try await services.backend.forget(namespaces: namespaces, identity.forwarded)
-        case .forgetAll: try await services.backend.forgetAll(identity.forwarded)
+            try await backend.forget(namespaces: namespaces, identity.forwarded)
+        case .forgetAll: try await backend.forgetAll(identity.forwarded)
         case .acknowledge(let tokens): return try await acknowledge(tokens)
         case .raiseGeneration:
             let generation = try await services.store.raiseGeneration(
                 principal: query.principal, session: query.session, at: services.clock.now)
             logger.notice("the backend demands a reset", metadata: ["generation": "\(generation)"])
             return .generationRaised(generation)
-        case .acknowledgeReset(let token): try await services.backend.acknowledge([token], identity.forwarded)
+        case .acknowledgeReset(let token): try await backend.acknowledge([token], identity.forwarded)
         case .stream(let types, let vector, let afresh):
             return .streamEnded(try await stream(types, from: vector, afresh: afresh))
         case .verifyCredential: try await services.identities.verify(identity, at: services.clock.now)
@@ -87,7 +94,7 @@ struct PullRunner {
 
     private func acknowledge(_ tokens: [String]) async throws -> PullEvent {
         do {
-            try await services.backend.acknowledge(tokens, identity.forwarded)
+            try await backend.acknowledge(tokens, identity.forwarded)
             return .done
         } catch BackendError.refused(let status) {
             logger.error("the backend refuses checkpoints that it has made itself", metadata: ["status": "\(status)"])
@@ -120,7 +127,7 @@ struct PullRunner {
         hasStreamed = true
         spooler.beginRequest()
         do {
-            let stream = try await services.backend.openStream(types: types, vector: vector, identity.forwarded)
+            let stream = try await backend.openStream(types: types, vector: vector, identity.forwarded)
             services.identities.accepted(identity, at: services.clock.now)
             try await services.store.markAccepted(
                 principal: query.principal, session: query.session, at: services.clock.now)

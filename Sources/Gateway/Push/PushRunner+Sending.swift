@@ -12,6 +12,13 @@ import WatermelonWire
 
 // How operations reach the backend.
 extension PushRunner {
+    /// Says in the log whose request it speaks for.
+    private var backend: BackendClient {
+        var backend = services.backend
+        backend.logger = logger
+        return backend
+    }
+
     /// Sends all operations in one request.
     func sendAll(base: CheckpointVector?, idempotencyKey: String) async throws -> PushEvent {
         let lines = OperationLines(operations: plan.operations, reader: reader, base: base)
@@ -29,7 +36,7 @@ extension PushRunner {
         _ lines: OperationLines, idempotencyKey: String
     ) async -> Result<StreamPushResult, BackendError> {
         do throws(BackendError) {
-            let result = try await services.backend.pushStream(
+            let result = try await backend.pushStream(
                 lines, count: plan.operations.count, key: idempotencyKey, identity.forwarded)
             return .success(result)
         } catch {
@@ -80,7 +87,7 @@ extension PushRunner {
 
     private func attempt(_ call: Call, _ values: CallValues) async -> Result<CallOutcome, BackendError> {
         do throws(BackendError) {
-            return .success(try await services.backend.call(call, values, identity.forwarded))
+            return .success(try await backend.call(call, values, identity.forwarded))
         } catch {
             return .failure(error)
         }

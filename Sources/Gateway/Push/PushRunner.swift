@@ -111,12 +111,18 @@ struct PushRunner {
 
     /// Ids may be any text that a backend can hold; ones that clients could not get back stay with their device.
     private func checkIDs() throws {
-        for operation in plan.operations where !(1...RecordID.maximumLength).contains(operation.id.utf8.count) {
-            throw GatewayError(
-                status: 400, code: "request.record_id",
-                message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
-                details: [RecordList(table: reader.tableName(of: operation), ids: [operation.id])])
+        var unsafe = 0
+        for operation in plan.operations {
+            guard (1...RecordID.maximumLength).contains(operation.id.utf8.count) else {
+                throw GatewayError(
+                    status: 400, code: "request.record_id",
+                    message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
+                    details: [RecordList(table: reader.tableName(of: operation), ids: [operation.id])])
+            }
+            if !RecordID.isSafe(operation.id) { unsafe += 1 }
         }
+        guard unsafe > 0 else { return }
+        logger.warning("records have ids that no other device can get", metadata: ["records": "\(unsafe)"])
     }
 
     /// Keeps the answer; where that fails the push is applied all the same, and its client must hear so.

@@ -23,6 +23,8 @@ struct ClientChannel: ServerChildChannel {
     let timeouts: ConnectionTimeouts
     /// The most bytes of a request's head.
     let headLimit: Int
+    /// Gets the line of a request that cannot be parsed; the server's own logger keeps still.
+    let requestLogger: Logger
     let responder: Responder
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -80,7 +82,7 @@ struct ClientChannel: ServerChildChannel {
                 }
             }
         } catch let error as HTTPParserError {
-            try await refuse(error, outbound, logger)
+            try await refuse(error, outbound, requestLogger)
         } catch is ClientGone {
             return
         }

@@ -124,8 +124,10 @@ extension PullMachine {
         return beginStream(at: row.vector.filter { keeps($0, of: row) })
     }
 
-    /// Whether a namespace stays in the vector: one that is not asked for now would come back later with its deletions
-    /// gone (finding 25). Under another configuration even ones that nobody has declared may be leftovers.
+    /// Whether a namespace stays in the vector.
+    ///
+    /// One that is not asked for now would come back later with its deletions gone (finding 25). Under another
+    /// configuration even one that nobody has declared may be a leftover.
     private func keeps(_ namespace: String, of row: CursorRow) -> Bool {
         guard row.mappingDigest != query.mappingDigest else { return !query.retiredNamespaces.contains(namespace) }
         return query.askedNamespaces.contains(namespace) || namespace == settings.completeNamespace

@@ -20,6 +20,7 @@ struct GatewayParts {
     ///
     /// - Throws: `StateError`, `CurlError`, or `PullFailure.clockBehind` where the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
+        try configuration.checkSpoolDirectory()
         let store = try await SQLiteStateStore.open(path: configuration.statePath, options: configuration.stateOptions)
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
@@ -60,6 +61,16 @@ extension Configuration {
     var statePath: String {
         switch state.url {
         case .sqlite(let path): path
+        }
+    }
+
+    /// Fails where the spool's directory takes no files: better now than at the first large sync.
+    func checkSpoolDirectory() throws(CommandFailure) {
+        let directory = spool.dir ?? Self.temporaryDirectory
+        guard access(directory, W_OK | X_OK) == 0 else {
+            throw CommandFailure(
+                .cannotCreate,
+                "The spool's directory \(directory) takes no files (spool.file). Make it, or set [spool] dir.")
         }
     }
 

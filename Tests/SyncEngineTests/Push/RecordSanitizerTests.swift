@@ -52,6 +52,7 @@ import Testing
         Case(column: column(.timestamp), sent: "-1", expected: #""1969-12-31T23:59:59.999Z""#),
         Case(column: column(.timestamp, seconds), sent: "1700000000999", expected: "1700000000"),
         Case(column: column(.timestamp, seconds), sent: "-1", expected: "-1"),
+        Case(column: column(.timestamp, seconds), sent: "-9223372036854775808", expected: "-9223372036854776"),
         Case(
             column: column(.timestamp) { $0.timestampFormat = .millis }, sent: "1700000000123.9",
             expected: "1700000000123"),
@@ -93,6 +94,16 @@ import Testing
             String(decoding: result.data.serialised, as: UTF8.self)
                 == #"{"address":{"city":"B","street":"S"},"category":"k"}"#)
         #expect(result.dropped == 1)
+    }
+
+    @Test func `a large json column goes out whole`() throws {
+        var table = Table(name: "t")
+        table.columns = [Column(name: "points", type: .json)]
+        let points = "[" + (0..<150_000).map { String($0 % 10) }.joined(separator: ",") + "]"
+        let record = JSONValue.object([.init("id", .string("x")), .init("points", .string(points))])
+        let result = RecordSanitizer(table: table).sanitize(record)
+        #expect(result.repaired == 0)
+        #expect(result.value(of: "points")?.array?.count == 150_000)
     }
 
     @Test func `a column that the client did not send stays untouched`() throws {
