@@ -159,13 +159,11 @@ import Testing
     }
 
     @Test func `a connection that is refused is told apart from one that broke`() async throws {
-        let port = try await LoopbackServer.run { _ in
-        } _: {
-            $0.port
-        }
+        let silent = try #require(Self.silentPort())
+        defer { close(silent.descriptor) }
         try await withReactor { reactor in
             let error = await #expect(throws: CurlError.self) {
-                try await reactor.execute(CurlRequest(url: "http://127.0.0.1:\(port)/"))
+                try await reactor.execute(CurlRequest(url: "http://127.0.0.1:\(silent.port)/"))
             }
             #expect(error?.code == "backend.connect")
             #expect(error?.mayHaveReachedServer == false)
