@@ -40,6 +40,16 @@ import Testing
         #expect(try Self.session([("cookie", "sid=1")]) != Self.session([("cookie", "sid=2")]))
     }
 
+    @Test func `what the backend accepts is the whole credential, cookies beside a token included`() throws {
+        func accepted(_ cookies: String) throws -> String {
+            let fields = try Self.fields([("authorization", "Basic c3RhZ2luZw=="), ("cookie", cookies)])
+            return Self.digests.digits(.credential, try #require(Credential(fields, tokenHeaders: [])).allParts)
+        }
+        // A shared token before a login by cookie must not make one caller of two.
+        #expect(try accepted("sid=ada") != accepted("sid=bob"))
+        #expect(try accepted("sid=ada") == accepted("sid=ada"))
+    }
+
     @Test func `a token in a header of its own counts where it is configured`() throws {
         let fields = try Self.fields([("x-jwt-token", "t")])
         #expect(Credential(fields, tokenHeaders: []) == nil)
