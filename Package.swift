@@ -146,8 +146,8 @@ let package = Package(
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
-                "rind", "Curl", "DemoBackend", "GatewayConfig", "JSONBytes", "StateStore", "SyncModel", httpTypes, log,
-                nioCore, nioPosix, nioLocks,
+                "rind", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine",
+                "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks,
             ],
             exclude: ["Fixtures"]),
         .testTarget(

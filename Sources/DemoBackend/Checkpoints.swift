@@ -61,7 +61,9 @@ enum Checkpoints {
 extension StreamType {
     /// Every type that a token can belong to.
     static let namespaces: Set<String> = Set(
-        all.flatMap { [$0.upsert, $0.deletes?.lineType, $0.backfill?.lineType].compactMap(\.self) }
+        all.flatMap {
+            [$0.upsert, $0.deletes?.lineType, $0.clears?.lineType, $0.backfill?.lineType].compactMap(\.self)
+        }
             + [Checkpoints.reset, Checkpoints.complete, BulkRows.lineType])
 
     /// Every request type that this backend knows.

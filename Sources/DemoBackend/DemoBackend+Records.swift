@@ -77,12 +77,18 @@ extension DemoBackend {
         if isDue { try await prune() }
     }
 
+    /// Forgets every deletion, as where a backend prunes them too early or loses them.
+    package func forgetDeletions() async throws {
+        try await store.write { db in
+            for table in DemoStore.auditTables { try db.execute(sql: "DELETE FROM \(table)") }
+        }
+    }
+
     /// Forgets all records, deletions and checkpoints, as where a backend is restored empty; accounts and sessions stay.
     package func wipe() async throws {
         try await store.write { db in
-            let audits = Entity.all.map(\.audit.table) + ["task_share_audit"]
-            for table in ["project_members", "task_shares", "checkpoints", "answers"] + Entity.all.map(\.name) + audits
-            {
+            let others = ["project_members", "task_shares", "checkpoints", "answers"]
+            for table in others + Entity.all.map(\.name) + DemoStore.auditTables {
                 try db.execute(sql: "DELETE FROM \(table)")
             }
         }

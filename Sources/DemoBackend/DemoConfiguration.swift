@@ -55,6 +55,8 @@ package struct DemoConfiguration: Sendable {
     package var announcesMoves = true
     /// Whether a new task touches its project, so that the project's line is sent again.
     package var touchesProjects = false
+    /// Whether a deleted task's comments are told by a line of their own, `CommentsDeleteV1` with the task's id.
+    package var clearsComments = false
     /// Whether streams are compressed for clients that accept gzip.
     package var compresses = true
     /// Whether ids that clients make are used; otherwise the backend makes its own.

@@ -56,7 +56,8 @@ struct DemoStore: Sendable {
         try db.execute(sql: "DELETE FROM answers WHERE made_at < ?", arguments: [now - DemoClock.days(1)])
     }
 
-    private static let auditTables = Entity.all.map(\.audit.table) + ["task_share_audit"]
+    /// Where deletions are kept.
+    static let auditTables = Entity.all.map(\.audit.table) + ["task_share_audit"]
 
     private static func newestID(in db: Database) throws -> String? {
         let changes = Entity.all.map { "SELECT MAX(update_id) AS id FROM \($0.name)" }

@@ -74,6 +74,7 @@ struct StreamCursor: Sendable {
         for type in StreamType.all where request.types.contains(type.request) {
             if configuration.retiredTypes.contains(type.request) { steps.append(.retired(type.request)) }
             if let deletes = type.deletes { steps.append(.deletes(type, deletes)) }
+            if let clears = type.clears, configuration.clearsComments { steps.append(.deletes(type, clears)) }
             if let backfill = type.backfill { steps.append(.backfill(type, backfill)) }
             steps.append(.upserts(type))
         }

@@ -25,6 +25,8 @@ struct StreamType: Sendable {
     let request: String
     let upsert: String
     let deletes: Deletes?
+    /// Lines that each take every record with one value, where the configuration wants them.
+    var clears: Deletes? = nil
     let backfill: Backfill?
     let sql: String
     let render: @Sendable (Row) -> DemoMembers
@@ -100,6 +102,8 @@ struct StreamType: Sendable {
                 "(a.user_id = :user OR (a.user_id IS NULL AND "
                     + Visibility.following(task: "a.task_id", creator: "a.creator_id") + "))"),
             members: [("commentId", "comment_id")]),
+        clears: Deletes(
+            lineType: "CommentsDeleteV1", sql: deletions("task_audit", scoped()), members: [("taskId", "task_id")]),
         backfill: Backfill(
             lineType: "CommentBackfillV1", parents: memberships,
             rows: """

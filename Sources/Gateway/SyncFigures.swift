@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Logging
+package import SyncEngine
 import SyncModel
 
 /// What one sync request came to, for its log line and the metrics.
@@ -36,8 +37,14 @@ package struct SyncFigures: Sendable {
     package var unknownTypes = 0
     /// Bytes that the backend sent, after decompression.
     package var backendBytes = 0
-    /// How often the stream was taken up again.
+    /// How often the stream broke and was taken up again.
     package var resumes = 0
+    /// How often what came was compared with what the client has.
+    package var looks = 0
+    /// The request type of which everything was compared although nothing demanded it; nil for most pulls.
+    package var sweep: String?
+    /// What comparing came to.
+    package var settled = SettlementFigures()
 
     /// Nothing yet.
     package init() {}
@@ -49,10 +56,13 @@ package struct SyncFigures: Sendable {
         if let presented { metadata["presented"] = "\(presented)" }
         if let cursor { metadata["cursor"] = "\(cursor)" }
         if let restart { metadata["restart"] = "\(restart)" }
+        if let sweep { metadata["sweep"] = "\(sweep)" }
         let counts = [
             "lines": lines, "records": records, "deletions": deletions, "superseded": superseded,
             "quarantined": quarantined, "repaired": repaired, "dropped": dropped, "unknown_types": unknownTypes,
-            "backend_bytes": backendBytes, "resumes": resumes,
+            "backend_bytes": backendBytes, "resumes": resumes, "equal": settled.equal,
+            "echoes": settled.echoes, "absent": settled.absent, "descendants": settled.descendants,
+            "held_back": settled.heldBack, "repairs": settled.repairs,
         ]
         for (name, count) in counts where count != 0 { metadata[name] = "\(count)" }
         return metadata

@@ -101,7 +101,7 @@ package final class SyncGateway: Sendable {
             principal: identity.principal, session: identity.session, presented: presented,
             isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
             schema: services.configuration.schema, effectiveVersion: version, mappingDigest: services.mappingDigest,
-            newReplica: .random(using: &generator), kept: kept?.kept)
+            tableDigests: services.tableDigests, newReplica: .random(using: &generator), kept: kept?.kept)
         return PullRunner(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), kept: kept, logger: caller.logger)

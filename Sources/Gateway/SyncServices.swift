@@ -23,7 +23,13 @@ struct SyncServices: Sendable {
     /// A digest of all table mappings, for the cursor rows.
     let mappingDigest: String
 
-    private let hashKey: SipHash.Key
+    /// The key under which ids are hashed.
+    let hashKey: SipHash.Key
+    /// The pulls that compare a whole request type although nothing demands it.
+    let sweeping: Occupancy
+    /// The digest of each table's mapping.
+    let tableDigests: [String: String]
+
     private let intakeLimits: StreamIntake.Limits
     private let spoolLimits: Spool.Limits
 
@@ -45,8 +51,14 @@ struct SyncServices: Sendable {
         mappingDigest = digests.digits(
             .mapping,
             configuration.schema.tables.map { Array(Configuration.mappingDescription(of: $0).utf8) })
-        let key = digests.derivedKey(.idHash)
-        hashKey = SipHash.Key(key.0, key.1)
+        let digests = digests
+        tableDigests = Dictionary(
+            uniqueKeysWithValues: configuration.schema.tables.map { table in
+                let text = Array(Configuration.mappingDescription(of: table).utf8)
+                return (table.name, String(digests.digits(.mapping, [text]).prefix(16)))
+            })
+        sweeping = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
+        hashKey = digests.hashKey
         intakeLimits = configuration.intakeLimits
         spoolLimits = Spool.Limits(
             directory: configuration.spool.dir ?? temporaryDirectory, memory: configuration.spool.memory,
@@ -55,7 +67,10 @@ struct SyncServices: Sendable {
 
     /// A spooler for one stream.
     func makeSpooler(_ projection: Projection) -> StreamSpooler {
-        StreamSpooler(
-            projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits)
+        let tables =
+            pullSettings.sweeps == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
+        return StreamSpooler(
+            projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
+            ledgered: Set(tables.map(\.offset)))
     }
 }

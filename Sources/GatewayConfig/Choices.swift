@@ -23,6 +23,14 @@ package enum QuarantineRule: String, CaseIterable, Sendable {
     case whole
 }
 
+/// Whether the gateway remembers which records each device holds.
+package enum LedgerMode: String, CaseIterable, Sendable {
+    /// It does.
+    case full
+    /// It does not: what comes again goes out again, and nothing is deleted for absence.
+    case off
+}
+
 /// Who keeps the checkpoints of a stream.
 package enum CheckpointStyle: String, CaseIterable, Sendable {
     /// The backend, one vector for each session, moved by ack calls.

@@ -24,6 +24,8 @@ package struct Configuration: Hashable, Sendable {
     package var pull = Pull()
     /// The keys of `[push]`.
     package var push = Push()
+    /// The keys of `[ledger]`.
+    package var ledger = Ledger()
     /// The keys of `[spool]`.
     package var spool = Spool()
     /// The keys of `[limits]`.

@@ -68,6 +68,17 @@ extension KeyTable {
             draft.parents = parents
         },
         .table(
+            "ledger", LedgerMode.allCases.map(\.rawValue).joined(separator: " | "),
+            "Whether the gateway remembers which of the table's records each device holds.",
+            """
+            Without it as `[ledger] mode` says. `off` suits a table that is huge and never loses a record; rules that \
+            find records by a column, `parent` and `delete … where`, need the ledger.
+            """
+        ) { (value, draft, problems) throws(Mistake) in
+            let mode = try ValueFormat<LedgerMode>.choice.parse(value, &problems)
+            draft.ledger = Located(mode, at: value.span)
+        },
+        .table(
             "match", "column …", "Columns that find a created record again when its answer was lost.",
             "A fallback: exact are only backends that take an idempotency key or send the client's id back."
         ) { (value, draft, _) throws(Mistake) in draft.match = try TableParser.match(value) },

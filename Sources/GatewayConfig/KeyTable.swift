@@ -26,6 +26,8 @@ package enum KeyTable {
         Section(name: "schema", summary: "The versions of the app's WatermelonDB schema."),
         Section(name: "pull", summary: "What a pull may take, and what happens to what does not fit."),
         Section(name: "push", summary: "How changes go to the backend."),
+        Section(
+            name: "ledger", summary: "What the gateway remembers of each device's records, and what it does with it."),
         Section(name: "spool", summary: "Where an answer waits until it is complete."),
         Section(name: "limits", summary: "What one request, and all of them together, may use."),
         Section(name: "log", summary: "What is written to standard error."),
@@ -37,8 +39,8 @@ package enum KeyTable {
 
     /// All keys, by sections, in the order of the documents.
     package static let keys: [Key] =
-        gateway + wire + state + identity + backend + backendTiming + schema + pull + push + spool + limits + log
-        + admin + table
+        gateway + wire + state + identity + backend + backendTiming + schema + pull + push + ledger + spool
+        + limits + log + admin + table
 
     /// The keys of one section.
     package static func keys(of section: String) -> [Key] { keys.filter { $0.section == section } }

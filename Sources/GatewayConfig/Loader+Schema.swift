@@ -21,10 +21,15 @@ extension Loader {
             checkColumns(draft)
             checkReferences(draft)
             checkSources(draft)
+            checkLedger(of: draft)
             TableCallChecks(draft: draft, hasStreamPush: configuration.push.path != nil).run(&problems)
         }
         checkSharedTypes()
-        configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map(\.model)
+        configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map { draft in
+            var table = draft.model
+            table.isLedgered = isLedgered(draft)
+            return table
+        }
     }
 
     private mutating func checkParts(_ draft: TableDraft) {
@@ -199,13 +204,12 @@ extension Loader {
         guard draft.feeds.count > 1, !draft.broken.contains("delete"), !draft.broken.contains("request") else { return }
         let table = draft.model
         let deleted = Set(draft.deletes.map { table.source(of: $0.type.value) })
+        let end = isLedgered(draft) ? "a parent's or a full comparison" : "or for good: the table has no ledger"
         for (index, feed) in draft.feeds.enumerated() where !deleted.contains(index) {
             guard let type = feed.versions.first?.type else { continue }
             problems.warning(
                 "the source '\(type.value)' has no delete type", at: type.span,
-                hint:
-                    "records that only it still holds stay until a delete marked 'all', a parent's or a full comparison"
-            )
+                hint: "records that only it still holds stay until a delete marked 'all', \(end)")
         }
     }
 

@@ -21,6 +21,7 @@ extension Loader {
         checkSizes()
         checkVersions()
         checkPushTable()
+        checkLedger()
     }
 
     /// Where a key is set, else where its section begins, else the first line.

@@ -28,6 +28,8 @@ extension Configuration {
         }
         lines += table.parents.map { "parent \(quoted($0.column)) \(quoted($0.table))" }
         lines += table.columns.map(describe)
+        // A ledger that is only just kept knows nothing of what clients have.
+        if !table.isLedgered { lines.append("ledger off") }
         return lines.joined(separator: "\n")
     }
 

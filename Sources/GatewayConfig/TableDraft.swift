@@ -59,6 +59,8 @@ struct TableDraft: Sendable {
     var ids: [ID] = []
     var parents: [Parent] = []
     var match: [Located<String>] = []
+    /// Nil where the section's mode counts.
+    var ledger: Located<LedgerMode>?
     var calls: [NamedCall] = []
     var columns: [ColumnDraft] = []
     /// Keys whose value was refused; what depends on them is not complained about again.

@@ -43,6 +43,31 @@ extension ValueFormat where Value == Int {
     }
 }
 
+extension ValueFormat where Value == Int {
+    /// A share such as `20%`, in whole percent.
+    static var percentage: Self {
+        ValueFormat(
+            name: "percentage", limits: "0% … 100%",
+            parse: { (value, _) throws(Mistake) -> Int in
+                let digits = value.string.dropLast()
+                guard value.string.hasSuffix("%"), (1...3).contains(digits.count),
+                    digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+                    let number = Int(digits)
+                else {
+                    let isNumber = Int(value.string).map { (0...100).contains($0) } ?? false
+                    throw Mistake(
+                        "expected a share such as '20%', found '\(value.shown)'", at: value.span,
+                        hint: isNumber && !value.hasInsertedText ? "did you mean '\(value.string)%'?" : nil)
+                }
+                guard number <= 100 else {
+                    throw Mistake("expected a share from 0% to 100%, found '\(value.shown)'", at: value.span)
+                }
+                return number
+            },
+            render: { "\($0)%" })
+    }
+}
+
 extension ValueFormat where Value == Duration {
     /// A time such as `30s`.
     static func duration(_ range: ClosedRange<Duration>, zero: String? = nil) -> Self {

@@ -73,8 +73,8 @@ package struct LineSplitter {
         return left
     }
 
-    /// The first newline, or the end.
-    private static func newline(from start: UnsafeRawPointer, end: UnsafeRawPointer) -> UnsafeRawPointer {
+    /// The first newline between two places of one buffer, or the end.
+    package static func newline(from start: UnsafeRawPointer, end: UnsafeRawPointer) -> UnsafeRawPointer {
         var pointer = start
         while Int(bitPattern: end) &- Int(bitPattern: pointer) >= 32 {
             let first = ByteWord.newlines(ByteWord.load(pointer))

@@ -24,7 +24,7 @@ extension Database {
         try row(
             "SELECT id, generation FROM session WHERE principal = ? AND digest = ?",
             [principal, key(session.rawValue, "session")]
-        ).map { try ($0.integer(0), Int($0.integer(1))) }
+        ).map { try ($0.integer(0), Int($0.number(1))) }
     }
 
     /// Number and generation of a session, which is stored where it is new.
@@ -61,12 +61,72 @@ extension Database {
             """, [vector])
     }
 
-    /// Deletes a replica with its cursors and what only they needed.
-    func deleteReplica(_ replica: Int64) throws {
-        let vectors = try Row.fetchAll(
-            cachedStatement(sql: "SELECT DISTINCT vector FROM cursor WHERE replica = ?"), arguments: [replica]
-        ).map { try $0.integer(0) }
-        try run("DELETE FROM replica WHERE id = ?", [replica])
-        for vector in vectors { try dropVectorIfUnused(vector) }
+    /// The number of a cursor's sweep states, which are stored where they are new; nil for none.
+    ///
+    /// Most cursors have those of their parent.
+    func ensureSweeps(_ sweeps: [String: Sweep], limit: Int) throws -> Int64? {
+        guard !sweeps.isEmpty else { return nil }
+        let states = Sweeps.encode(sweeps)
+        guard states.count <= limit else { throw StateError.tooLarge("sweep states") }
+        let digest = Data(Netstrings.digest(states))
+        if let row = try row("SELECT id, states FROM sweep_states WHERE digest = ?", [digest]) {
+            guard try row.bytes(1) == states else { throw StateError.corrupt("sweep states do not match their digest") }
+            return try row.integer(0)
+        }
+        try run("INSERT INTO sweep_states (digest, states) VALUES (?, ?)", [digest, Data(states)])
+        return lastInsertedRowID
+    }
+
+    /// Deletes sweep states that no cursor names any more.
+    func dropSweepsIfUnused(_ sweeps: Int64) throws {
+        try run(
+            "DELETE FROM sweep_states WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM cursor WHERE sweeps = ?1)",
+            [sweeps])
+    }
+
+    /// Takes a replica out of everybody's sight; what it has goes at collections, in batches (``buryDead(at:_:)``).
+    ///
+    /// Its cursors are unknown from now on, its ledger is nobody's, and a pull that is under way finds it gone when it
+    /// commits.
+    func kill(_ replica: Int64) throws {
+        try run("UPDATE replica SET dead = 1, tip = NULL, base = NULL, folded = NULL WHERE id = ?", [replica])
+    }
+
+    /// Deletes what replicas that are dead have left: their cursors, then the layers that no cursor names any more.
+    ///
+    /// - Returns: How many rows that was; as many as `batch` where there may be more.
+    func buryDead(at now: Int64, _ batch: Int) throws -> Int {
+        var room = batch
+        for row in try rows("SELECT id FROM replica WHERE dead = 1 ORDER BY id LIMIT ?", [batch]) {
+            let replica = try row.integer(0)
+            room -= try deleteCursors(
+                rows(
+                    "SELECT principal, cursor, vector, sweeps FROM cursor WHERE replica = ? ORDER BY cursor LIMIT ?",
+                    [replica, room]))
+            guard room > 0 else { return batch }
+            // Loose: whoever reads them can do so for a while.
+            try run(
+                """
+                UPDATE layer SET replica = NULL, made_at = ? WHERE id IN (SELECT id FROM layer WHERE replica = ? LIMIT ?)
+                """, [now, replica, room])
+            room -= changesCount
+            guard room > 0 else { return batch }
+            try run("DELETE FROM replica WHERE id = ?", [replica])
+            room -= 1
+            guard room > 0 else { return batch }
+        }
+        return batch - room
+    }
+
+    /// Deletes cursors with what only they needed: rows of principal, cursor, vector and sweep states.
+    ///
+    /// - Returns: How many.
+    func deleteCursors(_ rows: [Row]) throws -> Int {
+        for row in rows {
+            try run("DELETE FROM cursor WHERE principal = ? AND cursor = ?", [row.integer(0), row.integer(1)])
+            try dropVectorIfUnused(row.integer(2))
+            if let sweeps = try row.optionalInteger(3) { try dropSweepsIfUnused(sweeps) }
+        }
+        return rows.count
     }
 }

@@ -43,7 +43,8 @@ enum Netstrings {
     /// SHA-256 of the bytes.
     static func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-    private static func next(in rest: inout ArraySlice<UInt8>) -> String? {
+    /// Takes the next string; nil if there is none.
+    static func next(in rest: inout ArraySlice<UInt8>) -> String? {
         var count = 0
         while let byte = rest.popFirst(), byte != UInt8(ascii: ":") {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), count < 1 << 32 else { return nil }

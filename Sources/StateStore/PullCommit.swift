@@ -25,11 +25,21 @@ package struct PullCommit: Hashable, Sendable {
     package var now: Int64
     /// How many replicas of the principal may be without a confirmed cursor; older ones go (finding 27).
     package var unconfirmedReplicas: Int
+    /// What the pull adds to the ledger of its replica.
+    package var ledger: LedgerCommit
+    /// The ledgers that the pull has read, each with its version: where one was changed meanwhile, or is gone, the pull
+    /// is worth nothing.
+    ///
+    /// Its own replica's, that of another one from which a new one goes out, or those of all of its principal's.
+    package var ledgersRead: [ReplicaID: Int]
+    /// The client's schema version as it has told it, for the operator; the row's is what its data are of.
+    package var clientVersion: Int?
 
     /// A commit.
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
-        now: Int64, unconfirmedReplicas: Int = 8
+        now: Int64, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
+        ledgersRead: [ReplicaID: Int] = [:], clientVersion: Int? = nil
     ) {
         self.row = row
         self.replica = replica
@@ -37,5 +47,8 @@ package struct PullCommit: Hashable, Sendable {
         self.result = result
         self.now = now
         self.unconfirmedReplicas = unconfirmedReplicas
+        self.ledger = ledger
+        self.ledgersRead = ledgersRead
+        self.clientVersion = clientVersion ?? row.schemaVersion
     }
 }

@@ -7,8 +7,10 @@ package import SyncModel
 package struct PullContext: Hashable, Sendable {
     /// The row of the presented cursor; nil where none was presented or it is unknown for this principal.
     package var row: CursorRow?
-    /// Whether a cursor that was made from the presented one has come back: presenting it again is a fork.
-    package var hasConfirmedSuccessor: Bool
+    /// Whether the row's replica has gone on without the presented cursor: presenting it again is a fork.
+    ///
+    /// A cursor continues its replica if it is the tip, the newest that has come back, or was made from the tip.
+    package var isFork: Bool
     /// The newest cursor of the row's replica: an idle pull may give back the presented one only if they are equal.
     package var newestOfReplica: Cursor?
     /// The greatest cursor that this principal ever got, even if its row has been collected.
@@ -21,19 +23,35 @@ package struct PullContext: Hashable, Sendable {
     package var belongsToAnotherPrincipal: Bool
     /// Whether the principal has receipts, which an answered pull must end even when it brings nothing.
     package var hasReceipts: Bool
+    /// The ledger of the row's replica as the presented cursor sees it; nil without row.
+    package var ledger: LedgerOutline?
+    /// Whether any replica of the principal has a ledger.
+    package var hasLedgers: Bool
+    /// How many notes of pushes the principal has got so far: what goes into the new row's ``CursorRow/noted``.
+    package var sequence: Int64
+    /// When the operator has last let the row's replica have what was held back; 0 where never.
+    package var acceptedAt: Int64
+    /// When the operator last wanted everything of the row's replica compared, in milliseconds since 1970; 0: never.
+    package var resyncAt: Int64
 
     /// A context; the defaults are those of a principal that nobody has met.
     package init(
-        row: CursorRow? = nil, hasConfirmedSuccessor: Bool = false, newestOfReplica: Cursor? = nil,
+        row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
-        hasReceipts: Bool = false
+        hasReceipts: Bool = false, ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
+        acceptedAt: Int64 = 0, resyncAt: Int64 = 0
     ) {
         self.row = row
-        self.hasConfirmedSuccessor = hasConfirmedSuccessor
+        self.isFork = isFork
         self.newestOfReplica = newestOfReplica
         self.newest = newest
         self.session = session
         self.belongsToAnotherPrincipal = belongsToAnotherPrincipal
         self.hasReceipts = hasReceipts
+        self.ledger = ledger
+        self.hasLedgers = hasLedgers
+        self.sequence = sequence
+        self.acceptedAt = acceptedAt
+        self.resyncAt = resyncAt
     }
 }

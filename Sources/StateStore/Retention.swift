@@ -10,12 +10,23 @@ package struct Retention: Hashable, Sendable {
     /// Cursors made before this go if a later one of the same replica is confirmed; a device that comes back with
     /// such a cursor (a restored backup) is then unknown.
     package var supersededBefore: Int64
+    /// What leads back behind cursors made before this goes (`rewind`), in milliseconds since 1970.
+    ///
+    /// A device that comes back with an older one is served by full stream and difference. Layers of cursors that never
+    /// came back go, too, and notes of pushes that no cursor needs.
+    package var undoBefore: Int64
+    /// Layers that no commit has named go if they were staged before this, and so do those that are in use no more.
+    package var stagedBefore: Int64
 
-    /// A retention; without `supersededBefore` both times are the same.
-    package init(now: Int64, seenBefore: Int64, supersededBefore: Int64? = nil) {
+    /// A retention; without `supersededBefore` both times are the same, without `undoBefore` every way back is kept.
+    ///
+    /// What was staged has an hour to be named by a commit.
+    package init(now: Int64, seenBefore: Int64, supersededBefore: Int64? = nil, undoBefore: Int64 = 0) {
         self.now = now
         self.seenBefore = seenBefore
         self.supersededBefore = supersededBefore ?? seenBefore
+        self.undoBefore = undoBefore
+        stagedBefore = now - 3_600_000
     }
 }
 
@@ -31,6 +42,14 @@ package struct Collected: Hashable, Sendable {
     package var sessions = 0
     /// Principals of whom nothing was left.
     package var principals = 0
+    /// Layers that led back behind a cursor.
+    package var undos = 0
+    /// Layers of cursors that never came back.
+    package var siblings = 0
+    /// Chunks of layers that nobody uses any more.
+    package var chunks = 0
+    /// Notes of pushes.
+    package var notes = 0
 
     /// Nothing.
     package init() {}

@@ -21,6 +21,20 @@ extension Row {
         }
     }
 
+    /// A count, a time or a number that only rises: 0 to 2^53, so that a sum of a few of them is a number, too.
+    func number(_ index: Int) throws(StateError) -> Int64 {
+        let value = try integer(index)
+        guard (0...1 << 53).contains(value) else { throw Self.damaged }
+        return value
+    }
+
+    /// A size, or how much one has grown: so small that millions of them add up to a number.
+    func amount(_ index: Int) throws(StateError) -> Int {
+        let value = try integer(index)
+        guard (-1 << 40...1 << 40).contains(value) else { throw Self.damaged }
+        return Int(value)
+    }
+
     /// A text.
     func text(_ index: Int) throws(StateError) -> String {
         guard let value = try optionalText(index) else { throw Self.damaged }
@@ -44,5 +58,5 @@ extension Row {
         return Array(data)
     }
 
-    private static var damaged: StateError { .corrupt("a column holds a value of the wrong type") }
+    private static var damaged: StateError { .corrupt("a column holds a value that it cannot have") }
 }

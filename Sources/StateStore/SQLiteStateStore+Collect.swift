@@ -4,7 +4,7 @@
 import GRDB
 
 extension SQLiteStateStore {
-    /// Receipts, cursors, replicas, sessions, principals, in this order, so that each step frees the next.
+    /// Receipts, ledgers, cursors, replicas, sessions, principals, in this order, so that each step frees the next.
     package func collect(_ retention: Retention) async throws -> Collected {
         var collected = Collected()
         collected.receipts = try await inBatches { db, batch in
@@ -13,20 +13,22 @@ extension SQLiteStateStore {
                 [retention.now, batch])
             return db.changesCount
         }
+        try await collectLedgers(retention, into: &collected)
         collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededBefore, $1) }
         collected.replicas = try await inBatches { db, batch in
             let rows = try db.rows(
-                "SELECT id FROM replica WHERE last_seen < ? LIMIT ?", [retention.seenBefore, batch])
-            for row in rows { try db.deleteReplica(row.integer(0)) }
+                "SELECT id FROM replica WHERE last_seen < ? AND dead = 0 LIMIT ?", [retention.seenBefore, batch])
+            for row in rows { try db.kill(row.integer(0)) }
             return rows.count
         }
+        _ = try await inBatches { try $0.buryDead(at: retention.now, $1) }
         collected.sessions = try await inBatches { try $0.collectSessions(before: retention.seenBefore, $1) }
         collected.principals = try await inBatches { try $0.collectPrincipals(before: retention.seenBefore, $1) }
         return collected
     }
 
     /// Runs transactions of at most `collectBatch` rows until one finds nothing more to do.
-    private func inBatches(_ body: @escaping @Sendable (Database, Int) throws -> Int) async throws -> Int {
+    func inBatches(_ body: @escaping @Sendable (Database, Int) throws -> Int) async throws -> Int {
         let batch = max(1, limits.collectBatch)
         var total = 0
         while true {
@@ -42,19 +44,17 @@ extension Database {
     /// Deletes cursors that a later, confirmed one of the same replica stands in for.
     ///
     /// A cursor without such a successor stays however old it is: it may be the one that an idle device will present.
+    /// So does one that newer cursors of a ledger rest on.
     fileprivate func collectCursors(before: Int64, _ batch: Int) throws -> Int {
         let rows = try rows(
             """
-            SELECT c.principal, c.cursor, c.vector FROM cursor c
-            WHERE c.cursor < ? AND EXISTS (
+            SELECT c.principal, c.cursor, c.vector, c.sweeps FROM cursor c
+            WHERE c.cursor < ? AND c.layer IS NULL AND EXISTS (
                 SELECT 1 FROM cursor d WHERE d.replica = c.replica AND d.cursor > c.cursor AND d.confirmed = 1)
+                AND NOT EXISTS (SELECT 1 FROM replica WHERE id = c.replica AND folded = c.cursor)
             ORDER BY c.cursor LIMIT ?
             """, [before, batch])
-        for row in rows {
-            try run("DELETE FROM cursor WHERE principal = ? AND cursor = ?", [row.integer(0), row.integer(1)])
-            try dropVectorIfUnused(row.integer(2))
-        }
-        return rows.count
+        return try deleteCursors(rows)
     }
 
     fileprivate func collectSessions(before: Int64, _ batch: Int) throws -> Int {
@@ -77,6 +77,7 @@ extension Database {
                 AND NOT EXISTS (SELECT 1 FROM replica WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM session WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push WHERE principal = p.id)
+                AND NOT EXISTS (SELECT 1 FROM push_note WHERE principal = p.id)
             LIMIT ?
             """, [before, batch])
         for row in rows {

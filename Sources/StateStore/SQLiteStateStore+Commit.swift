@@ -19,16 +19,19 @@ extension SQLiteStateStore {
             try db.run(
                 "UPDATE session SET last_seen = max(last_seen, ?) WHERE id = ?", [pull.now, session.id])
             try db.place(pull, principal)
+            let place = try db.takeLedger(of: pull, limits)
             let vector = try db.ensureVector(row.vector, limit: limits.vectorBytes)
             try db.run(
                 """
                 INSERT INTO cursor (principal, cursor, replica, parent, vector, schema_version, session, generation,
-                    confirmed, mapping) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    confirmed, mapping, layer, below, exact, noted, sweeps)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     principal, row.cursor.rawValue, row.replica.rawValue, row.parent?.rawValue, vector,
                     row.schemaVersion, session.id, row.generation, row.isConfirmed,
-                    key(row.mappingDigest, "mapping digest"),
+                    key(row.mappingDigest, "mapping digest"), place.layer, place.below, place.isExact, row.noted,
+                    db.ensureSweeps(row.sweeps, limit: limits.sweepBytes),
                 ])
             try db.run("DELETE FROM push WHERE principal = ?", [principal])
             try db.capUnconfirmed(of: principal, at: pull.unconfirmedReplicas, except: row.replica)
@@ -49,24 +52,34 @@ extension Database {
             [cursor.rawValue, now, principal])
     }
 
-    /// Makes the replica of a pull, or notes that it was seen.
+    /// Makes the replica of a pull, or notes that it was seen; its cursors form one line.
     fileprivate func place(_ pull: PullCommit, _ principal: Int64) throws {
         let replica = pull.row.replica
-        let owner = try integer("SELECT principal FROM replica WHERE id = ?", [replica.rawValue])
-        switch (pull.replica, owner) {
+        let anchor = try anchor(of: replica)
+        switch (pull.replica, anchor?.principal) {
         case (.new, nil):
             try run(
                 """
-                INSERT INTO replica (id, principal, confirmed, first_seen, last_seen, last_result)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO replica (id, principal, confirmed, first_seen, last_seen, last_result, schema_version)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
-                [replica.rawValue, principal, pull.row.isConfirmed, pull.now, pull.now, remark(pull.result)])
+                [
+                    replica.rawValue, principal, pull.row.isConfirmed, pull.now, pull.now, remark(pull.result),
+                    pull.clientVersion,
+                ])
         case (.existing, principal):
+            guard pull.row.parent == anchor?.tip, pull.row.parent != nil else {
+                throw StateError.replicaForked(replica)
+            }
             try run(
-                "UPDATE replica SET last_seen = max(last_seen, ?), last_result = ? WHERE id = ?",
-                [pull.now, remark(pull.result), replica.rawValue])
+                """
+                UPDATE replica SET last_seen = max(last_seen, ?), last_result = ?, schema_version = ? WHERE id = ?
+                """, [pull.now, remark(pull.result), pull.clientVersion, replica.rawValue])
         default:
             throw StateError.replicaUnknown(replica)
+        }
+        if pull.row.isConfirmed {
+            try run("UPDATE replica SET tip = ? WHERE id = ?", [pull.row.cursor.rawValue, replica.rawValue])
         }
     }
 
@@ -74,12 +87,12 @@ extension Database {
     fileprivate func capUnconfirmed(of principal: Int64, at limit: Int, except replica: ReplicaID) throws {
         let surplus = try rows(
             """
-            SELECT id FROM replica WHERE principal = ? AND confirmed = 0
+            SELECT id FROM replica WHERE principal = ? AND confirmed = 0 AND dead = 0
             ORDER BY last_seen DESC, id = ? DESC, id DESC LIMIT 1000 OFFSET ?
             """, [principal, replica.rawValue, max(1, limit)])
         for row in surplus {
             let id = try row.integer(0)
-            if id != replica.rawValue { try deleteReplica(id) }
+            if id != replica.rawValue { try kill(id) }
         }
     }
 }

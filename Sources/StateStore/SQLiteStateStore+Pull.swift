@@ -5,7 +5,7 @@ import GRDB
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// Five look-ups by key in one read transaction.
+    /// A few look-ups by key in one read transaction, and those of the ledger.
     package func pullContext(
         principal: Principal, session: Session, presented: SyncModel.Cursor?
     ) async throws -> PullContext {
@@ -13,23 +13,26 @@ extension SQLiteStateStore {
             var context = PullContext()
             let id = try db.principalID(principal)
             if let id {
-                let newest = try db.integer("SELECT newest FROM principal WHERE id = ?", [id])
-                context.newest = newest.flatMap(SyncModel.Cursor.init(rawValue:))
+                let row = try db.row("SELECT newest, sequence FROM principal WHERE id = ?", [id])
+                context.newest = try row.flatMap { SyncModel.Cursor(rawValue: try $0.integer(0)) }
+                context.sequence = try row?.number(1) ?? 0
+                context.hasLedgers = try db.exists(
+                    "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
                 context.hasReceipts = try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
                 context.session = try db.sessionRow(session, of: id)
             }
             guard let presented else { return context }
             if let id, let row = try db.cursorRow(presented, of: principal, id) {
                 context.row = row
-                context.hasConfirmedSuccessor = try db.exists(
-                    "SELECT 1 FROM cursor WHERE principal = ? AND parent = ? AND confirmed = 1 LIMIT 1",
-                    [id, presented.rawValue])
-                let newest = try db.integer(
-                    "SELECT max(cursor) FROM cursor WHERE replica = ?", [row.replica.rawValue])
-                context.newestOfReplica = newest.flatMap(SyncModel.Cursor.init(rawValue:))
+                context.newestOfReplica = try db.newestCursor(of: row.replica)
+                guard let anchor = try db.anchor(of: row.replica) else { return context }
+                context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
+                context.acceptedAt = anchor.acceptedAt
+                context.resyncAt = anchor.resyncAt
+                context.ledger = try db.outline(of: anchor, at: presented)
             } else {
                 context.belongsToAnotherPrincipal = try db.exists(
-                    "SELECT 1 FROM cursor WHERE cursor = ? LIMIT 1", [presented.rawValue])
+                    "SELECT 1 FROM cursor WHERE cursor = ? AND principal IS NOT ? LIMIT 1", [presented.rawValue, id])
             }
             return context
         }
@@ -40,18 +43,19 @@ extension SQLiteStateStore {
         let interval = limits.touchInterval
         let isNews = try await read { db in
             let found = try db.confirmation(of: cursor, principal)
-            return !found.isConfirmed || isDue(now, after: found.lastSeen, interval)
+            return found.isNews || isDue(now, after: found.lastSeen, interval)
         }
         guard isNews else { return }
         try await write { db in
             let found = try db.confirmation(of: cursor, principal)
-            if !found.isConfirmed {
+            if found.isNews {
                 try db.run(
                     "UPDATE cursor SET confirmed = 1 WHERE principal = ? AND cursor = ?",
                     [found.principal, cursor.rawValue])
+                try db.run(
+                    "UPDATE replica SET confirmed = 1, tip = ? WHERE id = ?", [cursor.rawValue, found.replica])
             }
-            try db.run(
-                "UPDATE replica SET confirmed = 1, last_seen = max(last_seen, ?) WHERE id = ?", [now, found.replica])
+            try db.run("UPDATE replica SET last_seen = max(last_seen, ?) WHERE id = ?", [now, found.replica])
         }
     }
 
@@ -70,14 +74,14 @@ func isDue(_ now: Int64, after last: Int64, _ interval: Int64) -> Bool {
 }
 
 extension Database {
-    /// What confirming a cursor needs to know.
+    /// What confirming a cursor needs to know; it is news where the replica goes on with it.
     fileprivate func confirmation(
         of cursor: SyncModel.Cursor, _ principal: Principal
-    ) throws -> (principal: Int64, replica: Int64, isConfirmed: Bool, lastSeen: Int64) {
+    ) throws -> (principal: Int64, replica: Int64, isNews: Bool, lastSeen: Int64) {
         let row = try row(
             """
-            SELECT c.principal, c.replica, c.confirmed AND r.confirmed, r.last_seen
-            FROM cursor c JOIN replica r ON r.id = c.replica
+            SELECT c.principal, c.replica, c.confirmed = 0 AND (r.tip IS NULL OR c.parent = r.tip), r.last_seen
+            FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
             WHERE c.principal = (SELECT id FROM principal WHERE digest = ?) AND c.cursor = ?
             """, [key(principal.rawValue, "principal"), cursor.rawValue])
         guard let row else { throw StateError.cursorUnknown(cursor) }
@@ -93,7 +97,7 @@ extension Database {
             """, [principal, key(session.rawValue, "session")])
         guard let row else { return SessionRow() }
         return try SessionRow(
-            generation: Int(row.integer(0)),
+            generation: Int(row.number(0)),
             position: row.integer(1) == 0 ? .unknown : .at(Self.vector(row.bytes(2))),
             acceptedAt: row.optionalInteger(3))
     }
@@ -102,8 +106,11 @@ extension Database {
     fileprivate func cursorRow(_ cursor: SyncModel.Cursor, of principal: Principal, _ id: Int64) throws -> CursorRow? {
         let row = try row(
             """
-            SELECT c.replica, c.parent, v.tokens, c.schema_version, s.digest, c.generation, c.confirmed, c.mapping
-            FROM cursor c JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
+            SELECT c.replica, c.parent, v.tokens, c.schema_version, s.digest, c.generation, c.confirmed, c.mapping,
+                c.noted, coalesce(w.states, x'')
+            FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
+            JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
+            LEFT JOIN sweep_states w ON w.id = c.sweeps
             WHERE c.principal = ? AND c.cursor = ?
             """, [id, cursor.rawValue])
         return try row.map { row in
@@ -112,8 +119,17 @@ extension Database {
                 parent: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
                 vector: Self.vector(row.bytes(2)),
                 schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
-                generation: Int(row.integer(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7))
+                generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
+                noted: row.number(8), sweeps: Self.sweeps(row.bytes(9)))
         }
+    }
+
+    /// The sweep states of stored bytes.
+    static func sweeps(_ states: [UInt8]) throws -> [String: Sweep] {
+        guard let sweeps = Sweeps.decode(states) else {
+            throw StateError.corrupt("the sweep states of a cursor cannot be read")
+        }
+        return sweeps
     }
 
     private static func vector(_ tokens: [UInt8]) throws -> CheckpointVector {

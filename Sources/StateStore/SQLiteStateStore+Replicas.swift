@@ -9,8 +9,9 @@ extension SQLiteStateStore {
     package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
         let interval = limits.touchInterval
         let isNews = try await read { db in
-            let seen = try db.integer("SELECT last_seen FROM replica WHERE id = ?", [replica.rawValue])
-            return seen.map { isDue(now, after: $0, interval) } ?? false
+            let row = try db.row("SELECT last_seen, last_result FROM replica WHERE id = ?", [replica.rawValue])
+            return try row.map { try isDue(now, after: $0.integer(0), interval) || $0.text(1) != remark(result) }
+                ?? false
         }
         guard isNews else { return }
         try await write { db in
@@ -20,7 +21,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// By the numbers, each with its newest cursor.
+    /// By the numbers, each with its newest cursor and what its ledger holds.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         try await read { db in
             var owner: Int64?
@@ -30,21 +31,42 @@ extension SQLiteStateStore {
             }
             return try db.rows(
                 """
-                SELECT r.id, p.digest, r.confirmed, r.first_seen, r.last_seen, r.last_result, c.cursor, c.schema_version
+                SELECT r.id, p.digest, r.confirmed, r.first_seen, r.last_seen, r.last_result, c.cursor,
+                    coalesce(r.schema_version, c.schema_version), coalesce(w.states, x'')
                 FROM replica r JOIN principal p ON p.id = r.principal
                 LEFT JOIN cursor c ON c.principal = r.principal
                     AND c.cursor = (SELECT max(cursor) FROM cursor WHERE replica = r.id)
-                WHERE r.id > ? \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?
+                LEFT JOIN sweep_states w ON w.id = c.sweeps
+                WHERE r.id > ? AND r.dead = 0 \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?
                 """,
                 StatementArguments(
                     [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)])
             ).map { row in
-                try ReplicaRow(
+                var replica = try ReplicaRow(
                     id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
-                    isConfirmed: row.integer(2) != 0, firstSeen: row.integer(3), lastSeen: row.integer(4),
+                    isConfirmed: row.integer(2) != 0, firstSeen: row.number(3), lastSeen: row.number(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
-                    schemaVersion: row.optionalInteger(7).map(Int.init))
+                    schemaVersion: row.optionalInteger(7).map(Int.init), sweeps: Database.sweeps(row.bytes(8)))
+                try db.describeLedger(of: &replica)
+                return replica
             }
         }
+    }
+}
+
+extension Database {
+    /// Fills in what the operator sees of a ledger.
+    fileprivate func describeLedger(of replica: inout ReplicaRow) throws {
+        guard let anchor = try anchor(of: replica.id) else { return }
+        replica.tip = anchor.tip
+        replica.horizon = anchor.horizon.flatMap(SyncModel.Cursor.init(rawValue:))
+        replica.acceptedAt = anchor.acceptedAt
+        replica.resyncAt = anchor.resyncAt
+        guard anchor.base != nil else { return }
+        replica.ledger = try counts(of: outline(of: anchor, at: anchor.tip ?? replica.newest))
+        replica.ledgerBytes = Int(
+            try integer(
+                "SELECT sum(n.bytes) FROM layer l JOIN layer_count n ON n.layer = l.id WHERE l.replica = ?",
+                [replica.id.rawValue]) ?? 0)
     }
 }

@@ -15,21 +15,29 @@ package final class SQLiteStateStore: StateStore {
     let file: StateFile
     private let pool: DatabasePool
     private let identity: StateFile.Identity?
-    /// The descriptor of the lock file; nil once it is given back.
-    private let lock: NIOLockedValueBox<CInt?>
+    /// What the store has of the file; nil once it is given back.
+    private let hold: NIOLockedValueBox<Hold?>
+
+    /// What a store has of its file.
+    enum Hold {
+        /// The lock beside it, by its descriptor: the store of a gateway.
+        case lock(CInt)
+        /// Nothing but a connection, beside the gateway's.
+        case connection
+    }
 
     init(
-        pool: DatabasePool, file: StateFile, lock: CInt, limits: StateLimits
+        pool: DatabasePool, file: StateFile, hold: Hold, limits: StateLimits
     ) {
         self.pool = pool
         self.file = file
         self.limits = limits
-        self.lock = NIOLockedValueBox(lock)
+        self.hold = NIOLockedValueBox(hold)
         identity = file.identity()
     }
 
     deinit {
-        if let descriptor = lock.withLockedValue({ $0.take() }) { StateFile.unlock(descriptor) }
+        if case .lock(let descriptor) = hold.withLockedValue({ $0.take() }) { StateFile.unlock(descriptor) }
     }
 
     /// Where the state is: absolute, without symbolic links.
@@ -56,6 +64,34 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
+    /// One transaction that is durable with the next one of ``write(_:)``, not before.
+    ///
+    /// SQLite writes it to the end of the log like any other and leaves out the wait for the disk; the next commit
+    /// that waits makes the whole log durable up to itself. Only for what means nothing without a later commit.
+    func writeWithoutWaiting<T: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncWriteWithoutTransaction { [path = file.path] db in
+                let result = Result {
+                    try db.run("PRAGMA synchronous = NORMAL")
+                    defer {
+                        let isRestored = (try? db.run("PRAGMA synchronous = FULL")) != nil
+                        precondition(isRestored, "a state that cannot promise durability must not go on")
+                    }
+                    var value: T?
+                    try db.inTransaction {
+                        value = try body(db)
+                        return .commit
+                    }
+                    guard let value else { throw StateError.failed("a transaction without result") }
+                    return value
+                }
+                continuation.resume(with: result.mapError { StateError.wrapping($0, path: path) })
+            }
+        }
+    }
+
     /// Compares the file at the path with the one that was opened, reads, and takes the write lock for a moment.
     package func check(thoroughly: Bool) async throws {
         guard let identity, file.identity() == identity else { throw StateError.replaced(path: file.path) }
@@ -77,10 +113,14 @@ package final class SQLiteStateStore: StateStore {
 
     /// Empties the log, closes all connections and gives the lock back; a second call does nothing.
     package func close() async {
-        // Whoever takes the lock out closes; a second time GRDB would hand SQLite a connection that is gone.
-        guard let descriptor = lock.withLockedValue({ $0.take() }) else { return }
+        // Whoever takes it out closes; a second time GRDB would hand SQLite a connection that is gone.
+        guard let hold = hold.withLockedValue({ $0.take() }) else { return }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [pool] in
+                guard case .lock(let descriptor) = hold else {
+                    try? pool.close()
+                    return continuation.resume()
+                }
                 // Without this the log stays beside the file until the next start, which is harmless.
                 _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
                 try? pool.close()

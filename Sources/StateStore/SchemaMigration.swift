@@ -9,15 +9,24 @@ package struct SchemaMigration: Hashable, Sendable {
     package var number: Int
     /// SQL statements, run in one transaction together with all other steps that are due.
     package var sql: String
+    /// The tables that it makes: a file of this version that lacks one is damaged.
+    package var tables: [String]
 
     /// A step.
-    package init(number: Int, sql: String) {
+    package init(number: Int, sql: String, tables: [String] = []) {
         self.number = number
         self.sql = sql
+        self.tables = tables
     }
 
     /// All steps of SQLite states in the order of their numbers.
-    package static let sqlite: [SchemaMigration] = [SchemaMigration(number: 1, sql: first)]
+    package static let sqlite: [SchemaMigration] = [
+        SchemaMigration(
+            number: 1, sql: first,
+            tables: ["meta", "principal", "vector", "session", "replica", "cursor", "push", "quarantine"]),
+        SchemaMigration(
+            number: 2, sql: second, tables: ["layer", "layer_count", "chunk", "sweep_states", "push_note"]),
+    ]
 
     /// What the tables and columns mean stands in `docs/STATE.md`.
     ///

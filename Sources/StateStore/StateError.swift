@@ -15,6 +15,8 @@ package enum StateError: Error, Hashable, Sendable {
     case notRind(path: String)
     /// A newer gateway has migrated the state; run that one, or restore the backup from before the upgrade.
     case schemaNewer(found: Int, known: Int)
+    /// No gateway of this version has run on the state; start one, which brings the schema up to date.
+    case schemaOlder(found: Int, known: Int)
     /// The file's contents are damaged. Stop, keep the file, restore a backup.
     case corrupt(String)
     /// The disk, or the file's own limit, is full. Answer 503; nothing was lost.
@@ -37,6 +39,10 @@ package enum StateError: Error, Hashable, Sendable {
     case replicaUnknown(ReplicaID)
     /// The session has seen a reset since the pull began. Start the pull again.
     case generationChanged(current: Int)
+    /// The ledger has been changed by somebody else since it was read. Start the pull again.
+    case ledgerChanged
+    /// The replica has gone on without the parent of a new cursor. Start the pull again: it will be a fork.
+    case replicaForked(ReplicaID)
     /// A value is over its limit; the noun says which.
     case tooLarge(String)
     /// A key that no store can hold: empty, longer than 256 bytes, or with a NUL in it; the noun says which.
@@ -51,6 +57,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .inUse: "state.in_use"
         case .notRind: "state.not_rind"
         case .schemaNewer: "state.schema_newer"
+        case .schemaOlder: "state.schema_older"
         case .corrupt: "state.corrupt"
         case .full: "state.full"
         case .busy: "state.busy"
@@ -62,6 +69,8 @@ package enum StateError: Error, Hashable, Sendable {
         case .cursorUnknown: "state.cursor_unknown"
         case .replicaUnknown: "state.replica_unknown"
         case .generationChanged: "state.generation_changed"
+        case .ledgerChanged: "state.ledger_changed"
+        case .replicaForked: "state.replica_forked"
         case .tooLarge: "state.too_large"
         case .invalid: "state.invalid"
         case .failed: "state.failed"
@@ -71,7 +80,15 @@ package enum StateError: Error, Hashable, Sendable {
     /// Whether the same call may succeed in a while, without anybody having repaired anything.
     package var isTransient: Bool {
         switch self {
-        case .busy, .full, .io, .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown: true
+        case .busy, .full, .io: true
+        default: isContention
+        }
+    }
+
+    /// Whether something else happened meanwhile to the same principal, so that the same call may succeed at once.
+    package var isContention: Bool {
+        switch self {
+        case .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown, .ledgerChanged, .replicaForked: true
         default: false
         }
     }
@@ -87,6 +104,8 @@ extension StateError: CustomStringConvertible {
         case .notRind(let path): "The file '\(path)' is not a state file of Rind and was left as it is."
         case .schemaNewer(let found, let known):
             "The state has schema version \(found), but this version of Rind knows only up to \(known)."
+        case .schemaOlder(let found, let known):
+            "The state has schema version \(found); 'rind serve' brings it to \(known), which this command needs."
         case .corrupt(let what): "The state file is damaged: \(what)."
         case .full: "There is no space left for the state; nothing was changed."
         case .busy: "The state file is locked by another process; nothing was changed."
@@ -98,6 +117,8 @@ extension StateError: CustomStringConvertible {
         case .cursorUnknown(let cursor): "The cursor \(cursor) is no longer known."
         case .replicaUnknown(let replica): "The replica \(replica) is not there, or belongs to somebody else."
         case .generationChanged(let current): "The session was reset meanwhile; its generation is now \(current)."
+        case .ledgerChanged: "The ledger was changed by somebody else meanwhile."
+        case .replicaForked(let replica): "The replica \(replica) has gone on without this cursor."
         case .tooLarge(let what): "The \(what) is too large for the state."
         case .invalid(let what): "The \(what) cannot be a key of the state."
         case .failed(let what): "The state cannot do this: \(what)."

@@ -117,7 +117,13 @@ struct StateFile: Sendable, Hashable {
     }
 
     /// Gives a lock of ``lock()`` back.
-    static func unlock(_ descriptor: CInt) { _ = close(descriptor) }
+    ///
+    /// By name, not only by closing: a child process that is just being started holds a copy of the descriptor until it
+    /// runs its own program (flock(2)).
+    static func unlock(_ descriptor: CInt) {
+        _ = flock(descriptor, LOCK_UN)
+        _ = close(descriptor)
+    }
 
     private var directoryPath: String {
         let slash = path.lastIndex(of: "/") ?? path.startIndex

@@ -9,6 +9,10 @@ package struct StateLimits: Hashable, Sendable {
     package var quarantineBytes = 16_384
     /// How large a checkpoint vector may be, in bytes as stored: the tokens, the namespaces and a few bytes each.
     package var vectorBytes = 1 << 20
+    /// How large the sweep states of a cursor may be, in bytes as stored.
+    package var sweepBytes = 1 << 20
+    /// How large a chunk of a ledger may be.
+    package var chunkBytes = 1 << 20
     /// How large the body of a receipt may be.
     package var receiptBytes = 1 << 16
     /// How many receipts one principal may have; the oldest go first.

@@ -9,7 +9,7 @@ package import SyncModel
 /// and then nothing has changed. Reads throw `CancellationError` when the task is cancelled; writes are finished
 /// whatever becomes of the caller, because a client that hangs up must not undo what its backend has accepted.
 /// Times are milliseconds since 1970, from the caller's clock.
-package protocol StateStore: Sendable {
+package protocol StateStore: LedgerStore {
     /// All that is known when a pull or push begins.
     ///
     /// - Parameters:
@@ -21,6 +21,9 @@ package protocol StateStore: Sendable {
     func pullContext(principal: Principal, session: Session, presented: Cursor?) async throws -> PullContext
 
     /// Notes that the cursor came back, so that all up to its vector is on the device (number 1).
+    ///
+    /// The cursor becomes the tip of its replica if it was made from the tip, or is the replica's first. One without which
+    /// the replica has gone on stays unconfirmed: it begins a replica of its own (``PullContext/isFork``).
     ///
     /// Writes nothing if it was confirmed before and its replica was seen within the touch interval.
     ///
@@ -41,11 +44,12 @@ package protocol StateStore: Sendable {
     ///
     /// Ends the principal's receipts, and drops the oldest unconfirmed replicas over the limit with their cursors.
     ///
-    /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)`` or
-    ///   ``StateError/replicaUnknown(_:)``, each saying what the caller should do.
+    /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
+    ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)`` or ``StateError/ledgerChanged``, each saying
+    ///   what the caller should do.
     func commit(_ pull: PullCommit) async throws
 
-    /// Notes what a replica last did, at most once in the touch interval; an unknown replica is no error.
+    /// Notes what a replica last did, the same thing at most once in the touch interval; an unknown replica is no error.
     func touch(replica: ReplicaID, result: String, at now: Int64) async throws
 
     /// Notes that the backend has accepted the session's credential, at most once in the accepted interval.

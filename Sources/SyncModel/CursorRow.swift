@@ -23,11 +23,16 @@ package struct CursorRow: Hashable, Sendable {
     package var isConfirmed: Bool
     /// A digest of the table mappings under which it was made.
     package var mappingDigest: String
+    /// How many notes of pushes the principal had when the stream of this pull began: their echoes may be in it.
+    package var noted: Int64
+    /// When each request type was last compared with what the replica holds; a type without one never was.
+    package var sweeps: [String: Sweep]
 
     /// A row that no client has confirmed yet.
     package init(
         principal: Principal, cursor: Cursor, replica: ReplicaID, parent: Cursor?, vector: CheckpointVector,
-        schemaVersion: Int?, session: Session, generation: Int, isConfirmed: Bool = false, mappingDigest: String
+        schemaVersion: Int?, session: Session, generation: Int, isConfirmed: Bool = false, mappingDigest: String,
+        noted: Int64 = 0, sweeps: [String: Sweep] = [:]
     ) {
         self.principal = principal
         self.cursor = cursor
@@ -39,5 +44,7 @@ package struct CursorRow: Hashable, Sendable {
         self.generation = generation
         self.isConfirmed = isConfirmed
         self.mappingDigest = mappingDigest
+        self.noted = noted
+        self.sweeps = sweeps
     }
 }

@@ -116,6 +116,8 @@ package struct Table: Hashable, Sendable {
     package var columns: [Column] = []
     /// How a REST push writes it.
     package var calls = Calls()
+    /// Whether the gateway keeps a ledger of it for each replica: which records it holds, and with what content.
+    package var isLedgered = true
 
     /// A table of this name, still without anything.
     package init(name: String) { self.name = name }

@@ -12,12 +12,23 @@ package import SyncModel
 /// client that misses one fails before it applies anything (protocol rule 4).
 package struct AnswerWriter: Sendable {
     /// What a client is to do with the records that it has and the answer doesn't name.
-    package enum Strategy: String, CaseIterable, Sendable {
+    package enum Strategy: Hashable, Sendable {
         /// Keep them.
         case incremental
         /// Drop them, but for ones that it never pushed. Understood since 0.25 and only by apps that hand the whole
         /// answer on; others keep them (protocol rule 6).
         case replacement
+        /// Drop them in these tables, and keep them in all others.
+        case replacementOf([String])
+
+        /// Whether what the answer does not name of a table is dropped, so that deletions need not be named.
+        package func replaces(_ table: String) -> Bool {
+            switch self {
+            case .incremental: false
+            case .replacement: true
+            case .replacementOf(let tables): tables.contains(table)
+            }
+        }
     }
 
     /// The type of every answer that isn't an error.
@@ -59,10 +70,7 @@ package struct AnswerWriter: Sendable {
         writer.append(raw: "},")
         writer.append(name: dialect.timestampName)
         writer.append(cursor.rawValue)
-        if strategy != .incremental {
-            writer.append(raw: #","experimentalStrategy":"#)
-            writer.append(string: strategy.rawValue)
-        }
+        append(strategy, to: &writer)
         writer.append(raw: "}")
         appendWrapClosing(to: &writer)
         return writer.bytes
@@ -83,6 +91,21 @@ package struct AnswerWriter: Sendable {
         writer.append(raw: "}")
         appendWrapClosing(to: &writer)
         return writer.bytes
+    }
+
+    private func append(_ strategy: Strategy, to writer: inout JSONWriter) {
+        switch strategy {
+        case .incremental: break
+        case .replacement: writer.append(raw: #","experimentalStrategy":"replacement""#)
+        case .replacementOf(let tables):
+            writer.append(raw: #","experimentalStrategy":{"default":"incremental","override":{"#)
+            for (index, table) in tables.enumerated() {
+                if index > 0 { writer.append(raw: ",") }
+                writer.append(name: table)
+                writer.append(raw: #""replacement""#)
+            }
+            writer.append(raw: "}}")
+        }
     }
 
     private func appendWrapOpening(to writer: inout JSONWriter) {

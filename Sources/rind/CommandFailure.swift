@@ -24,6 +24,11 @@ struct CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as StateError: self.init(error)
+        case let error as LedgerError:
+            self.init(
+                .inputOutput,
+                "The ledger is damaged (\(error.rawValue)). 'rind replicas forget' drops it; the device then gets what "
+                    + "[pull] unknown_cursor says.")
         case PullFailure.clockBehind:
             self.init(
                 .tryAgain,

@@ -43,6 +43,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             required["spool"] = ["memory": "64KiB"]
             required["pull"] = ["max_line": "1KiB"]
         }
+        if section == "ledger", name == "rewind" { required["ledger"] = ["max_offline": "3650d"] }
+        if section == "ledger", name == "max_offline" { required["ledger"] = ["rewind": "0s"] }
         if section == "wire", name == "push_table" {
             required["table albums"] = ["request": "A", "upsert": "B"]
             required["columns albums"] = ["name": "string"]
@@ -179,6 +181,15 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),
         .size("spool", "memory", low: "64KiB", below: "63KiB", high: "16GiB", above: "17GiB"),
         .size("spool", "max", low: "1MiB", below: "1023KiB", high: "16384GiB", above: "16385GiB"),
+        KeyCase("ledger", "mode", good: ["full", "off"], bad: ["", "on", "Full", "full off"]),
+        .duration("ledger", "resweep_every", low: "0s", below: "-1ms", high: "3650d", above: "3651d"),
+        .integer("ledger", "resweep_parallel", low: 1, high: 10_000),
+        .integer("ledger", "resweep_rows", low: 0, high: 1_000_000_000),
+        .duration("ledger", "rewind", low: "0s", below: nil, high: "3650d", above: "3651d"),
+        KeyCase(
+            "ledger", "max_sweep", good: ["0%", "20%", "007%", "100%"],
+            bad: ["", "20", "%", "101%", "-1%", "+1%", "2.5%", "20 %", "٢%", "9999%"]),
+        .duration("ledger", "max_offline", low: "1d", below: "23h", high: "3650d", above: "3651d"),
         .size("limits", "body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
         .size("limits", "inflated_body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
         .size("limits", "header_bytes", low: "1KiB", below: "0B", high: "1MiB", above: "2MiB"),

@@ -169,9 +169,8 @@ import Testing
         #expect((Support.load(Support.withTable(columns: columns)).configuration != nil) == isRight)
     }
 
-    @Test func `a later section is unknown until it works`() {
-        #expect(
-            Support.messages(Support.withTable(more: "[ledger]\nmode = on\n[push]\nconflict = stream\n")).count == 2)
+    @Test func `a later key is unknown until it works`() {
+        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nsend = row\n")).count == 2)
     }
 }
 
@@ -205,6 +204,7 @@ import Testing
             ([:], "name = string x"), ([:], "name = json"), ([:], "name = string since 2"),
             ([:], "name = string name in AlbumV1"),
             ([:], "name = string name | \"x\""), (["parent": "name albums"], "name = string"),
+            (["ledger": "off"], "name = string"),
         ] as [([String: String], String)])
     func `another mapping has another description`(lines: [String: String], columns: String) throws {
         #expect(try description(lines, columns: columns) != description())

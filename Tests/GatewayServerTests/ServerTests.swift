@@ -85,7 +85,8 @@ import Testing
                     await group.triggerGracefulShutdown()
                     // An idle connection ends at once.
                     #expect(try await idle.readToEnd() == "")
-                    await #expect(throws: (any Error).self) { try await RawClient.connect(to: port) { _ in } }
+                    // The listener closes beside the connections: before that somebody may still get in.
+                    while (try? await RawClient.connect(to: port) { _ in }) != nil { await Task.yield() }
                     goOn.open()
                     let answer = try RawAnswer(try await client.readToEnd())
                     #expect(answer.status == 200 && answer.field("Connection") == "close" && answer.rest == "{}")

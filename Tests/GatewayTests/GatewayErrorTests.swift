@@ -35,6 +35,8 @@ import Testing
             error: BackendError.transport(.connect("x")), status: 502, code: "backend.connect", retryAfter: 5),
         Case(error: BackendError.refused(status: 400), status: 502, code: "backend.refused"),
         Case(error: StateError.closed, status: 500, code: "state.closed"),
+        Case(error: StateError.busy, status: 503, code: "state.busy", retryAfter: 5),
+        Case(error: StateError.ledgerChanged, status: 503, code: "state.ledger_changed", retryAfter: 1),
         Case(error: SpoolError.diskFull, status: 503, code: "spool.disk_full", retryAfter: 30),
         Case(error: SpoolError.tooLarge, status: 500, code: "spool.too_large"),
         Case(error: LockError.queueFull, status: 429, code: "limit.queue", retryAfter: 5),

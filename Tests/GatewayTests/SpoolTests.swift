@@ -42,6 +42,28 @@ import Testing
         #expect(try await contents(spool, step: step) == expected)
     }
 
+    @Test(arguments: Sizes.all, [0, 1, 4, 9, 10])
+    func `what is cut off is forgotten and what comes then stands in its place`(_ sizes: Sizes, _ kept: Int)
+        async throws
+    {
+        let spool = Spool(limits: Self.limits(memory: sizes.memory, total: 900), writeSize: sizes.write)
+        var expected: [UInt8] = []
+        for number in 0..<10 {
+            let chunk = [UInt8](repeating: UInt8(number), count: 70 + number)
+            try await spool.append(chunk)
+            if number < kept { expected += chunk }
+        }
+        await #expect(throws: SpoolError.tooLarge) { try await spool.append([UInt8](repeating: 99, count: 400)) }
+        try await spool.cut(to: UInt64(expected.count))
+        #expect(spool.length == UInt64(expected.count) && spool.memoryLength <= UInt64(sizes.memory))
+        for number in 20..<23 {
+            let chunk = [UInt8](repeating: UInt8(number), count: 50)
+            #expect(try await spool.append(chunk) == UInt64(expected.count))
+            expected += chunk
+        }
+        #expect(try await contents(spool, step: 33) == expected)
+    }
+
     @Test func `more than the limit is refused and nothing of it is kept`() async throws {
         let spool = Spool(limits: Self.limits(memory: 10, total: 100))
         try await spool.append([UInt8](repeating: 1, count: 90))

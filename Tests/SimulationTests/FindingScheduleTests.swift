@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [0, 1])
     func `1: a reset reaches both devices, whichever pulls first`(_ first: Int) async throws {
         let world = try await Self.settled()
-        try await world.perform(.reset(0))
+        try await world.perform(.mishap(.reset, 0, 0))
         #expect(try await world.sync(first).plan?.restart == .reset)
         #expect(try await world.sync(1 - first).plan?.restart == .olderGeneration)
         #expect(world.difference() == nil)
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `1: a crash right after the reset was acknowledged loses it for nobody`() async throws {
         let world = try await Self.settled()
-        try await world.perform(.reset(0))
+        try await world.perform(.mishap(.reset, 0, 0))
         let pull = world.beginPull(0)
         try await world.run(pull) { if case .acknowledgeReset = $0 { true } else { false } }
         try await pull.step()
@@ -53,7 +53,7 @@ import Testing
     @Test func `2: the first sync of another device does not swallow a reset`() async throws {
         let world = Self.world()
         _ = try await world.sync(0)
-        try await world.perform(.reset(0))
+        try await world.perform(.mishap(.reset, 0, 0))
         #expect(try await world.sync(1).plan?.delivery == .first)
         #expect(try await world.sync(0).plan?.restart == .olderGeneration)
         #expect(world.difference() == nil)
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `3: a device that logs in anew still gets the reset of its old session`() async throws {
         let world = try await Self.settled()
-        try await world.perform(.reset(0))
+        try await world.perform(.mishap(.reset, 0, 0))
         try await world.perform(.logInAnew(device: 0))
         #expect(try await world.sync(0).plan?.restart == .otherSession)
         #expect(try await world.sync(1).plan?.restart == .reset)

@@ -26,7 +26,7 @@ import Testing
             #expect(context.row == first)
             #expect(context.newest?.rawValue == 100)
             #expect(context.newestOfReplica?.rawValue == 100)
-            #expect(!context.hasConfirmedSuccessor)
+            #expect(!context.isFork)
 
             let second = try row(200, parent: 100, vector: [:])
             try await store.proceed(second)
@@ -83,32 +83,62 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `confirming a cursor makes its parent a fork point and its replica confirmed`(
+    func `a replica goes on with the cursor that came back and its parent is a fork point from then on`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
             try await store.begin(row(100))
             try await store.proceed(row(200, parent: 100))
-            #expect(try await !store.context(100).hasConfirmedSuccessor)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [false])
+            #expect(try await !store.context(100).isFork)
+            #expect(try await !store.context(200).isFork)
+            #expect(try await store.context(200).row?.isConfirmed == false)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(100)])
             try await store.confirm(principal: alice, cursor: cursor(200), at: now)
             #expect(try await store.context(200).row?.isConfirmed == true)
-            #expect(try await store.context(100).row?.isConfirmed == false)
-            #expect(try await store.context(100).hasConfirmedSuccessor)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true])
+            #expect(try await store.context(100).isFork)
+            #expect(try await !store.context(200).isFork)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(200)])
         }
     }
 
     @Test(arguments: StateBacking.all)
-    func `an unconfirmed sibling is no fork and a fork is a replica of its own`(backing: StateBacking) async throws {
+    func `a replica is confirmed when its first cursor comes back`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [false])
+            await #expect(throws: StateError.replicaForked(ReplicaID(rawValue: 1))) {
+                try await store.commit(PullCommit(row: try row(200, parent: 100), replica: .existing, now: now))
+            }
+            try await store.confirm(principal: alice, cursor: cursor(100), at: now)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true])
+            // Also that of a fork, whose first cursor has a parent elsewhere.
+            try await store.begin(row(200, replica: 2, parent: 100))
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true, true])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a sibling that did not come back first begins a replica of its own`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100))
             try await store.confirm(principal: alice, cursor: cursor(100), at: now)
             try await store.proceed(row(200, parent: 100))
             try await store.proceed(row(201, parent: 100))
-            #expect(try await !store.context(100).hasConfirmedSuccessor)
+            #expect(try await !store.context(100).isFork)
             try await store.confirm(principal: alice, cursor: cursor(201), at: now)
-            #expect(try await store.context(100).hasConfirmedSuccessor)
+            #expect(try await store.context(100).isFork)
+            #expect(try await store.context(200).isFork)
+            // Presenting it changes nothing of the line.
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            #expect(try await store.context(200).row?.isConfirmed == false)
+            #expect(try await !store.context(201).isFork)
+            for parent: Int64? in [100, 200, nil] {
+                await #expect(throws: StateError.replicaForked(ReplicaID(rawValue: 1))) {
+                    let pull = PullCommit(row: try row(300, parent: parent), replica: .existing, now: now)
+                    try await store.commit(pull)
+                }
+            }
             try await store.begin(row(300, replica: 2, parent: 100))
             #expect(try await store.context(300).row?.parent?.rawValue == 100)
             #expect(try await store.context(201).newestOfReplica?.rawValue == 201)

@@ -18,13 +18,15 @@ import Testing
                 sql: """
                     BEGIN;
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
-                    INSERT INTO principal SELECT i, printf('p%d', i), 10000, 0 FROM n;
+                    INSERT INTO principal (id, digest, newest, last_seen) SELECT i, printf('p%d', i), 10000, 0 FROM n;
                     INSERT INTO session SELECT id, id, 'f0', 0, NULL, NULL, 0 FROM principal;
-                    INSERT INTO replica SELECT id, id, 1, 0, 0, '' FROM principal;
+                    INSERT INTO replica (id, principal, confirmed, first_seen, last_seen, tip)
+                        SELECT id, id, 1, 0, 0, 9900 + CASE id WHEN 1 THEN 100 ELSE id - 1 END FROM principal;
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
                     INSERT INTO vector SELECT i, CAST(i AS BLOB), CAST('1:a,' || length(i) || ':' || i || ',' AS BLOB)
                         FROM n;
-                    INSERT INTO cursor SELECT 1 + id % 100, id, 1 + id % 100, CASE WHEN id > 100 THEN id - 100 END, id,
+                    INSERT INTO cursor (principal, cursor, replica, parent, vector, schema_version, session, generation,
+                        confirmed, mapping) SELECT 1 + id % 100, id, 1 + id % 100, CASE WHEN id > 100 THEN id - 100 END, id,
                         NULL, 1 + id % 100, 0, 1, 'm1' FROM vector;
                     COMMIT;
                     """)
@@ -53,8 +55,9 @@ import Testing
                     row: row(20_000 + index, of: someone, replica: 1_000 + index, generation: 1), replica: .new,
                     quarantined: [line], now: now))
         }
-        try await store.proceed(row(20_100, of: someone, replica: 7, generation: 1))
+        try await store.proceed(row(20_100, of: someone, replica: 7, parent: 9_906, generation: 1))
         try await store.touch(replica: ReplicaID(rawValue: 8), result: "x", at: now)
+        try await exerciseLedger(store, someone)
         _ = try await store.quarantined(limit: 10)
         _ = try await store.quarantineCounts()
         _ = try await store.replicas(of: someone, after: nil, limit: 10)
@@ -64,6 +67,43 @@ import Testing
         #expect(collected.cursors == 4_999)
         #expect(collected.replicas == 98)
         #expect(collected.principals == 98)
+    }
+
+    /// Every operation of the ledger once or more.
+    private static func exerciseLedger(_ store: SQLiteStateStore, _ someone: Principal) async throws {
+        func pull(_ value: Int64, parent: Int64?, _ ledger: LedgerCommit) throws -> PullCommit {
+            PullCommit(
+                row: try row(value, of: someone, replica: 5_000, parent: parent, generation: 1),
+                replica: parent == nil ? .new : .existing, now: now, ledger: ledger)
+        }
+        let layer = try await store.stageLayer(at: now)
+        try await store.stage(TestLedger.chunks([1: 1, 2: 1]), in: layer)
+        var first = try pull(20_200, parent: nil, .staged(layer, counts: TestLedger.count([1: 1, 2: 1])))
+        first.row.sweeps = ["A": Sweep(doneAt: now, mapping: "m")]
+        try await store.commit(first)
+        for value: Int64 in [20_201, 20_202, 20_203] {
+            try await store.confirm(principal: someone, cursor: cursor(value - 1), at: now)
+            try await store.commit(pull(value, parent: value - 1, TestLedger.commit([2: 2])))
+        }
+        try await store.commit(pull(20_204, parent: 20_202, .copied(from: cursor(20_203))))
+        try await store.confirm(principal: someone, cursor: cursor(20_203), at: now)
+        let outline = try #require(try await store.context(20_203, of: someone).ledger)
+        _ = try await store.ledgerChunk(layer: layer, table: TestLedger.table, holding: TestLedger.hash(2))
+        _ = try await store.ledgerChunks(of: outline.layers, limit: 9)
+        _ = try await store.ledgerCounts(of: outline.layers)
+        _ = try await store.ledgers(of: someone)
+        _ = try await store.ledger(of: outline.replica)
+        _ = try await store.fold(outline, [20_203, 20_202, 20_201], finished: 20_203)
+        try await store.note([PushNote(table: "t", id: "1", state: .held)], principal: someone, at: 1)
+        _ = try await store.hasMorePushNotes(than: 9, of: someone, after: 0)
+        _ = try await store.pushNote(of: someone, table: "t", id: "1")
+        _ = try await store.pushNotes(of: someone, after: 0, limit: 100)
+        try await store.acceptDeletions(replica: outline.replica, at: now)
+        try await store.resync(replica: outline.replica, at: now)
+        var retention = Retention(now: now, seenBefore: 0, undoBefore: 20_202)
+        retention.stagedBefore = now + 1
+        _ = try await store.collect(retention)
+        _ = try await store.forget(replica: outline.replica)
     }
 
     @Test func `with ten thousand cursors no statement reads a whole table`() async throws {
@@ -90,7 +130,8 @@ import Testing
                     statement.setUncheckedArguments([])
                     return try Row.fetchAll(statement).map { $0["detail"] as String }
                 }
-                for step in plan where step.hasPrefix("SCAN") {
+                // The steps of a ledger, at most as many as there are deltas.
+                for step in plan where step.hasPrefix("SCAN") && step != "SCAN chain" {
                     // Both read an index of at most quarantineEntries rows, for the operator or in its order.
                     #expect(step.hasPrefix("SCAN quarantine USING"), "\(text)\n\(plan)")
                 }
@@ -118,7 +159,7 @@ import Testing
                     try await store.confirm(principal: alice, cursor: cursor(1), at: now + later)
                     try await store.markAccepted(principal: alice, session: phone, at: now + later)
                     try await store.setPosition(.at(row(1).vector), principal: alice, session: phone, at: now + later)
-                    try await store.touch(replica: ReplicaID(rawValue: 1), result: "idle", at: now + later)
+                    try await store.touch(replica: ReplicaID(rawValue: 1), result: "pull", at: now + later)
                     try await store.dropReceipts(principal: alice)
                     try await store.check(thoroughly: false)
                     _ = try await store.collect(Retention(now: now, seenBefore: 0))
@@ -148,6 +189,82 @@ import Testing
                 _ = try await store.collect(Retention(now: now + 1, seenBefore: now + 1))
                 #expect(try vectors() == 0)
             }
+        }
+    }
+}
+
+/// What reading a ledger costs, however large it is.
+@Suite struct LedgerCostTests {
+    /// A replica whose base has this many records, 25 bytes each.
+    private static func fill(_ store: SQLiteStateStore, records: Int) async throws -> LayerID {
+        let perChunk = 671
+        let layer = try await store.stageLayer(at: now)
+        for begin in stride(from: 0, to: records, by: perChunk * 64) {
+            let firsts = stride(from: begin, to: min(begin + perChunk * 64, records), by: perChunk)
+            try await store.stage(
+                firsts.map { first in
+                    LedgerChunk(
+                        table: "assets", first: IDHash(low: 0, high: UInt64(first)), entries: perChunk,
+                        bytes: Array(repeating: 7, count: 4 + min(perChunk, records - first) * 25))
+                }, in: layer)
+        }
+        try await store.commit(
+            PullCommit(row: row(100), replica: .new, now: now, ledger: .staged(layer, counts: [:])))
+        for value: Int64 in 101...110 { try await store.proceed(row(value, parent: value - 1), [1: 1]) }
+        try await store.confirm(principal: alice, cursor: cursor(110), at: now)
+        return layer
+    }
+
+    /// The statements of a pull that looks ten records up and commits as many.
+    private static func pull(_ records: Int, _ path: String) async throws -> [String] {
+        let statements = NIOLockedValueBox<[String]>([])
+        let options = SQLiteStateStore.Options.with {
+            $0.trace = { sql in statements.withLockedValue { $0.append(sql) } }
+        }
+        return try await withSQLite(path, options: options) { store in
+            let layer = try await fill(store, records: records)
+            statements.withLockedValue { $0 = [] }
+            let outline = try await store.outline(110)
+            #expect(outline.deltaChunks == 10)
+            #expect(try await store.ledgerChunks(of: outline.layers, limit: 9).large == [layer])
+            for index in 0..<10 {
+                let id = IDHash(low: 9, high: UInt64(records / 10 * index))
+                let found = try #require(try await store.ledgerChunk(layer: layer, table: "assets", holding: id))
+                #expect(found.chunk.first <= id)
+                #expect(found.chunk.bytes.count <= 4 + 671 * 25)
+            }
+            try await store.proceed(row(111, parent: 110), [1: 2])
+            return statements.withLockedValue { $0 }
+        }
+    }
+
+    @Test func `with a million records a small pull runs the same statements as with twenty thousand`() async throws {
+        try await withTemporaryDirectory { directory in
+            let few = try await Self.pull(20_000, directory + "/few.db")
+            let many = try await Self.pull(1_000_000, directory + "/many.db")
+            #expect(few == many)
+            #expect(many.count < 120)
+            // And each of them goes straight to its rows.
+            try sqlite(directory + "/many.db") { db in
+                for sql in Set(many) where sql.hasPrefix("SELECT") && sql.contains("FROM chunk") {
+                    let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+                    statement.setUncheckedArguments([])
+                    let plan = try Row.fetchAll(statement).map { $0["detail"] as String }
+                    #expect(plan.allSatisfy { $0.hasPrefix("SEARCH chunk USING INDEX") }, "\(sql)\n\(plan)")
+                }
+            }
+        }
+    }
+
+    @Test func `a record of 25 bytes takes at most 26 in the file`() async throws {
+        try await withTemporaryDirectory { directory in
+            let records = 200_000
+            let path = directory + "/state.db"
+            try await withSQLite(path) { _ in }
+            let empty = try contents(path).count
+            _ = try await withSQLite(path) { try await Self.fill($0, records: records) }
+            let bytes = Double(try contents(path).count - empty) / Double(records)
+            #expect((25..<26).contains(bytes), "\(bytes)")
         }
     }
 }

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a state has one user`() async throws {
+    @Test func `7: a state has one gateway, so that no other one moves checkpoints behind its back`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try FileManager.default.createSymbolicLink(atPath: directory + "/link.db", withDestinationPath: "state.db")
@@ -71,7 +71,7 @@ import Testing
                     await #expect(throws: inUse) { try await SQLiteStateStore.open(path: other) }
                 }
                 try await store.begin(row(1))
-                #expect(try await SQLiteStateStore.inspect(path: path) == 1)
+                #expect(try await SQLiteStateStore.inspect(path: path) == 2)
                 try await store.check(thoroughly: false)
             }
             #expect(await codeOfOpening(path) == nil)

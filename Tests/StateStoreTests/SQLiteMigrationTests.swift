@@ -26,11 +26,16 @@ import Testing
                     session: phone, generation: 2, isConfirmed: true, mappingDigest: "m1")
                 #expect(context.row == expected)
                 #expect(context.newest?.rawValue == 1_700_000_000_005)
+                // What has come back is the tip, and nothing is known of what the device holds.
+                #expect(!context.isFork)
+                #expect(context.ledger == LedgerOutline(replica: ReplicaID(rawValue: 42)))
+                #expect(!context.hasLedgers)
                 #expect(context.session == SessionRow(generation: 3, acceptedAt: 1_700_000_000_001))
                 let receipt = try await store.receipt(principal: alice, digest: "d1", at: 1_700_000_000_003)
                 #expect(receipt == Receipt(status: 200, contentType: "application/json", body: [0x7B, 0x7D]))
                 let replicas = try await store.replicas(of: nil, after: nil, limit: 9)
                 #expect(replicas.map(\.lastResult) == ["pull, 3 records"])
+                #expect(replicas.map(\.tip) == [try cursor(1_700_000_000_000)])
                 let entry = try #require(try await store.quarantined(limit: 9).first)
                 #expect(entry.line.reason == .unsafeID)
                 #expect(entry.line.id == "a/b")
@@ -38,6 +43,25 @@ import Testing
                 #expect(entry.count == 7)
                 #expect(try await store.quarantineCounts().dropped == 5)
                 #expect(try await store.newestCursor()?.rawValue == 1_700_000_000_009)
+            }
+        }
+    }
+
+    @Test func `the devices of a state of schema version 1 go on and get their ledgers`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try sqlite(path) { db in
+                try db.execute(sql: VersionOne.schema)
+                try db.execute(sql: VersionOne.rows)
+            }
+            try await withSQLite(path) { store in
+                let (old, new): (Int64, Int64) = (1_700_000_000_000, 1_700_000_000_010)
+                try await store.confirm(principal: alice, cursor: cursor(old), at: now)
+                try await store.proceed(row(new, replica: 42, parent: old, generation: 3), [1: 1])
+                #expect(try await store.outline(new).isExact)
+                #expect(try await store.view(new) == [1: 1])
+                #expect(try await !store.outline(old).isExact)
+                try await store.check(thoroughly: true)
             }
         }
     }
@@ -65,7 +89,7 @@ import Testing
             let path = directory + "/state.db"
             try await withSQLite(path) { try await $0.begin(row(1)) }
             let step = SchemaMigration(
-                number: 2, sql: "ALTER TABLE replica ADD COLUMN note TEXT; UPDATE replica SET note = 'moved';")
+                number: 3, sql: "ALTER TABLE replica ADD COLUMN note TEXT; UPDATE replica SET note = 'moved';")
             for _ in 0..<2 {
                 try await withSQLite(path, options: .with { $0.migrations.append(step) }) { store in
                     let row = try await store.context(1).row
@@ -77,7 +101,7 @@ import Testing
             // And the version before it does not touch the file.
             let before = try contents(path)
             #expect(await codeOfOpening(path) == "state.schema_newer")
-            await #expect(throws: StateError.schemaNewer(found: 2, known: 1)) {
+            await #expect(throws: StateError.schemaNewer(found: 3, known: 2)) {
                 _ = try await SQLiteStateStore.inspect(path: path)
             }
             #expect(try contents(path) == before)
@@ -92,7 +116,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { try await $0.begin(row(1)) }
-            let broken = SchemaMigration(number: 2, sql: sql)
+            let broken = SchemaMigration(number: 3, sql: sql)
             #expect(await codeOfOpening(path, options: .with { $0.migrations.append(broken) }) == "state.failed")
             try await withSQLite(path) { store in
                 #expect(try await store.context(1).row != nil)

@@ -66,8 +66,9 @@ extension StateStore {
         try await commit(PullCommit(row: row, replica: .new, quarantined: quarantined, now: time))
     }
 
-    /// A later pull of a known replica.
+    /// A later pull of a known replica, which presents the parent first.
     func proceed(_ row: CursorRow, at time: Int64 = now) async throws {
+        if let parent = row.parent { try await confirm(principal: row.principal, cursor: parent, at: time) }
         try await commit(PullCommit(row: row, replica: .existing, now: time))
     }
 

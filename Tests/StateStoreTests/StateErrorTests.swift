@@ -10,13 +10,16 @@ import Testing
         [
             (.open(path: "/s", reason: "permission denied"), "state.open", false),
             (.inUse(path: "/s", holder: "7"), "state.in_use", false), (.notRind(path: "/s"), "state.not_rind", false),
-            (.schemaNewer(found: 9, known: 1), "state.schema_newer", false), (.corrupt("x"), "state.corrupt", false),
+            (.schemaNewer(found: 9, known: 1), "state.schema_newer", false),
+            (.schemaOlder(found: 1, known: 2), "state.schema_older", false), (.corrupt("x"), "state.corrupt", false),
             (.full, "state.full", true), (.busy, "state.busy", true), (.readOnly, "state.read_only", false),
             (.replaced(path: "/s"), "state.replaced", false), (.io("x"), "state.io", true),
             (.closed, "state.closed", false), (.cursorTaken(newest: try cursor(1)), "state.cursor_taken", true),
             (.cursorUnknown(try cursor(1)), "state.cursor_unknown", true),
             (.replicaUnknown(ReplicaID(rawValue: 1)), "state.replica_unknown", true),
             (.generationChanged(current: 1), "state.generation_changed", true),
+            (.ledgerChanged, "state.ledger_changed", true),
+            (.replicaForked(ReplicaID(rawValue: 1)), "state.replica_forked", true),
             (.tooLarge("vector"), "state.too_large", false), (.invalid("key"), "state.invalid", false),
             (.failed("x"), "state.failed", false),
         ]

@@ -108,8 +108,8 @@ enum ImportTable {
             "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
-            "Curl", "DemoBackend", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
-            "NIOCore", "NIOPosix", "StateStore", "SyncModel", "rind",
+            "Curl", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "rind",
         ],
         "SimulationTests": ["GatewayTesting", "JSONBytes", "SyncEngine", "SyncModel"],
         "TidyTests": [],

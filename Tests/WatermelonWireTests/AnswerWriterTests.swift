@@ -47,6 +47,17 @@ import WatermelonWire
             String(decoding: AnswerWriter(dialect: dialect).pushAnswer(), as: UTF8.self) == #"{"result":{"data":{}}}"#)
     }
 
+    @Test func `some tables alone are replaced, the others are not`() throws {
+        let text = try answer(WireDialect(), strategy: .replacementOf(["tags", "notes"]))
+        let expected =
+            #""experimentalStrategy":{"default":"incremental","override":{"tags":"replacement","notes":"replacement"}}}"#
+        #expect(text.hasSuffix(expected))
+        let strategy = AnswerWriter.Strategy.replacementOf(["tags"])
+        #expect(strategy.replaces("tags") && !strategy.replaces("tasks"))
+        #expect(
+            AnswerWriter.Strategy.replacement.replaces("tasks") && !AnswerWriter.Strategy.incremental.replaces("tasks"))
+    }
+
     @Test func `a push is answered with the ids that were rejected`() {
         let writer = AnswerWriter(dialect: WireDialect())
         #expect(writer.pushAnswer() == Array("{}".utf8))

@@ -21,6 +21,9 @@ extension GatewayError {
         case let error as BackendError: self.init(error)
         case let error as StateError: self.init(error)
         case let error as SpoolError: self.init(error)
+        case let error as LedgerError:
+            self.init(status: 500, code: error.rawValue, message: "This device cannot sync. Please contact support.")
+        case is DamagedRun: self.init(SpoolError.file(operation: "merge", errno: 0))
         case let error as LockError: self.init(error)
         case let error as StreamIntake.Failure:
             self.init(
@@ -86,7 +89,7 @@ extension GatewayError {
         self.init(
             status: error.isTransient ? 503 : 500, code: error.code,
             message: "The server cannot keep track of syncs right now. Please try again later.",
-            retryAfter: error.isTransient ? 5 : nil, cause: error.description)
+            retryAfter: error.isContention ? 1 : error.isTransient ? 5 : nil, cause: error.description)
     }
 
     private init(_ error: SpoolError) {

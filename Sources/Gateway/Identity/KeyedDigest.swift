@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import SyncEngine
 
 /// Digests that only the holder of `[identity] key` can make, so that the state tells nothing about who its users are.
 struct KeyedDigest: Sendable {
@@ -31,6 +32,12 @@ struct KeyedDigest: Sendable {
         let bytes = Array(code(purpose, []))
         func word(_ first: Int) -> UInt64 { bytes[first..<first + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         return (word(0), word(8))
+    }
+
+    /// What ids are hashed with, for compaction and ledgers.
+    var hashKey: SipHash.Key {
+        let words = derivedKey(.idHash)
+        return SipHash.Key(words.0, words.1)
     }
 
     private func code(_ purpose: Purpose, _ parts: some Sequence<[UInt8]>) -> HMAC<SHA256>.MAC {

@@ -14,15 +14,19 @@ final class Occupancy: Sendable {
     ///
     /// - Throws: ``GatewayError`` with 503 where the limit is reached; nothing is counted then.
     func enter() throws {
-        let isFree = count.withLockedValue { count in
-            guard count < maximum else { return false }
-            count += 1
-            return true
-        }
-        guard isFree else {
+        guard tryEnter() else {
             throw GatewayError(
                 status: 503, code: "limit.pulls", message: "The server is busy. Please try again in a moment.",
                 retryAfter: 2)
+        }
+    }
+
+    /// Counts one more where there is room; false where there is none.
+    func tryEnter() -> Bool {
+        count.withLockedValue { count in
+            guard count < maximum else { return false }
+            count += 1
+            return true
         }
     }
 

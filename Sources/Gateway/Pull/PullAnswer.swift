@@ -13,7 +13,7 @@ package struct PullAnswer: Sendable {
     package var contentType: String { AnswerWriter.contentType }
 
     let cursor: Cursor
-    let delivery: PullDelivery
+    let strategy: AnswerWriter.Strategy
     /// The tables that the client has, each with its place in the schema.
     let tables: [(place: Int, name: String)]
     /// What goes out; nil where nothing has changed.
@@ -30,24 +30,22 @@ package struct PullAnswer: Sendable {
         var pending = writer.opening
         for (index, table) in tables.enumerated() {
             pending += writer.tableOpening(table.name, isFirst: index == 0)
-            let records = SegmentKey(table: table.place, isDeletions: false)
-            if delivery == .first { try await write(records, after: &pending, to: sink) }
+            try await write(.created, of: table.place, after: &pending, to: sink)
             pending += AnswerWriter.updatedOpening
-            if delivery != .first { try await write(records, after: &pending, to: sink) }
+            try await write(.updated, of: table.place, after: &pending, to: sink)
             pending += AnswerWriter.deletedOpening
-            if delivery == .later {
-                try await write(SegmentKey(table: table.place, isDeletions: true), after: &pending, to: sink)
-            }
+            if !strategy.replaces(table.name) { try await write(.deleted, of: table.place, after: &pending, to: sink) }
             pending += AnswerWriter.tableClosing
         }
-        pending += writer.closing(cursor: cursor, strategy: delivery == .replacement ? .replacement : .incremental)
+        pending += writer.closing(cursor: cursor, strategy: strategy)
         try await sink(pending)
     }
 
     private func write(
-        _ key: SegmentKey, after pending: inout [UInt8], to sink: ([UInt8]) async throws -> Void
+        _ array: AnswerArray, of table: Int, after pending: inout [UInt8],
+        to sink: ([UInt8]) async throws -> Void
     ) async throws {
-        try await spool?.forEachPiece(of: key) { piece in
+        try await spool?.forEachPiece(of: table, array: array) { piece in
             // Small pieces travel together, large ones without a copy.
             if piece.count < 16 * 1_024 {
                 pending += piece

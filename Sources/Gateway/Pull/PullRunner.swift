@@ -19,11 +19,28 @@ struct PullRunner {
     /// The spool of an earlier pull with the same cursor.
     let kept: KeptSpools.Entry?
 
-    private var spooler: StreamSpooler
-    /// Whether this pull has streamed; a kept spool that was offered may turn out not to fit.
-    private var hasStreamed = false
-    private var finished: FinishedSpool?
-    private var figures = SyncFigures()
+    var spooler: StreamSpooler
+    /// What goes out of what was streamed, once it is settled.
+    var finished: FinishedSpool?
+    /// What the pull adds to the ledger, once it is settled; nil where a kept spool is the answer.
+    var layer: LedgerCommit?
+    var settledReport: SettlementReport?
+    /// The ledgers that it was settled with, and their versions.
+    var ledgersRead: [ReplicaID: Int] = [:]
+    /// The presented cursor as the state knows it, and the ledger as it sees it.
+    private(set) var presentedRow: CursorRow?
+    var outline: LedgerOutline?
+    /// The ledgers that were looked at last, and whether what cannot be read of them is passed over.
+    var consulted: [LedgerOutline] = []
+    var skipsDamage = false
+    /// How many lines had come when the comparison of a whole type began.
+    private(set) var sweepBegan: UInt64?
+    private var isSweeping = false
+    /// What had come by then, to go back to where the comparison fails, and why it did.
+    private var beforeSweep: (spooler: StreamSpooler, length: SpoolLength)?
+    private var sweepFailure: (any Error)?
+    private var droppedSweep = ""
+    var figures = SyncFigures()
 
     init(
         services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection,
@@ -48,8 +65,24 @@ struct PullRunner {
     }
 
     /// Runs the pull to its end.
+    ///
+    /// Why it failed is noted for the operator, about once a minute for each replica.
     mutating func run() async throws -> PullAnswer {
+        do {
+            return try await runMachine()
+        } catch {
+            if let replica = presentedRow?.replica, !(error is CancellationError) {
+                let code = GatewayError(error).code
+                try? await services.store.touch(
+                    replica: replica, result: "pull failed: \(code)", at: services.clock.now)
+            }
+            throw error
+        }
+    }
+
+    private mutating func runMachine() async throws -> PullAnswer {
         var machine = PullMachine(query: query, settings: services.pullSettings)
+        defer { if isSweeping { services.sweeping.leave() } }
         var action = machine.begin()
         while true {
             switch action {
@@ -57,7 +90,13 @@ struct PullRunner {
             case .fail(let failure): throw failure
             default:
                 try Task.checkCancellation()
-                action = machine.handle(try await perform(action))
+                do {
+                    action = machine.handle(try await perform(action))
+                } catch {
+                    guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
+                    sweepFailure = error
+                    action = machine.handle(.sweepFailed)
+                }
             }
         }
     }
@@ -65,6 +104,14 @@ struct PullRunner {
     private mutating func perform(_ action: PullAction) async throws -> PullEvent {
         switch action {
         case .loadContext: return .context(try await loadContext())
+        case .foldLedger:
+            return try await readingLedger {
+                try await $0.foldLedger()
+                return .done
+            }
+        case .beginSweep(let type): return .sweepGranted(beginSweep(type))
+        case .dropSweep(let type, let failures): try await dropSweep(type, failures: failures)
+        case .settle(let plan): return try await readingLedger { .settled(try await $0.settle(plan)) }
         case .confirm(let cursor):
             try await services.store.confirm(principal: query.principal, cursor: cursor, at: services.clock.now)
         case .storePosition(let position):
@@ -109,10 +156,54 @@ struct PullRunner {
             // The cursor is worth nothing here, but the operator may want to know (finding 26).
             logger.warning("a cursor of another principal was presented: does the credential rotate?")
         }
+        presentedRow = context.row
+        outline = context.ledger
+        var ledger = try await ledgerContext(
+            context.ledger, acceptedAt: context.acceptedAt, resyncAt: context.resyncAt)
+        if let row = context.row, try await hasTooManyNotes(since: row, sequence: context.sequence) {
+            ledger.isExact = false
+        }
         return SyncEngine.PullContext(
-            row: context.row, hasConfirmedSuccessor: context.hasConfirmedSuccessor,
+            row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
-            session: context.session)
+            session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
+            ledger: ledger, now: services.clock.now)
+    }
+
+    /// Takes a place among the pulls that compare a whole request type, where there is one.
+    private mutating func beginSweep(_ type: String) -> Bool {
+        isSweeping = services.sweeping.tryEnter()
+        guard isSweeping else { return false }
+        sweepBegan = UInt64(spooler.counts.lines)
+        beforeSweep = (spooler, spooler.length)
+        figures.sweep = type
+        return true
+    }
+
+    /// Whether an error is about what a stream brings, rather than about the state.
+    private static func isOfStream(_ error: any Error) -> Bool {
+        error is BackendError || error is StreamIntake.Failure || error is SpoolError || error is DamagedRun
+    }
+
+    /// Goes back to what had come when the comparison began.
+    private mutating func dropSweep(_ type: String, failures: Int) async throws {
+        guard let before = beforeSweep.take() else { preconditionFailure("no comparison is under way") }
+        let error = GatewayError(sweepFailure ?? PullFailure.streamBroken)
+        logger.error(
+            "a type could not be compared, and the pull goes on without it",
+            metadata: [
+                "code": "ledger.sweep_failed", "type": "\(type)", "because": "\(error.code)",
+                "error": "\(error.cause ?? "")", "failures": "\(failures)",
+                "replica": "\(presentedRow?.replica.description ?? "")",
+                "retry_after": "\(SweepSchedule.pause(after: failures) / 60_000) min",
+            ])
+        spooler = before.spooler
+        try await spooler.cut(to: before.length)
+        sweepBegan = nil
+        figures.sweep = nil
+        droppedSweep = "comparing \(type) failed (\(error.code)); "
+        isSweeping = false
+        services.sweeping.leave()
     }
 
     /// Streams into the spool; an interruption is reported, a refusal is thrown.
@@ -121,10 +212,9 @@ struct PullRunner {
     ) async throws -> StreamReport {
         if afresh {
             spooler = services.makeSpooler(projection)
-        } else {
-            figures.resumes += 1
+            sweepBegan = nil
+            beforeSweep = nil
         }
-        hasStreamed = true
         spooler.beginRequest()
         do {
             let stream = try await backend.openStream(types: types, vector: vector, identity.forwarded)
@@ -138,21 +228,37 @@ struct PullRunner {
         } catch let error as BackendError where error.isWorthResuming {
             logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
         }
-        return spooler.report()
+        let report = spooler.report()
+        if report.end == .broken { figures.resumes += 1 }
+        return report
     }
 
     private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
-        // Whatever can fail has failed before the client's place is written.
-        if hasStreamed, finished == nil { finished = try await spooler.finish() }
         do {
             try await services.store.commit(
                 PullCommit(
                     row: row, replica: isNewReplica ? .new : .existing, quarantined: spooler.quarantined,
-                    result: "pull", now: services.clock.now))
+                    result: resultText, now: services.clock.now, ledger: ledgerCommit,
+                    ledgersRead: layer == nil ? [:] : ledgersRead, clientVersion: query.schemaVersion))
         } catch StateError.cursorTaken(let newest) {
             return .cursorTaken(newest: newest)
         }
+        if let settledReport { tell(settledReport, of: row.replica) }
         return .done
+    }
+
+    /// What the replica "last did", for the operator.
+    private var resultText: String {
+        guard layer != nil, let finished else { return "pull: repeated" }
+        let counts = AnswerArray.allCases.map { "\(finished.count($0)) \($0.rawValue)" }
+        return "pull: " + droppedSweep + counts.joined(separator: ", ")
+    }
+
+    /// What the commit does with the ledger; a repeated answer is backed by the layer that it had the first time.
+    private var ledgerCommit: LedgerCommit {
+        if let layer { return layer }
+        guard services.pullSettings.sweeps != nil, let kept else { return .none }
+        return .copied(from: kept.kept.cursor)
     }
 
     private mutating func answer(_ plan: PullAnswerPlan) async throws -> PullAnswer {
@@ -169,9 +275,17 @@ struct PullRunner {
         fill(plan, spool)
         let tables = projection.schema.tables.enumerated().filter { $0.element.since <= projection.schemaVersion }
         return PullAnswer(
-            figures: figures, cursor: plan.cursor, delivery: plan.delivery,
+            figures: figures, cursor: plan.cursor, strategy: strategy(plan),
             tables: tables.map { ($0.offset, $0.element.name) }, spool: spool,
             writer: AnswerWriter(dialect: services.dialect))
+    }
+
+    /// How the client is to treat what the answer does not name.
+    private func strategy(_ plan: PullAnswerPlan) -> AnswerWriter.Strategy {
+        if plan.delivery == .replacement { return .replacement }
+        guard plan.replacesUnledgered else { return .incremental }
+        let tables = projection.schema.tables(at: projection.schemaVersion)
+        return .replacementOf(tables.filter { !$0.isLedgered }.map(\.name))
     }
 
     /// Keeps the spool for the very same request, whose answer may get lost.
@@ -181,9 +295,7 @@ struct PullRunner {
         else { return }
         services.kept.keep(
             spool,
-            PullQuery.Kept(
-                vector: row.vector, session: row.session, generation: row.generation, replica: row.replica,
-                delivery: plan.delivery),
+            PullQuery.Kept(row: row, delivery: plan.delivery),
             for: KeptSpools.Key(
                 principal: query.principal, session: query.session, cursor: presented,
                 schemaVersion: projection.schemaVersion),
@@ -192,21 +304,25 @@ struct PullRunner {
 
     private mutating func fill(_ plan: PullAnswerPlan, _ spool: FinishedSpool?) {
         figures.cursor = plan.cursor.rawValue
-        figures.replica = plan.row?.replica.description
+        figures.replica = (plan.row ?? presentedRow)?.replica.description
         figures.restart = plan.restart?.rawValue
         switch plan.content {
         case .nothing: figures.mode = "idle"
         case .kept: figures.mode = "repeated"
         case .streamed: figures.mode = plan.delivery.rawValue
         }
-        let counts = spool?.compaction.counts.values.map { $0 } ?? []
-        figures.records = counts.reduce(0) { $0 + $1.upserts }
-        figures.deletions = plan.delivery == .later ? counts.reduce(0) { $0 + $1.deletes } : 0
-        figures.superseded = spool?.compaction.superseded ?? 0
+        figures.records = spool.map { $0.count(.created) + $0.count(.updated) } ?? 0
+        figures.deletions = spool?.count(.deleted) ?? 0
+        figures.superseded = spool?.settled.superseded ?? 0
+        if plan.content != .streamed { figures.settled = SettlementFigures() }
         figures.lines = spooler.counts.lines
         figures.quarantined = spooler.counts.quarantined
         figures.repaired = spooler.defaulted
         figures.unknownTypes = spooler.counts.unknownTypes
         figures.backendBytes = spooler.counts.bytes
+        guard spooler.counts.unresolvedDeletes > 0 else { return }
+        logger.warning(
+            "deletions by a column concern tables without a ledger, where nobody knows which records they mean",
+            metadata: ["code": "ledger.unresolved_deletes", "lines": "\(spooler.counts.unresolvedDeletes)"])
     }
 }

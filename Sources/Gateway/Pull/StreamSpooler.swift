@@ -10,13 +10,15 @@ import SyncModel
 /// Belongs to one pull; nothing of it is shared until it is finished.
 struct StreamSpooler {
     private var intake: StreamIntake
-    private let spool: Spool
+    /// Where everything that goes out is put.
+    let spool: Spool
     private let runs: Spool
-    /// Where each stored run begins, in bytes.
-    private var runOffsets: [UInt64] = []
 
-    init(projection: Projection, hashKey: SipHash.Key, intakeLimits: StreamIntake.Limits, spoolLimits: Spool.Limits) {
-        intake = StreamIntake(projection: projection, hashKey: hashKey, limits: intakeLimits)
+    init(
+        projection: Projection, hashKey: SipHash.Key, intakeLimits: StreamIntake.Limits, spoolLimits: Spool.Limits,
+        ledgered: Set<Int> = []
+    ) {
+        intake = StreamIntake(projection: projection, hashKey: hashKey, limits: intakeLimits, ledgered: ledgered)
         spool = Spool(limits: spoolLimits)
         var runLimits = spoolLimits
         runLimits.memory = 0
@@ -29,6 +31,8 @@ struct StreamSpooler {
     var defaulted: Int { intake.defaulted }
     /// Lines that were set aside.
     var quarantined: [QuarantinedLine] { intake.quarantined }
+    /// What the stream said beside its records.
+    var signs: StreamSigns { intake.signs }
     /// Whether the complete or reset line has come.
     var isEnded: Bool { intake.end != nil }
 
@@ -41,29 +45,55 @@ struct StreamSpooler {
     /// Takes the next bytes of the stream.
     mutating func take(_ buffer: ByteBuffer) async throws {
         try buffer.withUnsafeReadableBytes { bytes throws(StreamIntake.Failure) in try intake.feed(bytes) }
-        while let chunk = intake.nextFullChunk(offset: spool.length) { try await spool.append(chunk) }
-        if let run = intake.nextFullRun() {
-            runOffsets.append(runs.length)
-            try await runs.append(run.withUnsafeBytes { Array($0) })
+        try await storeFullChunks()
+        while let piece = intake.nextRunPiece() { try await runs.append(piece) }
+    }
+
+    /// Reads all lines that came so far by record; more may be taken afterwards.
+    mutating func reader() -> CompactionReader {
+        intake.reader { [runs] offset, count in
+            var bytes = try await runs.read(at: offset, upTo: count)
+            while bytes.count < count {
+                bytes += try await runs.read(at: offset + UInt64(bytes.count), upTo: count - bytes.count)
+            }
+            return bytes
         }
     }
 
-    /// Puts the rest into the spool and finds what is superseded.
-    mutating func finish() async throws -> FinishedSpool {
-        while let chunk = intake.nextRestChunk(offset: spool.length) { try await spool.append(chunk) }
-        let (runs, offsets) = (runs, runOffsets)
-        let (segments, compaction) = try await intake.finish { run, first, count in
-            let stride = MemoryLayout<CompactionEntry>.stride
-            var bytes: [UInt8] = []
-            var offset = offsets[run] + UInt64(first * stride)
-            while bytes.count < count * stride {
-                let piece = try await runs.read(at: offset, upTo: count * stride - bytes.count)
-                bytes += piece
-                offset += UInt64(piece.count)
-            }
-            // The bytes were written from entries of this very process, to a file that has no name.
-            return bytes.withUnsafeBytes { Array($0.bindMemory(to: CompactionEntry.self)) }
-        }
-        return FinishedSpool(spool: spool, segments: segments, compaction: compaction)
+    /// Verdicts on all lines that came so far: nothing goes anywhere yet.
+    var verdicts: [LineVerdicts] { intake.verdicts }
+
+    /// Puts what is full into the spool; to be called now and then between deletions.
+    mutating func storeFullChunks() async throws(SpoolError) {
+        while let chunk = intake.nextFullChunk(offset: spool.length) { try await spool.append(chunk) }
     }
+
+    /// How much is in the files.
+    var length: SpoolLength { SpoolLength(lines: spool.length, runs: runs.length) }
+
+    /// Forgets what was put into the files since; for a copy that was made when they had this length.
+    func cut(to length: SpoolLength) async throws(SpoolError) {
+        try await spool.cut(to: length.lines)
+        try await runs.cut(to: length.runs)
+    }
+
+    /// Puts the rest into the spool; no line may come any more.
+    ///
+    /// - Parameters:
+    ///   - settled: What has become of the lines.
+    ///   - absences: Where the deletions lie that no line has named, by the table's place.
+    /// - Returns: The spool that answers are written from.
+    /// - Throws: What the spool's file fails with.
+    mutating func finish(_ settled: Settled, absences: [SegmentIndex]) async throws(SpoolError) -> FinishedSpool {
+        while let chunk = intake.nextRestChunk(offset: spool.length) { try await spool.append(chunk) }
+        var segments = intake.segments()
+        for (table, index) in absences.enumerated() { segments[SegmentKey(table: table, part: .absences)] = index }
+        return FinishedSpool(spool: spool, segments: segments, settled: settled)
+    }
+}
+
+/// How much a spooler had put into its files at a moment.
+struct SpoolLength: Sendable {
+    let lines: UInt64
+    let runs: UInt64
 }

@@ -37,14 +37,25 @@ struct OperationReader: Sendable {
     /// The content of an operation.
     func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
-        var record: SanitizedRecord?
-        if let range = operation.range {
-            let value = try changes.bytes.withUnsafeBytes { bytes in
-                try JSONValue.parse(UnsafeRawBufferPointer(rebasing: bytes[range]), limits: limits)
-            }
-            record = sanitizers[operation.table].sanitize(value)
-        }
+        let record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
         return Content(table: table, record: record, key: key(of: operation, table, record))
+    }
+
+    /// The record as the client sent it; nil for a deletion.
+    private func record(of operation: PushOperation) throws -> JSONValue? {
+        guard let range = operation.range else { return nil }
+        return try changes.bytes.withUnsafeBytes { bytes in
+            try JSONValue.parse(UnsafeRawBufferPointer(rebasing: bytes[range]), limits: limits)
+        }
+    }
+
+    /// The record as the client sent it, as slices for as long as `body` runs; nil for a deletion.
+    func withRecord<R>(of operation: PushOperation, _ body: (JSONSlice) throws -> R) throws -> R? {
+        guard let range = operation.range else { return nil }
+        return try changes.bytes.withUnsafeBytes { bytes in
+            try body(
+                JSONScanner.document(UnsafeRawBufferPointer(rebasing: bytes[range]), maximumDepth: limits.depth))
+        }
     }
 
     /// One path is the id itself; the parts of a composite id come from the columns that hold them, else from the id.

@@ -60,6 +60,7 @@ struct PushRunner {
             query: PushMachine.Query(
                 presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
                 style: services.backend.settings.streamPush == nil ? .calls : .stream,
+                notes: services.pullSettings.sweeps != nil,
                 attempts: services.configuration.backend.resumeAttempts,
                 backoff: services.configuration.backend.resumeBackoff.milliseconds))
         let idempotencyKey = Self.newIdempotencyKey()
@@ -76,7 +77,13 @@ struct PushRunner {
                     "a push failed half way",
                     metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
                 throw failure
-            default: action = machine.handle(try await perform(action, idempotencyKey: idempotencyKey))
+            default:
+                do {
+                    action = machine.handle(try await perform(action, idempotencyKey: idempotencyKey))
+                } catch {
+                    await noteApplied(machine.applied)
+                    throw error
+                }
             }
         }
     }
@@ -99,6 +106,8 @@ struct PushRunner {
             if receipt != nil { try await services.identities.verify(identity, at: clock.now) }
             return .receipt(receipt != nil)
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
+        case .noteSeen: try await noteSeen()
+        case .noteHeld(let operations): try await noteHeld(operations)
         case .sendAll(let base): return try await sendAll(base: base, idempotencyKey: idempotencyKey)
         case .send(let operation): return try await send(operation)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)

@@ -5,6 +5,7 @@ package import Backend
 package import Curl
 package import GatewayConfig
 package import SyncEngine
+import SyncModel
 package import WatermelonWire
 
 // The configuration speaks the operator's language; these are the parts as the modules below want to hear them.
@@ -34,7 +35,13 @@ extension Configuration {
         PullSettings(
             style: backend.checkpoints == .server ? .server : .request, unknownCursor: unknownCursor,
             completeNamespace: backend.completeType, resumeAttempts: backend.resumeAttempts,
-            resumeBackoff: backend.resumeBackoff.milliseconds)
+            resumeBackoff: backend.resumeBackoff.milliseconds, sweeps: sweeps)
+    }
+
+    /// When whole request types are compared; nil where no table has a ledger.
+    private var sweeps: SweepSchedule? {
+        guard schema.tables.contains(where: \.isLedgered) else { return nil }
+        return SweepSchedule(every: ledger.resweepEvery.milliseconds, maximumRows: ledger.resweepRows)
     }
 
     /// How stream lines are wrapped.

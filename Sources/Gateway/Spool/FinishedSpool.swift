@@ -12,21 +12,53 @@ struct FinishedSpool: Sendable {
     let spool: Spool
     /// Where each segment lies.
     let segments: [SegmentKey: SegmentIndex]
-    /// What is superseded, and the counts.
-    let compaction: Compaction
+    /// What becomes of each line.
+    let settled: Settled
 
-    /// Reads what is left of a segment, piece by piece, ready to stand between `[` and `]`.
-    func forEachPiece(of key: SegmentKey, _ body: ([UInt8]) async throws -> Void) async throws {
-        guard let segment = segments[key] else { return }
-        for extent in segment.live(without: compaction.holes[key] ?? []) {
-            var offset = extent.offset
-            var left = extent.length
-            while left > 0 {
-                let piece = try await spool.read(at: offset, upTo: Int(min(left, UInt64(Self.readSize))))
-                try await body(piece)
-                offset += UInt64(piece.count)
-                left -= UInt64(piece.count)
+    /// Reads one array of a table, piece by piece, ready to stand between `[` and `]`.
+    ///
+    /// Chunks of the spool that hold nothing of it are not read, and those that go out as a whole not looked at.
+    func forEachPiece(
+        of table: Int, array: AnswerArray, _ body: ([UInt8]) async throws -> Void
+    ) async throws {
+        var picker = LinePicker()
+        for (part, wanted) in parts(of: table, array) {
+            guard let segment = segments[SegmentKey(table: table, part: part)] else { continue }
+            for stretch in segment.stretches(of: wanted) {
+                picker.begin(stretch, wanted: wanted)
+                var offset = stretch.offset
+                let end = stretch.offset + stretch.length
+                while offset < end {
+                    let piece = try await spool.read(at: offset, upTo: Int(min(end - offset, UInt64(Self.readSize))))
+                    offset += UInt64(piece.count)
+                    let picked = picker.take(piece)
+                    if !picked.isEmpty { try await body(picked) }
+                }
             }
+        }
+    }
+
+    /// How many elements an array of a table has.
+    func count(of table: Int, array: AnswerArray) -> Int {
+        parts(of: table, array).reduce(0) { $0 + $1.wanted.count }
+    }
+
+    /// How many elements an array has in all tables.
+    func count(_ array: AnswerArray) -> Int {
+        settled.verdicts.indices.reduce(0) { $0 + count(of: $1, array: array) }
+    }
+
+    /// How many bytes it costs to keep, besides a fixed amount.
+    var byteCount: UInt64 { settled.verdicts.reduce(spool.length) { $0 + UInt64($1.byteCount) } }
+
+    private func parts(of table: Int, _ array: AnswerArray) -> [(part: SegmentKey.Part, wanted: LineSet)] {
+        let verdicts = settled.verdicts[table]
+        switch array {
+        case .created: return [(.records, verdicts.created)]
+        case .updated: return [(.records, verdicts.updated)]
+        case .deleted:
+            let absences = segments[SegmentKey(table: table, part: .absences)]?.lines ?? 0
+            return [(.deletions, verdicts.deleted), (.absences, LineSet(allOf: absences))]
         }
     }
 }

@@ -76,7 +76,7 @@ final class KeptSpools: Sendable {
         }
     }
 
-    private static func cost(_ spool: FinishedSpool) -> UInt64 { spool.spool.length + overhead }
+    private static func cost(_ spool: FinishedSpool) -> UInt64 { spool.byteCount + overhead }
 
     /// Drops the oldest; false where there is none.
     private static func dropFirst(of state: inout State) -> Bool {

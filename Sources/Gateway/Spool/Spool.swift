@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 
 /// Bytes that wait until it is certain that they may be sent: in memory up to a limit, in a nameless file beyond it.
 ///
-/// Appending is for one task at a time; reading may begin when nothing is appended any more.
+/// Appending is for one task at a time, and so is reading while anything may still be appended: never both at once.
 final class Spool: Sendable {
     /// How much may be kept, and where.
     struct Limits: Sendable {
@@ -77,9 +77,37 @@ final class Spool: Sendable {
             return (file, state.tail, state.written)
         }
         guard let full else { return offset }
-        try await full.file.write(full.tail, at: full.start)
+        do {
+            try await full.file.write(full.tail, at: full.start)
+        } catch {
+            // What was appended before must still be there after a cut.
+            state.withLockedValue { $0.tail = full.tail }
+            throw error
+        }
         state.withLockedValue { $0.written += UInt64(full.tail.count) }
         return offset
+    }
+
+    /// Forgets everything from a length on, at which something was appended; also after appending has failed.
+    func cut(to length: UInt64) async throws(SpoolError) {
+        let cut = state.withLockedValue { state -> (file: SpoolFile, length: UInt64)? in
+            precondition(length <= state.length, "a spool is cut behind its end")
+            state.length = length
+            if length <= state.memoryLength {
+                // Without its file it may grow in memory again.
+                state.chunks.removeAll { $0.offset >= length }
+                (state.memoryLength, state.file, state.written, state.tail) = (length, nil, 0, [])
+                return nil
+            }
+            let place = length - state.memoryLength
+            guard place < state.written else {
+                state.tail.removeLast(state.tail.count - Int(place - state.written))
+                return nil
+            }
+            (state.written, state.tail) = (place, [])
+            return state.file.map { ($0, place) }
+        }
+        if let cut { try await cut.file.truncate(to: cut.length) }
     }
 
     /// Reads up to `count` bytes from `offset` on: at least one, fewer than asked for at the end of a chunk.

@@ -51,6 +51,15 @@ final class SpoolFile: Sendable {
         }
     }
 
+    /// Gives the room back that lies behind a length.
+    func truncate(to length: UInt64) async throws(SpoolError) {
+        try await Self.onThreadPool { [descriptor] in
+            guard ftruncate(descriptor, off_t(length)) == 0 else {
+                throw SpoolError.file(operation: "cut", errno: errno)
+            }
+        }
+    }
+
     /// Reads exactly `count` bytes at `offset`.
     func read(count: Int, at offset: UInt64) async throws(SpoolError) -> [UInt8] {
         try await Self.onThreadPool { [descriptor] in

@@ -5,19 +5,25 @@
 ///
 /// Sessions with checkpoints that acks set unconditionally, checkpoints that it writes by itself, backfill after a
 /// project is granted, revocation that says nothing about children, deletions that are pruned after 31 days and refused
-/// to be forgotten after 30, a reset flag, and streams whose queries run at different times.
+/// to be forgotten after 30, a reset flag, transactions that commit late, lost tombstones, lines that cannot be read,
+/// and streams whose queries run at different times.
 package struct SimulatedBackend {
+    /// What is wrong with the line of a row.
+    enum Damage { case none, unreadable, withoutID }
+
     struct Row {
         var record: SimulatedRecord
         /// When it last changed, in the backend's own count.
         var update: Int
         /// For files: when each source last changed it.
         var sources: [String: Int] = [:]
+        var damage = Damage.none
     }
 
     struct Audit {
         var number: Int
         var namespace: String
+        /// The record; of a deletion by column the value.
         var key: SimulatedKey
         var day: Int
         var project: String
@@ -28,17 +34,38 @@ package struct SimulatedBackend {
         var isResetPending = false
     }
 
+    /// A transaction that took its number when it began.
+    struct Late {
+        var key: SimulatedKey
+        var value: Int
+        var update: Int
+    }
+
     var rows: [SimulatedKey: Row] = [:]
     var audits: [Audit] = []
     /// The projects that the user is a member of, with the number of the grant.
     var members: [String: Int] = [:]
     var sessions: [String: SessionState] = [:]
     var day = 0
-    private var counter = 0
-    /// Records whose deletion the protocol cannot tell: children of revoked parents, lost or pruned tombstones.
-    private(set) var forgotten: Set<SimulatedKey> = []
-    /// Records that a device pushed into a project that was gone: the backend has refused them silently.
-    private(set) var refused: Set<SimulatedKey> = []
+    private(set) var counter = 0
+    /// Since when each record that is visible now has been so.
+    private(set) var visibleSince: [SimulatedKey: Int] = [:]
+    /// Everything that ever was there.
+    private(set) var everSeen: Set<SimulatedKey> = []
+    var late: [Late] = []
+    /// What an empty restored backend has lost for a while.
+    var vanished: [SimulatedKey: Row]?
+
+    /// Records whose deletion the stream does not name: children of revoked parents, lost or pruned tombstones.
+    ///
+    /// Without a ledger they stay on devices.
+    var forgotten: Set<SimulatedKey> = []
+    /// Records whose changes the stream has missed: late commits, lost tombstones, rows moved away, lost pushes.
+    ///
+    /// Until the resweep devices may differ in them.
+    var untold: Set<SimulatedKey> = []
+    /// Whether the deletion of something got lost that may have had children on devices.
+    var isCascadeLost = false
 
     mutating func tick() -> Int {
         counter += 1
@@ -50,114 +77,40 @@ package struct SimulatedBackend {
         switch key.table {
         case .projects: return members[key.id] != nil
         case .tasks: return members[row.record.parent] != nil
-        case .files, .notes: return true
+        case .comments: return isVisible(SimulatedKey(.tasks, row.record.parent))
+        case .folders, .files, .notes: return true
         }
     }
 
     /// Everything that a client of this schema version should have.
-    func visible(to version: Int) -> [SimulatedKey: SimulatedRecord] {
+    package func visible(to version: Int) -> [SimulatedKey: SimulatedRecord] {
         rows.filter { (key, _) in isVisible(key) && (key.table != .notes || version >= 2) }.mapValues(\.record)
     }
 
     func ids(_ table: SimulatedTable) -> [String] { rows.keys.filter { $0.table == table }.map(\.id).sorted() }
-}
 
-// Writes.
-extension SimulatedBackend {
-    mutating func put(_ key: SimulatedKey, _ record: SimulatedRecord, source: Int = 0) {
-        let now = tick()
-        var row = rows[key] ?? Row(record: record, update: now)
-        row.record = record
-        row.update = now
-        if key.table == .files {
-            if row.sources.isEmpty { row.sources[SimulatedSchema.fileSources[source]] = now }
-            for name in row.sources.keys { row.sources[name] = now }
-        }
-        rows[key] = row
-        if key.table == .projects, members[key.id] == nil { members[key.id] = tick() }
-    }
-
-    mutating func remove(_ key: SimulatedKey) {
-        guard let row = rows[key] else { return }
+    /// The project that decides who sees a task or a comment; empty for others.
+    func project(of key: SimulatedKey) -> String {
+        guard let record = rows[key]?.record else { return "" }
         switch key.table {
-        case .projects:
-            forgetChildren(of: key.id)
-            audit(SimulatedSchema.projectDelete, key)
-            members[key.id] = nil
-            for task in rows.keys.sorted() where task.table == .tasks && rows[task]?.record.parent == key.id {
-                rows[task] = nil
-            }
-        case .tasks: audit(SimulatedSchema.taskDelete, key, project: row.record.parent)
-        case .files:
-            for (source, delete) in zip(SimulatedSchema.fileSources, SimulatedSchema.fileDeletes)
-            where row.sources[source] != nil { audit(delete, key) }
-        case .notes: audit("NoteDeleteV1", key)
-        }
-        rows[key] = nil
-    }
-
-    /// A file changes its source in one transaction.
-    mutating func moveFile(_ key: SimulatedKey) {
-        guard let source = rows[key]?.sources.keys.first else { return }
-        let from = source == SimulatedSchema.fileSources[0] ? 0 : 1
-        let now = tick()
-        rows[key]?.sources = [SimulatedSchema.fileSources[1 - from]: now]
-        rows[key]?.update = now
-        audit(SimulatedSchema.fileDeletes[from], key)
-    }
-
-    mutating func grant(_ project: String) {
-        guard members[project] == nil, rows[SimulatedKey(.projects, project)] != nil else { return }
-        members[project] = tick()
-        let now = tick()
-        rows[SimulatedKey(.projects, project)]?.update = now
-    }
-
-    mutating func revoke(_ project: String) {
-        guard members[project] != nil else { return }
-        forgetChildren(of: project)
-        members[project] = nil
-        audit(SimulatedSchema.projectDelete, SimulatedKey(.projects, project))
-    }
-
-    /// Brings everybody to an older state of things: rows change and vanish without trace, and a reset says so.
-    mutating func reset(_ choice: Int) {
-        for key in rows.keys.sorted() where key.table == .tasks { rows[key]?.record.value += 1_000 }
-        let tasks = ids(.tasks)
-        if !tasks.isEmpty {
-            let lost = SimulatedKey(.tasks, tasks[choice % tasks.count])
-            rows[lost] = nil
-            forgotten.insert(lost)
-        }
-        forgotten.formUnion(audits.map(\.key))
-        audits = []
-        for name in sessions.keys { sessions[name]?.isResetPending = true }
-    }
-
-    mutating func pass(days: Int) {
-        day += days
-        forgotten.formUnion(audits.filter { $0.day <= day - 31 }.map(\.key))
-        audits.removeAll { $0.day <= day - 31 }
-    }
-
-    /// One operation of a push; last write wins, and what cannot be is passed over.
-    mutating func push(_ key: SimulatedKey, _ record: SimulatedRecord?) {
-        guard let record else { return remove(key) }
-        switch key.table {
-        case .tasks where members[record.parent] == nil: refused.insert(key)
-        case .projects where members[key.id] == nil: refused.insert(key)
-        case .files where rows[key] == nil: refused.insert(key)
-        default: put(key, record)
+        case .tasks: return record.parent
+        case .comments: return project(of: SimulatedKey(.tasks, record.parent))
+        default: return ""
         }
     }
 
-    private mutating func forgetChildren(of project: String) {
-        forgotten.formUnion(rows.filter { $0.key.table == .tasks && $0.value.record.parent == project }.keys)
-        forgotten.formUnion(audits.filter { $0.project == project }.map(\.key))
+    func comments(of task: String) -> [SimulatedKey] {
+        rows.filter { $0.key.table == .comments && $0.value.record.parent == task }.keys.sorted()
     }
 
-    private mutating func audit(_ namespace: String, _ key: SimulatedKey, project: String = "") {
-        audits.append(Audit(number: tick(), namespace: namespace, key: key, day: day, project: project))
+    /// To be called after every change.
+    mutating func noteVisibility() {
+        let before = visibleSince
+        visibleSince = [:]
+        for key in rows.keys where isVisible(key) {
+            visibleSince[key] = before[key] ?? counter
+            everSeen.insert(key)
+        }
     }
 }
 

@@ -24,9 +24,24 @@ package struct SimulatedDevice {
     /// `lastPulledAt`.
     package private(set) var cursor: Cursor?
     private(set) var records: [SimulatedKey: Local] = [:]
+    /// The cursor from before the last pull, which sloppy apps send with a push.
+    private(set) var cursorBefore: Cursor?
     /// Whether one sync is running: the app never runs two.
     var isSyncing = false
-    private var backup: (cursor: Cursor?, records: [SimulatedKey: Local], version: Int)?
+    /// Records of which the device may once be sent what it has: those that somebody has pushed since it last got them,
+    /// and those whose hash the gateway cannot rely on.
+    var mayGetAgain: [SimulatedKey: Int] = [:]
+    var expected: [SimulatedKey: Int] = [:]
+    /// Records that came when their parent was not there.
+    private(set) var orphans: Set<SimulatedKey> = []
+    /// A copy of the database on another disk.
+    private(set) var backup: Backup?
+
+    struct Backup {
+        var cursor: Cursor?
+        var records: [SimulatedKey: Local]
+        var madeAt: Int64
+    }
 
     init(name: String, session: Session, version: Int) {
         self.name = name
@@ -46,15 +61,23 @@ package struct SimulatedDevice {
     func cloned(as name: String) -> Self {
         var clone = Self(name: name, session: session, version: version)
         clone.cursor = cursor
+        clone.cursorBefore = cursorBefore
         clone.records = records
+        clone.mayGetAgain = mayGetAgain
+        clone.orphans = orphans
         return clone
     }
 
-    mutating func saveBackup() { backup = (cursor, records, version) }
+    mutating func mayGetAll() {
+        for key in records.keys { mayGetAgain[key, default: 0] += 1 }
+    }
+
+    mutating func saveBackup(now: Int64) { backup = Backup(cursor: cursor, records: records, madeAt: now) }
 
     mutating func restoreBackup() {
         guard let backup else { return }
         (cursor, records) = (backup.cursor, backup.records)
+        cursorBefore = nil
     }
 }
 
@@ -83,6 +106,14 @@ extension SimulatedDevice {
         for (key, record) in answer.created { upsert(key, record, revives: true) }
         for (key, record) in answer.updated { upsert(key, record, revives: false) }
         for key in answer.deleted { records[key] = nil }
+        for (key, record) in answer.created.merging(answer.updated, uniquingKeysWith: { $1 }) {
+            let parent: SimulatedTable? = key.table == .comments ? .tasks : key.table == .folders ? .folders : nil
+            guard let parent, !record.parent.isEmpty, records[SimulatedKey(parent, record.parent)] == nil else {
+                continue
+            }
+            orphans.insert(key)
+        }
+        cursorBefore = cursor
         cursor = Cursor(rawValue: answer.timestamp)
     }
 
@@ -99,7 +130,7 @@ extension SimulatedDevice {
     }
 
     /// Marks what was pushed as synced, where it was not edited meanwhile.
-    mutating func markPushed(_ pushed: [SimulatedKey: Local]) {
+    mutating func markPushed(_ pushed: [(key: SimulatedKey, local: Local)]) {
         for (key, sent) in pushed {
             guard let local = records[key] else { continue }
             if sent.status == .deleted {

@@ -18,7 +18,7 @@ package final class SimulatedPull {
     let number: Int
     let device: Int
     let query: PullQuery
-    private let simulation: Simulation
+    let simulation: Simulation
     private var machine: PullMachine
     /// What comes next.
     package private(set) var action: PullAction
@@ -30,17 +30,39 @@ package final class SimulatedPull {
     package private(set) var plan: PullAnswerPlan?
     /// Why it failed, where it did; a lost call has no code of the machine.
     package private(set) var failure: String?
+    /// What came, once it has.
+    private(set) var answer: SimulatedAnswer?
     /// Nobody waits for the answer any more.
     package var isAbandoned = false
     var fault: Fault?
     var isCut = false
+    /// The backend's count when it began, and when it looked at the stream last.
+    private(set) var began: Int
+    private(set) var lookedAt = 0
     private var wakesAt: Int64 = 0
     private var stream: SimulatedStream?
-    private var spool = SimulatedSpool()
+    var spool = SimulatedSpool()
     private var received = CheckpointVector()
     private var carriedData = false
     private var committed: CursorRow?
     private var kept: Simulation.Kept?
+
+    // What it knows of the ledger.
+    var context = PullContext()
+    var outline: LedgerOutline?
+    /// The ledgers that it was settled with.
+    var ledgersRead: [LedgerOutline] = []
+    var fold: Fold?
+    var sweepBegan: UInt64?
+    /// What had come by then, to go back to where the comparison fails.
+    private var beforeSweep = SimulatedSpool()
+    /// Whether the last request ended without its complete line.
+    private var hasBroken = false
+    var settlement: Settlement?
+    var chunks: [LedgerChunk] = []
+    var arrays: [SimulatedArray: [String]] = [:]
+    /// What was compared with what, the last time.
+    package var settledPlan: SettlementPlan?
 
     init(number: Int, device: Int, query: PullQuery, kept: Simulation.Kept?, simulation: Simulation) {
         self.number = number
@@ -48,6 +70,7 @@ package final class SimulatedPull {
         self.query = query
         self.kept = kept
         self.simulation = simulation
+        began = simulation.backend.counter
         machine = PullMachine(query: query, settings: simulation.settings)
         action = machine.begin()
     }
@@ -68,11 +91,15 @@ package final class SimulatedPull {
         }
         simulation.now = max(simulation.now, wakesAt)
         if fault == .lostRequest, isFallible {
-            return fail("the request was lost")
+            guard machine.isComparing, isCall else { return fail("the request was lost") }
+            return dropSweep()
         }
         let event = try await perform()
         guard let event, !isOver else { return }
-        if fault == .lostAnswer, isFallible { return fail("the answer was lost") }
+        if fault == .lostAnswer, isFallible {
+            guard machine.isComparing, isCall else { return fail("the answer was lost") }
+            return dropSweep()
+        }
         action = machine.handle(event)
         simulation.note(self, "→ \(action)")
     }
@@ -80,12 +107,28 @@ package final class SimulatedPull {
     /// Calls to the backend and transactions can be lost; a stream is cut instead.
     private var isFallible: Bool {
         switch action {
-        case .loadContext, .stream, .sleep, .readClock, .answer, .fail: false
+        case .loadContext, .beginSweep, .dropSweep, .stream, .sleep, .readClock, .answer, .fail: false
         default: true
         }
     }
 
-    private func fail(_ reason: String) {
+    /// Calls to the backend; what else is fallible is a transaction.
+    private var isCall: Bool {
+        switch action {
+        case .listCheckpoints, .forget, .forgetAll, .acknowledge, .acknowledgeReset: true
+        default: false
+        }
+    }
+
+    /// A call has failed that belongs to a comparison.
+    private func dropSweep() {
+        fault = nil
+        simulation.count("call failed in a sweep")
+        action = machine.handle(.sweepFailed)
+        simulation.note(self, "→ \(action)")
+    }
+
+    func fail(_ reason: String) {
         failure = reason
         simulation.count(reason)
         end()
@@ -100,9 +143,15 @@ package final class SimulatedPull {
     private func perform() async throws -> PullEvent? {
         let session = query.session
         switch action {
-        case .loadContext:
-            return .context(simulation.state.context(presented: query.presented, session: session))
-        case .confirm(let cursor): simulation.state.confirm(cursor)
+        case .loadContext: return loadContext()
+        case .foldLedger: return try await foldLedger()
+        case .beginSweep(let type): return beginSweep(type)
+        case .dropSweep:
+            simulation.count("sweep failed")
+            spool = beforeSweep
+            sweepBegan = nil
+        case .settle(let plan): return .settled(try await settle(plan))
+        case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
         case .storePosition(let position): simulation.state.store(position, session: session)
         case .listCheckpoints:
             return .listed(CheckpointVector(simulation.backend.checkpoints(session: session.rawValue)))
@@ -115,14 +164,8 @@ package final class SimulatedPull {
         case .verifyCredential: break
         case .sleep(let pause): wakesAt = simulation.now + pause
         case .readClock: return .clock(simulation.now)
-        case .commit(let row, _):
-            if let newest = simulation.state.commit(row) {
-                simulation.count("cursor taken")
-                return .cursorTaken(newest: newest)
-            }
-            if row.parent == nil, plan == nil, query.presented != nil { simulation.count("new replica") }
-            committed = row
-        case .answer(let plan): try await answer(plan)
+        case .commit(let row, let isNewReplica): return commit(row, isNewReplica: isNewReplica)
+        case .answer(let plan): answer(plan)
         case .fail(let failure):
             if committed != nil { simulation.complain("a failed pull has made a cursor") }
             fail(failure.rawValue)
@@ -130,12 +173,25 @@ package final class SimulatedPull {
         return .done
     }
 
+    private func beginSweep(_ type: String) -> PullEvent {
+        let isGranted = simulation.takeSweepPlace()
+        if isGranted { (sweepBegan, beforeSweep) = (spool.lines, spool) }
+        simulation.count(isGranted ? "sweep" : "sweep refused")
+        return .sweepGranted(isGranted)
+    }
+
     /// Opens the stream, then takes one item at a time out of it.
     private func pump(_ types: [String], _ from: CheckpointVector, _ afresh: Bool) -> PullEvent? {
         guard var open = stream else {
-            if afresh { spool = SimulatedSpool() }
+            if afresh {
+                spool = SimulatedSpool()
+                sweepBegan = nil
+                hasBroken = false
+            }
+            spool.beginRequest(isResumed: hasBroken)
             received = CheckpointVector()
             carriedData = false
+            lookedAt = simulation.backend.counter
             let name = simulation.settings.style == .server ? query.session.rawValue : nil
             stream = SimulatedStream(&simulation.backend, types: types, session: name, carried: from.tokens)
             return nil
@@ -144,6 +200,12 @@ package final class SimulatedPull {
             isCut = false
             simulation.note(self, "stream cut")
             simulation.count("cut")
+            // Not every failure is one that is worth another try.
+            if machine.isComparing, spool.lines.isMultiple(of: 2) {
+                stream = nil
+                dropSweep()
+                return nil
+            }
             return streamEnded(.broken)
         }
         let item = open.next(&simulation.backend)
@@ -151,9 +213,9 @@ package final class SimulatedPull {
         switch item {
         case .query: return nil
         case .line(let line):
-            simulation.note(self, "line \(line.type) \(line.key.map(\.description) ?? "-") \(line.token)")
+            simulation.note(self, "line \(line.type) \(line.content) \(line.token)")
             received.advance(to: Checkpoint(token: line.token, lineType: line.type))
-            carriedData = carriedData || line.key != nil
+            if case .acknowledgement = line.content {} else { carriedData = true }
             spool.add(line)
             return nil
         case .reset: return streamEnded(.reset(token: SimulatedSchema.resetToken))
@@ -165,28 +227,55 @@ package final class SimulatedPull {
 
     private func streamEnded(_ end: StreamReport.End) -> PullEvent {
         stream = nil
+        hasBroken = end == .broken
         return .streamEnded(StreamReport(end: end, received: received, carriedData: carriedData))
     }
 
-    private func answer(_ plan: PullAnswerPlan) async throws {
+    private func commit(_ row: CursorRow, isNewReplica: Bool) -> PullEvent? {
+        do {
+            try simulation.state.commit(
+                row, isNewReplica: isNewReplica, ledgerCommit, basedOn: settlement == nil ? [] : ledgersRead,
+                now: simulation.now)
+        } catch .taken(let newest) {
+            simulation.count("cursor taken")
+            return .cursorTaken(newest: newest)
+        } catch {
+            fail("\(error)")
+            return nil
+        }
+        if isNewReplica, query.presented != nil { simulation.count(context.isFork ? "fork" : "new replica") }
+        committed = row
+        return .done
+    }
+
+    private var ledgerCommit: SimulatedState.Ledger {
+        guard simulation.settings.sweeps != nil else { return .none }
+        if let settlement { return .chunks(chunks, settlement.counts) }
+        return kept.map { .copied($0.kept.cursor) } ?? .none
+    }
+
+    private func answer(_ plan: PullAnswerPlan) {
         self.plan = plan
+        simulation.state.receipts = []
         simulation.count("content \(plan.content)")
         simulation.count("delivery \(plan.delivery)")
         if let restart = plan.restart { simulation.count("restart \(restart)") }
         let timestamp = plan.cursor.rawValue
         let answer: SimulatedAnswer
         switch plan.content {
-        case .nothing: answer = SimulatedAnswer(timestamp: timestamp, segments: [:], delivery: plan.delivery)
+        case .nothing: answer = SimulatedAnswer(timestamp: timestamp, arrays: [:])
         case .streamed:
-            let segments = try await spool.finish()
-            answer = SimulatedAnswer(timestamp: timestamp, segments: segments, delivery: plan.delivery)
-            simulation.keep(segments, of: self, plan)
+            answer = SimulatedAnswer(timestamp: timestamp, arrays: arrays)
+            if plan.restart == nil { simulation.keep(arrays, of: self, plan) }
         case .kept:
-            answer = SimulatedAnswer(timestamp: timestamp, segments: kept?.segments ?? [:], delivery: plan.delivery)
+            answer = SimulatedAnswer(timestamp: timestamp, arrays: kept?.arrays ?? [:])
+            began = kept?.began ?? began
+            lookedAt = kept?.lookedAt ?? lookedAt
         }
         if plan.content != .nothing, committed == nil || committed != simulation.state.rows[timestamp] {
             simulation.complain("the cursor \(timestamp) goes out before it is durable")
         }
+        self.answer = answer
         simulation.answered(self, answer, isNew: plan.content != .nothing)
         end()
     }

@@ -1,18 +1,26 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncEngine
 import SyncModel
 
-/// The tables of the simulated backend, in the order of ``SimulatedSchema/schema``.
+/// The tables of the simulated backend, in the order of ``SimulatedSchema/schema(unledgered:)``.
 package enum SimulatedTable: Int, CaseIterable, Hashable, Sendable {
     /// Seen only by their members; schema version 2 gets them under another wire type.
     case projects
     /// Seen by the members of their project; backfilled when a project is granted.
     case tasks
-    /// Filled by two request types: a file moves from one to the other.
+    /// Grandchildren: seen by those who see their task, and gone with it without any line.
+    case comments
+    /// Folders lie in folders; what is in a deleted one is gone with it without any line.
+    case folders
+    /// Filled by two request types: a file moves from one to the other. Their parent is the owner, which is no record.
     case files
     /// Only clients of schema version 2 have it.
     case notes
+
+    /// The table's name in the configuration.
+    package var name: String { "\(self)" }
 }
 
 /// Names one record of the simulated backend or of a device.
@@ -39,7 +47,7 @@ package struct SimulatedKey: Hashable, Comparable, Sendable, CustomStringConvert
 package struct SimulatedRecord: Hashable, Sendable, CustomStringConvertible {
     /// What people edit.
     package var value: Int
-    /// The project of a task; empty elsewhere.
+    /// The project of a task, the task of a comment, the owner of a file; empty elsewhere.
     package var parent = ""
 
     /// The value and the parent, for traces.
@@ -48,41 +56,88 @@ package struct SimulatedRecord: Hashable, Sendable, CustomStringConvertible {
 
 /// What the gateway is configured with.
 enum SimulatedSchema {
-    static let schema = Schema(version: 2, tables: [projects, tasks, files, notes])
-    /// The namespaces of deletions, by table; files have one for each source.
-    static let projectDelete = "ProjectDeleteV1"
-    static let taskDelete = "TaskDeleteV1"
-    static let backfill = "TaskBackfillV1"
+    static let schema = Schema(version: 2, tables: [projects, tasks, comments, folders, files, notes])
+    static let order = TableOrder(schema.tables)
+    static let shapes = schema.tables.map { (name: $0.name, shape: LedgerShape(table: $0)) }
+    static let key = SipHash.Key(1, 2)
+
     static let complete = "SyncCompleteV1"
     static let resetToken = "SyncResetV1|reset"
-
     /// The upsert namespaces of the two sources of files, and their deletions.
     static let fileSources = ["FileV1", "PartnerFileV1"]
     static let fileDeletes = ["FileDeleteV1", "PartnerFileDeleteV1"]
+    /// Takes all files of one owner away that came by the partner.
+    static let filePurge = "PartnerFilePurgeV1"
+
+    /// The namespace of a table's deletions.
+    static func deletes(_ table: SimulatedTable, source: Int = 0) -> String {
+        switch table {
+        case .projects: "ProjectDeleteV1"
+        case .tasks: "TaskDeleteV1"
+        case .comments: "CommentDeleteV1"
+        case .folders: "FolderDeleteV1"
+        case .files: fileDeletes[source]
+        case .notes: "NoteDeleteV1"
+        }
+    }
+
+    /// The namespaces of a table's upserts and backfills, where granting a project brings older rows of it.
+    static func backfill(_ table: SimulatedTable) -> (upsert: String, backfill: String) {
+        table == .tasks ? ("TaskV1", "TaskBackfillV1") : ("CommentV1", "CommentBackfillV1")
+    }
 
     private static let projects = table(
-        "projects",
-        feeds: [[.init(requestType: "ProjectsV1"), .init(requestType: "ProjectsV2", since: 2)]],
-        upserts: ["ProjectV1", "ProjectV2"], deletes: [projectDelete])
+        .projects, feeds: [[.init(requestType: "ProjectsV1"), .init(requestType: "ProjectsV2", since: 2)]],
+        upserts: ["ProjectV1", "ProjectV2"])
     private static let tasks = table(
-        "tasks", feeds: [[.init(requestType: "TasksV1")]], upserts: ["TaskV1", backfill], deletes: [taskDelete])
-    private static let files = table(
-        "files", feeds: [[.init(requestType: "FilesV1")], [.init(requestType: "PartnerFilesV1")]],
-        upserts: fileSources, deletes: fileDeletes)
+        .tasks, feeds: [[.init(requestType: "TasksV1")]], upserts: ["TaskV1", "TaskBackfillV1"], parent: "projects")
+    private static let comments = table(
+        .comments, feeds: [[.init(requestType: "CommentsV1")]], upserts: ["CommentV1", "CommentBackfillV1"],
+        parent: "tasks")
+    private static let folders = table(
+        .folders, feeds: [[.init(requestType: "FoldersV1")]], upserts: ["FolderV1"], parent: "folders")
+    private static let files: Table = {
+        var files = table(
+            .files, feeds: [[.init(requestType: "FilesV1")], [.init(requestType: "PartnerFilesV1")]],
+            upserts: fileSources)
+        files.deletes = fileDeletes.map { Table.DeleteRule(type: $0, target: .by([Path(name: "id")], all: false)) }
+        files.deletes.append(
+            Table.DeleteRule(type: filePurge, target: .whereColumn("parent", equals: Path(name: "owner"))))
+        return files
+    }()
     private static let notes: Table = {
-        var notes = table(
-            "notes", feeds: [[.init(requestType: "NotesV1")]], upserts: ["NoteV1"], deletes: ["NoteDeleteV1"])
+        var notes = table(.notes, feeds: [[.init(requestType: "NotesV1")]], upserts: ["NoteV1"])
         notes.since = 2
         return notes
     }()
 
     private static func table(
-        _ name: String, feeds: [[Table.Feed.Version]], upserts: [String], deletes: [String]
+        _ name: SimulatedTable, feeds: [[Table.Feed.Version]], upserts: [String], parent: String? = nil
     ) -> Table {
-        var table = Table(name: name)
+        var table = Table(name: name.name)
         table.feeds = feeds.map(Table.Feed.init)
         table.upserts = upserts
-        table.deletes = deletes.map { Table.DeleteRule(type: $0, target: .by([Path(name: "id")], all: false)) }
+        table.deletes = [Table.DeleteRule(type: deletes(name), target: .by([Path(name: "id")], all: false))]
+        table.columns = [Column(name: "value", type: .number), Column(name: "parent", type: .string)]
+        table.parents = parent.map { [Table.Parent(column: "parent", table: $0)] } ?? []
         return table
+    }
+}
+
+extension SimulatedKey {
+    /// What compaction and ledger know the record by.
+    var hash: IDHash { IDHash(id: id, key: SimulatedSchema.key) }
+}
+
+extension SimulatedRecord {
+    /// A hash of the typed values.
+    var content: UInt64 {
+        Array("\(value)|\(parent)".utf8).withUnsafeBytes { SipHash.hash64($0, key: SimulatedSchema.key) }
+    }
+
+    /// The digests of the table's links.
+    func links(in table: SimulatedTable) -> [UInt64] {
+        guard SimulatedSchema.shapes[table.rawValue].shape.links > 0 else { return [] }
+        return [parent.isEmpty ? 0 : IDHash(id: parent, key: SimulatedSchema.key).link]
     }
 }

@@ -4,44 +4,111 @@
 import SyncEngine
 import SyncModel
 
+/// One array of an answer.
+struct SimulatedArray: Hashable {
+    var table: Int
+    var array: AnswerArray
+}
+
 /// What one pull has streamed so far, spooled and compacted by the engine's own code, with very short runs.
 struct SimulatedSpool {
     private var compactor = Compactor(runLength: 5)
     private var writers: [SegmentKey: SegmentWriter] = [:]
-    private var bytes: [UInt8] = []
-    private var runs: [[CompactionEntry]] = []
-    private var sequence: UInt64 = 0
+    private(set) var bytes: [UInt8] = []
+    private var runs: [UInt8] = []
+    /// How many lines came.
+    private(set) var lines: UInt64 = 0
+    /// What they said beside their records.
+    private(set) var signs = StreamSigns()
+
+    mutating func beginRequest(isResumed: Bool) { signs.beginRequest(after: lines, isResumed: isResumed) }
 
     mutating func add(_ line: SimulatedStream.Line) {
-        guard let key = line.key else { return }
-        let text = line.record.map { "\"\(key.id)|\($0.value)|\($0.parent)\"" } ?? "\"\(key.id)\""
-        let segment = SegmentKey(table: key.table.rawValue, isDeletions: line.record == nil)
-        let element = Array(text.utf8)
-        let (position, length) = element.withUnsafeBytes { writers[segment, default: SegmentWriter()].append($0) }
-        if sequence.isMultiple(of: 3) { store(segment) }
-        if compactor.isRunFull { runs.append(compactor.takeRun()) }
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in key.id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        let source = SimulatedSchema.schema.tables[key.table.rawValue].source(of: line.type)
-        compactor.add(
-            CompactionEntry(
-                idHigh: hash, idLow: ~hash, sequence: sequence, position: position, length: length,
-                table: UInt16(key.table.rawValue), source: UInt8(source),
-                operation: line.record == nil ? .delete : .upsert))
-        sequence += 1
+        lines += 1
+        switch line.content {
+        case .acknowledgement: break
+        case .purge(let owner):
+            let table = SimulatedTable.files.rawValue
+            let source = SimulatedSchema.schema.tables[table].source(of: line.type)
+            signs.delete(
+                .init(table: table, link: 0, source: source),
+                digest: IDHash(id: owner, key: SimulatedSchema.key).link, sequence: lines)
+        case .deletion(let key): add(key, line.type, nil)
+        case .row(let key, let record, .none): add(key, line.type, record)
+        case .row(let key, _, .unreadable):
+            signs.quarantine(.record(table: key.table.rawValue, id: key.hash), at: lines)
+        case .row(let key, _, .withoutID): signs.quarantine(.table(key.table.rawValue), at: lines)
+        }
     }
 
-    /// Everything that is left, as arrays of texts by segment.
-    mutating func finish() async throws -> [SegmentKey: [String]] {
-        for key in writers.keys where writers[key]?.hasRest == true { store(key) }
-        let runs = runs
-        let compaction = try await compactor.finish { run, first, count in Array(runs[run][first..<first + count]) }
-        return writers.reduce(into: [:]) { result, entry in
-            let live = entry.value.finished().live(without: compaction.holes[entry.key] ?? [])
-            let text = String(
-                decoding: live.flatMap { bytes[Int($0.offset)..<Int($0.offset + $0.length)] }, as: UTF8.self)
-            result[entry.key] = text.split(separator: ",").map { String($0.dropFirst().dropLast()) }
+    private mutating func add(_ key: SimulatedKey, _ type: String, _ record: SimulatedRecord?) {
+        let text = record.map { "\"\(key.id)|\($0.value)|\($0.parent)\"" } ?? "\"\(key.id)\""
+        let segment = SegmentKey(table: key.table.rawValue, part: record == nil ? .deletions : .records)
+        let number = Array(text.utf8).withUnsafeBytes { writers[segment, default: SegmentWriter()].append($0) }
+        if lines.isMultiple(of: 3) { store(segment) }
+        while let piece = compactor.nextRunPiece() { runs += piece }
+        let entry = CompactionEntry(
+            idHigh: key.hash.high, idLow: key.hash.low, sequence: lines, content: record?.content ?? 0, line: number,
+            table: UInt16(SimulatedSchema.order.rank[key.table.rawValue]),
+            source: UInt8(SimulatedSchema.schema.tables[key.table.rawValue].source(of: type)),
+            operation: record == nil ? .delete : .upsert)
+        Array(key.id.utf8).withUnsafeBytes { id in
+            compactor.add(entry, id: id, links: record?.links(in: key.table) ?? [])
         }
+    }
+
+    /// All lines that came so far, by record.
+    mutating func reader() -> CompactionReader {
+        while let piece = compactor.nextRunPiece() { runs += piece }
+        let runs = runs
+        return compactor.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
+    }
+
+    /// Verdicts on all lines that came so far: nothing goes anywhere yet.
+    var verdicts: [LineVerdicts] {
+        SimulatedSchema.schema.tables.indices.map {
+            LineVerdicts(records: lines(of: $0, .records), deletions: lines(of: $0, .deletions))
+        }
+    }
+
+    mutating func append(_ chunk: [UInt8]) { bytes += chunk }
+
+    /// Everything that goes out, as texts by array.
+    mutating func finish(_ settlement: Settlement) -> [SimulatedArray: [String]] {
+        for key in writers.keys where writers[key]?.hasRest == true { store(key) }
+        var arrays: [SimulatedArray: [String]] = [:]
+        for (table, verdicts) in settlement.settled.verdicts.enumerated() {
+            let absences = settlement.absences[table]
+            arrays[SimulatedArray(table: table, array: .created)] = texts(segment(table, .records), verdicts.created)
+            arrays[SimulatedArray(table: table, array: .updated)] = texts(segment(table, .records), verdicts.updated)
+            arrays[SimulatedArray(table: table, array: .deleted)] =
+                texts(segment(table, .deletions), verdicts.deleted) + texts(absences, LineSet(allOf: absences.lines))
+        }
+        return arrays
+    }
+
+    private func lines(of table: Int, _ part: SegmentKey.Part) -> Int {
+        writers[SegmentKey(table: table, part: part)]?.lines ?? 0
+    }
+
+    private func segment(_ table: Int, _ part: SegmentKey.Part) -> SegmentIndex? {
+        writers[SegmentKey(table: table, part: part)]?.finished()
+    }
+
+    /// The lines that go out, read in pieces that end anywhere.
+    private func texts(_ segment: SegmentIndex?, _ wanted: LineSet) -> [String] {
+        guard let segment, wanted.count > 0 else { return [] }
+        var picker = LinePicker()
+        var picked: [UInt8] = []
+        for stretch in segment.stretches(of: wanted) {
+            picker.begin(stretch, wanted: wanted)
+            let (start, end) = (Int(stretch.offset), Int(stretch.offset + stretch.length))
+            for place in stride(from: start, to: end, by: 7) {
+                picked += picker.take(Array(bytes[place..<min(place + 7, end)]))
+            }
+        }
+        return String(decoding: picked, as: UTF8.self).split(separator: ",\n")
+            .map { String($0.dropFirst().dropLast()) }
     }
 
     private mutating func store(_ key: SegmentKey) {
@@ -59,23 +126,30 @@ struct SimulatedAnswer {
     /// A record that came twice; clients break on it.
     var repeated: SimulatedKey?
 
-    init(timestamp: Int64, segments: [SegmentKey: [String]], delivery: PullDelivery) {
+    init(timestamp: Int64, arrays: [SimulatedArray: [String]]) {
         self.timestamp = timestamp
         var seen: Set<SimulatedKey> = []
-        for (segment, texts) in segments {
-            guard let table = SimulatedTable(rawValue: segment.table) else { continue }
-            if segment.isDeletions, delivery == .first { continue }
+        for (array, texts) in arrays {
+            guard let table = SimulatedTable(rawValue: array.table) else { continue }
             for text in texts {
                 let parts = text.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
                 let key = SimulatedKey(table, parts[0])
                 if !seen.insert(key).inserted { repeated = key }
-                if segment.isDeletions {
+                guard array.array != .deleted else {
                     deleted.insert(key)
-                } else {
-                    let record = SimulatedRecord(value: Int(parts[1]) ?? -1, parent: parts[2])
-                    if delivery == .first { created[key] = record } else { updated[key] = record }
+                    continue
                 }
+                let record = SimulatedRecord(value: Int(parts[1]) ?? -1, parent: parts[2])
+                if array.array == .created { created[key] = record } else { updated[key] = record }
             }
         }
+    }
+
+    /// Short enough for a trace.
+    var summary: String {
+        let rows: ([SimulatedKey: SimulatedRecord]) -> String = { rows in
+            rows.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        }
+        return "created [\(rows(created))] updated [\(rows(updated))] deleted \(deleted.sorted())"
     }
 }

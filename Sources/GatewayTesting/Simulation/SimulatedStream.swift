@@ -4,13 +4,19 @@
 /// One answer of the simulated backend's stream, made query by query: whatever is written between two of them is seen by
 /// the later one only.
 struct SimulatedStream {
-    /// A line that says something about a record, or only moves a checkpoint.
+    /// What a line says.
+    enum Content {
+        /// Nothing: it only moves a checkpoint.
+        case acknowledgement
+        case row(SimulatedKey, SimulatedRecord, SimulatedBackend.Damage)
+        case deletion(SimulatedKey)
+        /// Every file of an owner is gone from one source.
+        case purge(owner: String)
+    }
+
     struct Line {
         var type: String
-        /// Nil on a line that only moves a checkpoint.
-        var key: SimulatedKey?
-        /// Nil on a deletion.
-        var record: SimulatedRecord?
+        var content: Content
         var token: String
     }
 
@@ -26,9 +32,9 @@ struct SimulatedStream {
     private enum Phase {
         case deletes(String)
         case upserts(String, SimulatedTable)
-        case memberships
-        case backfill(project: String, grant: Int, from: Int)
-        case granted(Int)
+        case memberships(SimulatedTable)
+        case backfill(SimulatedTable, project: String, grant: Int, from: Int)
+        case granted(SimulatedTable, Int)
     }
 
     private let session: String?
@@ -38,7 +44,6 @@ struct SimulatedStream {
     private let isReset: Bool
     private var phases: [Phase] = []
     private var lines: ArraySlice<Line> = []
-    private(set) var isOver = false
 
     /// Opens a stream at the session's checkpoints, or at those that the request carries.
     init(
@@ -62,26 +67,27 @@ struct SimulatedStream {
 
     private static func phases(of type: String) -> [Phase] {
         switch type {
-        case "ProjectsV1": [.deletes(SimulatedSchema.projectDelete), .upserts("ProjectV1", .projects)]
-        case "ProjectsV2": [.deletes(SimulatedSchema.projectDelete), .upserts("ProjectV2", .projects)]
-        case "TasksV1": [.deletes(SimulatedSchema.taskDelete), .memberships, .upserts("TaskV1", .tasks)]
+        case "ProjectsV1": [.deletes("ProjectDeleteV1"), .upserts("ProjectV1", .projects)]
+        case "ProjectsV2": [.deletes("ProjectDeleteV1"), .upserts("ProjectV2", .projects)]
+        case "TasksV1": [.deletes("TaskDeleteV1"), .memberships(.tasks), .upserts("TaskV1", .tasks)]
+        case "CommentsV1":
+            [.deletes("CommentDeleteV1"), .memberships(.comments), .upserts("CommentV1", .comments)]
+        case "FoldersV1": [.deletes("FolderDeleteV1"), .upserts("FolderV1", .folders)]
         case "FilesV1": [.deletes("FileDeleteV1"), .upserts("FileV1", .files)]
-        case "PartnerFilesV1": [.deletes("PartnerFileDeleteV1"), .upserts("PartnerFileV1", .files)]
+        case "PartnerFilesV1":
+            [
+                .deletes("PartnerFileDeleteV1"), .deletes(SimulatedSchema.filePurge),
+                .upserts("PartnerFileV1", .files),
+            ]
         case "NotesV1": [.deletes("NoteDeleteV1"), .upserts("NoteV1", .notes)]
         default: []
         }
     }
 
     mutating func next(_ backend: inout SimulatedBackend) -> Item {
-        if isReset {
-            isOver = true
-            return .reset
-        }
+        if isReset { return .reset }
         if let line = lines.popFirst() { return .line(line) }
-        guard !phases.isEmpty else {
-            isOver = true
-            return .complete(token: completeToken)
-        }
+        guard !phases.isEmpty else { return .complete(token: completeToken) }
         run(phases.removeFirst(), &backend)
         return .query
     }
@@ -100,21 +106,34 @@ struct SimulatedStream {
                 audit.namespace == namespace && after < audit.number && audit.number < now
                     && (audit.project.isEmpty || backend.members[audit.project] != nil)
             }
-            lines = found.map { Line(type: namespace, key: $0.key, token: "\(namespace)|\($0.number)") }[...]
+            lines =
+                found.map { audit in
+                    Line(
+                        type: namespace,
+                        content: namespace == SimulatedSchema.filePurge
+                            ? .purge(owner: audit.key.id) : .deletion(audit.key),
+                        token: "\(namespace)|\(audit.number)")
+                }[...]
         case .upserts(let namespace, let table): lines = upserts(namespace, table, backend)[...]
-        case .memberships: memberships(&backend)
-        case .backfill(let project, let grant, let from):
-            let newest = number("TaskV1") ?? 0
+        case .memberships(let table): memberships(table, &backend)
+        case .backfill(let table, let project, let grant, let from):
+            let names = SimulatedSchema.backfill(table)
+            let newest = number(names.upsert) ?? 0
             let found = backend.rows.filter { (key, row) in
-                key.table == .tasks && row.record.parent == project && from <= row.update && row.update <= newest
+                key.table == table && backend.project(of: key) == project && from <= row.update && row.update <= newest
             }
             lines =
                 found.sorted { ($0.value.update, $0.key) < ($1.value.update, $1.key) }.map { key, row in
-                    let token = "\(SimulatedSchema.backfill)|\(grant)|\(row.update)"
-                    return Line(type: SimulatedSchema.backfill, key: key, record: row.record, token: token)
+                    Line(
+                        type: names.backfill, content: .row(key, row.record, row.damage),
+                        token: "\(names.backfill)|\(grant)|\(row.update)")
                 }[...]
-        case .granted(let grant):
-            lines = [Line(type: "SyncAckV1", token: "\(SimulatedSchema.backfill)|\(grant)|complete")]
+        case .granted(let table, let grant):
+            lines = [
+                Line(
+                    type: "SyncAckV1", content: .acknowledgement,
+                    token: "\(SimulatedSchema.backfill(table).backfill)|\(grant)|complete")
+            ]
         }
     }
 
@@ -124,23 +143,23 @@ struct SimulatedStream {
         for (key, row) in backend.rows where key.table == table && backend.isVisible(key) {
             guard let update = table == .files ? row.sources[namespace] : row.update, after < update, update < now
             else { continue }
-            let line = Line(type: namespace, key: key, record: row.record, token: "\(namespace)|\(update)")
-            found.append((update, line))
+            let content = Content.row(key, row.record, row.damage)
+            found.append((update, Line(type: namespace, content: content, token: "\(namespace)|\(update)")))
         }
         return found.sorted { $0.update < $1.update }.map(\.line)
     }
 
     /// Which granted projects have rows that are older than the checkpoint; on a first look everything comes as plain
     /// upserts, and the backend notes by itself that nothing needs to be filled in (finding 6).
-    private mutating func memberships(_ backend: inout SimulatedBackend) {
-        let parts = checkpoints[SimulatedSchema.backfill]?.split(separator: "|") ?? []
+    private mutating func memberships(_ table: SimulatedTable, _ backend: inout SimulatedBackend) {
+        let names = SimulatedSchema.backfill(table)
+        let parts = checkpoints[names.backfill]?.split(separator: "|") ?? []
         let last = parts.count == 3 ? Int(parts[1]) ?? -1 : -1
         let grants = backend.members.filter { $0.value < now && $0.value >= last }
             .sorted { $0.value < $1.value }
-        guard number("TaskV1") != nil else {
+        guard number(names.upsert) != nil else {
             if let session, let newest = grants.last {
-                backend.sessions[session]?.checkpoints[SimulatedSchema.backfill] =
-                    "\(SimulatedSchema.backfill)|\(newest.value)|complete"
+                backend.sessions[session]?.checkpoints[names.backfill] = "\(names.backfill)|\(newest.value)|complete"
             }
             return
         }
@@ -148,8 +167,8 @@ struct SimulatedStream {
         for (project, grant) in grants {
             let resumed = grant == last ? Int(parts[2]) : nil
             if grant == last, resumed == nil { continue }
-            inserted.append(.backfill(project: project, grant: grant, from: resumed ?? 0))
-            inserted.append(.granted(grant))
+            inserted.append(.backfill(table, project: project, grant: grant, from: resumed ?? 0))
+            inserted.append(.granted(table, grant))
         }
         phases.insert(contentsOf: inserted, at: 0)
     }

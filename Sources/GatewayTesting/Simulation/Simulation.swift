@@ -4,8 +4,8 @@
 package import SyncEngine
 import SyncModel
 
-/// A world in one process and in virtual time: the gateway's real machines between a model of the backend and models of
-/// its clients.
+/// A world in one process and in virtual time: the gateway's real machines and its real ledger between a model of the
+/// backend and models of its clients.
 ///
 /// Nothing here sleeps, reads a clock or draws a random number: a schedule of ``SimulationOp`` decides everything, so a
 /// schedule replays exactly. Campaigns make schedules from seeds. When one fails, the message has the seed; replay it
@@ -13,19 +13,17 @@ import SyncModel
 ///
 ///     RIND_TEST_SEED=1234 swift test --filter SimulationCampaignTests
 ///
-/// which runs that seed alone and prints its trace, shrunk to the operations that matter. `RIND_TEST_SEEDS=20000` runs
-/// that many seeds instead of the usual ones.
-///
-/// Until there is a ledger, what a device holds cannot be told from what it should no longer hold where the backend says
-/// nothing about it. So records whose deletion the stream cannot carry (children of revoked projects, tombstones that a
-/// reset or the retention took away) may stay on a device; everything that is visible at the backend must be there.
+/// which runs that seed alone and prints its trace, shrunk to the operations that matter. `SEEDS=20000` runs that many
+/// seeds instead of the usual ones.
 package final class Simulation {
     /// A finished pull whose spool can answer a repeated request.
     struct Kept {
         var kept: PullQuery.Kept
-        var segments: [SegmentKey: [String]]
+        var arrays: [SimulatedArray: [String]]
         var version: Int
         var madeAt: Int64
+        var began: Int
+        var lookedAt: Int
     }
 
     /// How the world is set up.
@@ -40,13 +38,40 @@ package final class Simulation {
         package var keepsSpools = true
         /// Whether there are files at the beginning; without, the backend writes checkpoints at every stream.
         package var hasFiles = true
+        /// Whether the gateway keeps a ledger.
+        package var hasLedger = true
+        /// How pushes reach the backend.
+        package var pushStyle = PushMachine.Style.stream
+        /// Which time a push carries.
+        package var pushTime = PushTime.now
 
-        /// Two devices on one session.
+        /// Two devices on one session, with a ledger.
         package init() {}
+    }
+
+    /// Which time the app sends with a push.
+    package enum PushTime: String, CaseIterable, Hashable, Sendable {
+        /// The one that it has.
+        case now
+        /// None, as a third of apps do.
+        case none
+        /// That from before the pull.
+        case before
     }
 
     /// How long a kept spool is good for, in milliseconds.
     static let repeatWindow: Int64 = 60_000
+    static let day: Int64 = 86_400_000
+    /// How long ways back, and how long cursors and tombs are kept.
+    static let rewind = 7 * day
+    static let maxOffline = 100 * day
+    /// With more deltas than this a ledger is folded.
+    static let foldAfter = 2
+    /// Cursors from behind more ways back than this get everything.
+    static let maximumUndos = 10
+    /// So many missing records are always deleted, more of them only up to a share.
+    static let sweepRecords = 3
+    static let sweepPercent = 60
 
     let setup: Setup
     let settings: PullSettings
@@ -60,6 +85,10 @@ package final class Simulation {
     package internal(set) var devices: [SimulatedDevice] = []
     /// The pulls that the gateway is busy with.
     package private(set) var pulls: [SimulatedPull] = []
+    /// The pushes that the gateway is busy with.
+    package private(set) var pushes: [SimulatedPush] = []
+    /// Operations of pushes that are still on their way.
+    var latePushes: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
     /// The rules that were broken.
     package private(set) var complaints: [String] = []
     /// What happened, where ``isTracing``.
@@ -69,21 +98,36 @@ package final class Simulation {
     let isTracing: Bool
     private var locks: Set<String> = []
     private var kept: [Int64: Kept] = [:]
-    private var handedOut: Set<Int64> = []
+    var handedOut: Set<Int64> = []
     private var savedState: SimulatedState?
+    /// Records that devices had when the state lost what it knew of them.
+    var adrift: Set<SimulatedKey> = []
+    /// Everything that was ever pushed.
+    var pushed: Set<SimulatedKey> = []
+    /// What a device has deleted that was on its way to the backend still.
+    var unmade: Set<SimulatedKey> = []
+    /// How many times there will be no place for comparing a request type.
+    var busySweeps = 0
+    /// Which configuration of the tables the gateway runs with.
+    var mapping = 0
     private var pullCount = 0
     var recordCount = 0
 
-    /// A small backend with a project, its task and a file of each source.
+    /// A small backend with a project, a task, a comment, two folders and a file of each source.
     package init(_ setup: Setup, isTracing: Bool = false) {
         self.setup = setup
         self.isTracing = isTracing
-        settings = PullSettings(style: setup.style, completeNamespace: SimulatedSchema.complete, resumeAttempts: 2)
+        settings = PullSettings(
+            style: setup.style, completeNamespace: SimulatedSchema.complete, resumeAttempts: 2,
+            sweeps: setup.hasLedger ? SweepSchedule() : nil)
         for name in ["p0", "p1"] { backend.put(SimulatedKey(.projects, name), SimulatedRecord(value: 1)) }
         backend.put(SimulatedKey(.tasks, "t0"), SimulatedRecord(value: 1, parent: "p0"))
         if setup.hasFiles {
+            backend.put(SimulatedKey(.comments, "c0"), SimulatedRecord(value: 1, parent: "t0"))
+            backend.put(SimulatedKey(.folders, "d0"), SimulatedRecord(value: 1))
+            backend.put(SimulatedKey(.folders, "d1"), SimulatedRecord(value: 1, parent: "d0"))
             for source in 0...1 {
-                backend.put(SimulatedKey(.files, "f\(source)"), SimulatedRecord(value: 1), source: source)
+                backend.put(SimulatedKey(.files, "f\(source)"), SimulatedRecord(value: 1, parent: "o0"), source: source)
             }
         }
         for index in 0..<setup.devices {
@@ -96,6 +140,11 @@ package final class Simulation {
 
     func release(_ lock: String) { locks.remove(lock) }
 
+    func takeSweepPlace() -> Bool {
+        if busySweeps > 0 { busySweeps -= 1 } else { return true }
+        return false
+    }
+
     func complain(_ sentence: String) {
         complaints.append(sentence)
         note("!! \(sentence)")
@@ -104,32 +153,12 @@ package final class Simulation {
     func count(_ what: String) { counts[what, default: 0] += 1 }
 
     func note(_ text: @autoclosure () -> String) {
-        if isTracing { trace.append("\(now % 100_000_000) \(text())") }
+        if isTracing { trace.append("\(now % 100_000_000_000) \(text())") }
     }
 
     func note(_ pull: SimulatedPull, _ text: @autoclosure () -> String) {
         note("   pull \(pull.number) of \(devices[pull.device].name): \(text())")
     }
-}
-
-// What a directed schedule writes at the backend.
-extension Simulation {
-    /// Writes a task.
-    package func putTask(_ id: String, _ value: Int, in project: String = "p0") {
-        backend.put(SimulatedKey(.tasks, id), SimulatedRecord(value: value, parent: project))
-    }
-
-    /// Deletes a task, with a tombstone.
-    package func removeTask(_ id: String) { backend.remove(SimulatedKey(.tasks, id)) }
-
-    /// Takes the project out of sight, with everything in it.
-    package func revoke(_ project: String) { backend.revoke(project) }
-
-    /// Brings the project into sight, with everything in it.
-    package func grant(_ project: String) { backend.grant(project) }
-
-    /// The value of a task on a device, nil where it is not there.
-    package func task(_ id: String, on device: Int) -> Int? { devices[device].shown[SimulatedKey(.tasks, id)]?.value }
 }
 
 // Syncs.
@@ -142,10 +171,12 @@ extension Simulation {
         // First pulls are offered one as well: it is the engine that must not take it (finding 8).
         let spool = kept[device.cursor?.rawValue ?? 0]
             .flatMap { $0.version == device.version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
+        let digests = Dictionary(uniqueKeysWithValues: SimulatedTable.allCases.map { ($0.name, "\($0) \(mapping)") })
         let query = PullQuery(
             principal: Principal(rawValue: "somebody"), session: device.session, presented: device.cursor,
             schemaVersion: device.version, schema: SimulatedSchema.schema, effectiveVersion: device.version,
-            mappingDigest: "mapping", newReplica: ReplicaID(rawValue: Int64(pullCount)), kept: spool?.kept)
+            mappingDigest: "mapping \(mapping)", tableDigests: digests,
+            newReplica: ReplicaID(rawValue: Int64(pullCount)), kept: spool?.kept)
         let pull = SimulatedPull(number: pullCount, device: index, query: query, kept: spool, simulation: self)
         pulls.append(pull)
         note("\(device.name) pulls with \(device.cursor.map(\.description) ?? "nothing") on \(device.session)")
@@ -158,7 +189,7 @@ extension Simulation {
         while !pull.isOver, !isReached(pull.action) {
             try await pull.step()
             steps += 1
-            if steps > 10_000 {
+            if steps > 20_000 {
                 complain("a pull does not come to an end: \(pull.action)")
                 return
             }
@@ -173,16 +204,30 @@ extension Simulation {
         return pull
     }
 
-    /// A device sends its edits; the backend takes them in one transaction.
-    package func push(_ index: Int, isAnswerLost: Bool = false) {
+    /// A device sends its edits, if it has any.
+    package func beginPush(_ index: Int, _ outcome: SimulatedPush.Outcome = .answered) -> SimulatedPush? {
         let pending = devices[index].pending
-        guard !pending.isEmpty, devices[index].cursor != nil else { return }
-        note("\(devices[index].name) pushes \(pending.keys.sorted())\(isAnswerLost ? ", answer lost" : "")")
-        let ordered = pending.sorted { a, b in
-            (a.value.status == .deleted ? 1 : 0, a.key) < (b.value.status == .deleted ? 1 : 0, b.key)
-        }
-        for (key, local) in ordered { backend.push(key, local.status == .deleted ? nil : local.record) }
-        if !isAnswerLost { devices[index].markPushed(pending) }
+        guard !pending.isEmpty, devices[index].cursor != nil else { return nil }
+        let time =
+            switch setup.pushTime {
+            case .now: devices[index].cursor
+            case .none: Cursor?.none
+            case .before: devices[index].cursorBefore ?? devices[index].cursor
+            }
+        note(
+            "\(devices[index].name) pushes \(pending.keys.sorted()) with \(time?.description ?? "nothing"), \(outcome)")
+        count("push \(outcome)")
+        let push = SimulatedPush(device: index, outcome: outcome, presented: time, simulation: self)
+        devices[index].isSyncing = true
+        pushes.append(push)
+        pushed.formUnion(pending.keys)
+        return push
+    }
+
+    /// A whole push.
+    package func push(_ index: Int, _ outcome: SimulatedPush.Outcome = .answered) {
+        guard let push = beginPush(index, outcome) else { return }
+        while !push.isOver { push.step() }
     }
 
     /// The device stops waiting for the answer, the gateway does not notice.
@@ -193,33 +238,24 @@ extension Simulation {
         devices[pull.device].isSyncing = false
     }
 
-    func answered(_ pull: SimulatedPull, _ answer: SimulatedAnswer, isNew: Bool) {
-        let device = devices[pull.device]
-        if let repeated = answer.repeated { complain("\(repeated) is twice in one answer") }
-        if isNew, !handedOut.insert(answer.timestamp).inserted {
-            complain("the cursor \(answer.timestamp) is handed out twice")
-        }
-        if !isNew, answer.timestamp != pull.query.presented?.rawValue {
-            complain("an answer without changes carries another cursor")
-        }
-        note(pull, "answers \(answer.timestamp): \(answer.summary)\(pull.isAbandoned ? ", lost" : "")")
-        guard !pull.isAbandoned, device.cursor == pull.query.presented else { return }
-        devices[pull.device].apply(answer)
-    }
-
-    func keep(_ segments: [SegmentKey: [String]], of pull: SimulatedPull, _ plan: PullAnswerPlan) {
-        guard setup.keepsSpools, let row = plan.row else { return }
-        let value = PullQuery.Kept(
-            vector: row.vector, session: row.session, generation: row.generation, replica: row.replica,
-            delivery: plan.delivery)
-        kept[pull.query.presented?.rawValue ?? 0] = Kept(
-            kept: value, segments: segments, version: pull.query.schemaVersion ?? 0, madeAt: now)
+    func keep(_ arrays: [SimulatedArray: [String]], of pull: SimulatedPull, _ plan: PullAnswerPlan) {
+        guard setup.keepsSpools, let row = plan.row, let presented = pull.query.presented, row.parent == presented
+        else { return }
+        kept[presented.rawValue] = Kept(
+            kept: PullQuery.Kept(row: row, delivery: plan.delivery), arrays: arrays,
+            version: pull.query.schemaVersion ?? 0, madeAt: now, began: pull.began, lookedAt: pull.lookedAt)
     }
 
     func ended(_ pull: SimulatedPull) {
         if let failure = pull.failure { note(pull, "failed: \(failure)") }
         pulls.removeAll { $0 === pull }
         if !pull.isAbandoned { devices[pull.device].isSyncing = false }
+    }
+
+    func ended(_ push: SimulatedPush, isDone: Bool) {
+        pushes.removeAll { $0 === push }
+        devices[push.device].isSyncing = false
+        if isDone { devices[push.device].markPushed(push.sent) }
     }
 }
 
@@ -229,6 +265,7 @@ extension Simulation {
     package func crash() {
         note("the gateway crashes")
         pulls = []
+        pushes = []
         locks = []
         kept = [:]
         for index in devices.indices { devices[index].isSyncing = false }
@@ -244,55 +281,15 @@ extension Simulation {
         now += 1_000
         note("an older state is restored")
         state = savedState ?? SimulatedState()
-        state.distrustAll()
-    }
-}
-
-// The oracle.
-extension Simulation {
-    /// Lets everything come to rest; says what is wrong, nil where nothing is.
-    package func settle() async throws -> String? {
-        while let pull = pulls.first(where: { $0.isRunning }) ?? pulls.first {
-            try await run(pull)
-            if !complaints.isEmpty { return complaints[0] }
-        }
-        note("--- quiet")
-        for _ in 0..<4 {
-            for index in devices.indices {
-                let pull = try await sync(index)
-                if let failure = pull.failure { return "a quiet pull of \(devices[index].name) failed: \(failure)" }
-                // One that goes out later than all others, as people's do.
-                now += 1_000
-            }
-        }
-        return complaints.first ?? difference()
+        state.distrustAll(now: now)
+        setAdrift()
     }
 
-    /// How a device differs from the backend, beyond what the protocol cannot tell; nil where none does.
-    package func difference() -> String? {
+    /// What devices have now, nobody knows any more.
+    func setAdrift() {
         for device in devices {
-            let shown = device.shown
-            let wanted = backend.visible(to: device.version)
-            for key in Set(shown.keys).union(wanted.keys).sorted() where !backend.refused.contains(key) {
-                if wanted[key] == shown[key] { continue }
-                if wanted[key] == nil, backend.forgotten.contains(key) { continue }
-                let (have, want) = (shown[key]?.description ?? "nothing", wanted[key]?.description ?? "nothing")
-                return "\(device.name) shows \(have) for \(key), the backend has \(want)"
-            }
-            if let key = device.pending.keys.filter({ !backend.refused.contains($0) }).min() {
-                return "\(device.name) never gets rid of its edit of \(key)"
-            }
+            adrift.formUnion(device.records.keys)
+            adrift.formUnion(device.backup?.records.keys.map { $0 } ?? [])
         }
-        return nil
-    }
-}
-
-extension SimulatedAnswer {
-    /// Short enough for a trace.
-    var summary: String {
-        let rows: ([SimulatedKey: SimulatedRecord]) -> String = { rows in
-            rows.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-        }
-        return "created [\(rows(created))] updated [\(rows(updated))] deleted \(deleted.sorted())"
     }
 }

@@ -7,8 +7,13 @@ import SyncEngine
 package struct SimulationCampaign: Sendable {
     /// Which rare things happen.
     package var allowsRestores = true
+    /// Whether the backend's stream may miss what happened.
+    package var allowsLoss = true
     /// The longest schedule.
-    package var length = 120
+    package var length = 100
+
+    /// How many shorter schedules are tried of one that fails.
+    package var maximumTries = 1_500
 
     /// Everything may happen.
     package init() {}
@@ -44,10 +49,11 @@ package struct SimulationCampaign: Sendable {
     package func run(seed: UInt64) async throws -> [String: Int] {
         var random = SeededRandom(seed: seed)
         let setup = Self.setup(&random)
-        let ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
+        var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
+        if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
         let first = Simulation(setup)
         guard try await Self.play(first, ops) != nil else { return first.counts }
-        let shrunk = try await Self.shrink(setup, ops)
+        let shrunk = try await shrink(setup, ops)
         let world = Simulation(setup, isTracing: true)
         let sentence = try await Self.play(world, shrunk)
         throw Failure(seed: seed, sentence: sentence ?? "not again", setup: setup, ops: shrunk, trace: world.trace)
@@ -67,18 +73,18 @@ package struct SimulationCampaign: Sendable {
     }
 
     /// Takes away whatever the failure does not need: halves first, then single operations.
-    private static func shrink(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> [SimulationOp] {
+    private func shrink(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> [SimulationOp] {
         var ops = ops
         var size = max(ops.count / 2, 1)
         var tries = 0
-        while tries < 1_500 {
+        while tries < maximumTries {
             var removedAny = false
             var start = 0
-            while start < ops.count, tries < 1_500 {
+            while start < ops.count, tries < maximumTries {
                 var shorter = ops
                 shorter.removeSubrange(start..<min(start + size, ops.count))
                 tries += 1
-                if try await verdict(setup, shorter) != nil {
+                if try await Self.verdict(setup, shorter) != nil {
                     ops = shorter
                     removedAny = true
                 } else {
@@ -101,6 +107,9 @@ extension SimulationCampaign {
         setup.hasOwnSessions = Int.random(in: 0..<3, using: &random) == 0
         setup.keepsSpools = Bool.random(using: &random)
         setup.hasFiles = Bool.random(using: &random)
+        setup.hasLedger = Int.random(in: 0..<8, using: &random) > 0
+        setup.pushStyle = Int.random(in: 0..<3, using: &random) == 0 ? .calls : .stream
+        setup.pushTime = [.now, .now, .none, .before].randomElement(using: &random) ?? .now
         return setup
     }
 
@@ -108,40 +117,71 @@ extension SimulationCampaign {
         let number = Int.random(in: 0..<60, using: &random)
         let value = Int.random(in: 2..<90, using: &random)
         switch Int.random(in: 0..<100, using: &random) {
-        case ..<34: return .step(pull: number, count: Int.random(in: 1...14, using: &random))
-        case ..<48: return .pull(device: number)
-        case ..<66: return .write(Self.write(&random), number, value)
-        case ..<74:
+        case ..<24: return .step(pull: number, count: Int.random(in: 1...30, using: &random))
+        case ..<32: return .sync(device: number)
+        case ..<43: return .pull(device: number)
+        case ..<62: return .write(Self.write(&random), number, value)
+        case ..<71:
             let edit = SimulationOp.Edit.allCases.randomElement(using: &random) ?? .edit
             return .edit(device: number, edit, value, Int.random(in: 100..<1_000, using: &random))
-        case ..<81: return .push(device: number, isAnswerLost: Int.random(in: 0..<4, using: &random) == 0)
+        case ..<78: return .push(device: number, Self.outcome(&random), isStepped: Bool.random(using: &random))
+        case ..<82: return .stepPush(number, count: Int.random(in: 1...6, using: &random))
         case ..<84: return .abandon(pull: number)
         case ..<86: return .loseRequest(pull: number)
-        case ..<89: return .loseAnswer(pull: number)
-        case ..<93: return .cut(pull: number)
-        case ..<95: return .crash
-        case ..<96: return .wait(milliseconds: [5, 3_000, 90_000].randomElement(using: &random) ?? 5)
+        case ..<88: return .loseAnswer(pull: number)
+        case ..<91: return .cut(pull: number)
+        case ..<93: return .crash
+        case ..<94: return .wait(milliseconds: [5, 3_000, 90_000, 4_000_000].randomElement(using: &random) ?? 5)
+        case ..<97: return mishap(&random, number, value)
         default: return rare(&random, number)
         }
     }
 
+    /// A device that comes back from a backup after much has happened and some time has passed.
+    private static func putAway(_ ops: inout [SimulationOp], _ random: inout SeededRandom) {
+        let device = Int.random(in: 0..<6, using: &random)
+        let begin = Int.random(in: 0..<ops.count / 3, using: &random)
+        let days = [0, 8, 40].randomElement(using: &random) ?? 0
+        ops.insert(.backup(device: device), at: begin)
+        // The ledger has to be folded in between.
+        for number in 0..<Int.random(in: 0..<8, using: &random) {
+            ops += [.write(write(&random), number, days + number), .sync(device: device)]
+        }
+        ops += [.days(days), .restore(device: device), .sync(device: device)]
+    }
+
+    private static func outcome(_ random: inout SeededRandom) -> SimulatedPush.Outcome {
+        if Int.random(in: 0..<5, using: &random) < 3 { return .answered }
+        return SimulatedPush.Outcome.allCases.randomElement(using: &random) ?? .answered
+    }
+
     private static func write(_ random: inout SeededRandom) -> SimulationOp.Write {
         // Edits of tasks are what people do most.
-        if Int.random(in: 0..<3, using: &random) == 0 { return .editTask }
+        if Int.random(in: 0..<4, using: &random) == 0 { return .editTask }
         return SimulationOp.Write.allCases.randomElement(using: &random) ?? .editTask
     }
 
+    private func mishap(_ random: inout SeededRandom, _ number: Int, _ value: Int) -> SimulationOp {
+        let mishap = SimulationOp.Mishap.allCases.randomElement(using: &random) ?? .reset
+        // What is only complete after a resweep must not hide the rest in every schedule.
+        if !allowsLoss, mishap == .beginLate || mishap == .loseTombstone { return .mishap(.reset, number, value) }
+        return .mishap(mishap, number, value)
+    }
+
     private func rare(_ random: inout SeededRandom, _ number: Int) -> SimulationOp {
-        switch Int.random(in: 0..<17, using: &random) {
-        case ..<4: return .reset(number)
-        case ..<7: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
-        case ..<9: return .backup(device: number)
-        case ..<11: return .restore(device: number)
-        case 11: return .clone(device: number)
-        case 12, 16: return .logInAnew(device: number)
+        switch Int.random(in: 0..<20, using: &random) {
+        case ..<4: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
+        case ..<7: return .backup(device: number)
+        case ..<10: return .restore(device: number)
+        case 10: return .clone(device: number)
+        case 11, 12: return .logInAnew(device: number)
         case 13: return .updateApp(device: number)
         case 14: return allowsRestores ? .saveState : .crash
-        default: return allowsRestores ? .restoreState : .crash
+        case 15: return allowsRestores ? .restoreState : .crash
+        case 16: return .busy(number % 4)
+        case 17: return .accept(number)
+        case 18: return .resync(number)
+        default: return .reconfigure
         }
     }
 }

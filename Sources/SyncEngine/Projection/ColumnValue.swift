@@ -4,67 +4,68 @@
 import JSONBytes
 import SyncModel
 
-/// Turns values of the backend into values of the client, by the rules of watermelon-protocol b.1.
+/// What the client gets of a value of the backend, by the rules of watermelon-protocol b.1.
+///
+/// It is read once and then written, hashed, and digested where it is a link.
 enum ColumnValue {
-    /// How a value came out.
-    enum Outcome {
-        /// It was written.
-        case value
-        /// It is `null`, and the default was written.
-        case null
-        /// There is none, and the default was written.
-        case absent
-        /// It is of the wrong type, and the default was written.
-        case wrong
+    case string(JSONSlice)
+    /// A number that is finite as a double.
+    case number(JSONSlice)
+    case boolean(Bool)
+    /// A point in time since 1970.
+    case milliseconds(Int64)
+    /// Anything but null, of which the client gets the JSON text.
+    case json(JSONSlice)
+    /// `null`, for which the default stands.
+    case null
+    /// There is none, and the default stands for it.
+    case absent
+    /// It is of the wrong type, and the default stands for it.
+    case wrong
+
+    /// What a column of a type makes of a value.
+    @inline(__always)
+    init(_ slice: JSONSlice?, as type: ColumnType) {
+        guard let slice else {
+            self = .absent
+            return
+        }
+        if case .null = slice.kind {
+            self = .null
+            return
+        }
+        switch type {
+        case .string:
+            // A comparison would go through a witness, since it lies in another module.
+            if case .string = slice.kind { self = .string(slice) } else { self = .wrong }
+        case .number: self = slice.isFiniteNumber ? .number(slice) : .wrong
+        case .boolean: self = Self.boolean(slice).map { .boolean($0) } ?? .wrong
+        case .timestamp: self = Self.milliseconds(slice).map { .milliseconds($0) } ?? .wrong
+        case .json: self = .json(slice)
+        }
     }
 
-    /// Writes the value of a column, or its default.
+    /// Writes the value, or the default of the column.
     @inline(__always)
-    static func append(
-        _ slice: JSONSlice?, type: ColumnType, isOptional: Bool, to output: inout JSONWriter
-    ) -> Outcome {
-        guard let slice else {
-            appendDefault(of: type, isOptional: isOptional, to: &output)
-            return .absent
+    func append(to output: inout JSONWriter, type: ColumnType, isOptional: Bool) {
+        switch self {
+        case .string(let slice): output.append(stringSlice: slice)
+        case .number(let slice): output.append(slice)
+        case .boolean(let value): output.append(value)
+        case .milliseconds(let value): output.append(value)
+        case .json(let slice): output.append(jsonTextOf: slice)
+        case .null, .absent, .wrong: Self.appendDefault(of: type, isOptional: isOptional, to: &output)
         }
-        if slice.isNull {
-            appendDefault(of: type, isOptional: isOptional, to: &output)
-            return .null
-        }
-        if appendValue(slice, type: type, to: &output) { return .value }
-        appendDefault(of: type, isOptional: isOptional, to: &output)
-        return .wrong
     }
 
     /// Writes what the client would take for a value of the wrong type.
-    static func appendDefault(of type: ColumnType, isOptional: Bool, to output: inout JSONWriter) {
+    private static func appendDefault(of type: ColumnType, isOptional: Bool, to output: inout JSONWriter) {
         if isOptional { return output.appendNull() }
         switch type {
         case .string, .json: output.append(raw: "\"\"")
         case .number, .timestamp: output.append(raw: "0")
         case .boolean: output.append(raw: "false")
         }
-    }
-
-    /// Writes a value that is not null, or nothing where it does not fit the type.
-    @inline(__always)
-    private static func appendValue(_ slice: JSONSlice, type: ColumnType, to output: inout JSONWriter) -> Bool {
-        switch type {
-        case .string:
-            guard slice.kind == .string else { return false }
-            output.append(stringSlice: slice)
-        case .number:
-            guard slice.isFiniteNumber else { return false }
-            output.append(slice)
-        case .boolean:
-            guard let value = boolean(slice) else { return false }
-            output.append(value)
-        case .timestamp:
-            guard let milliseconds = milliseconds(slice) else { return false }
-            output.append(milliseconds)
-        case .json: output.append(jsonTextOf: slice)
-        }
-        return true
     }
 
     /// `true`, `false`, and the numbers 1 and 0, but not 2 and not `"true"`.
@@ -102,7 +103,7 @@ enum ColumnValue {
         var output = JSONWriter()
         source.bytes.withUnsafeBytes { bytes in
             let slice = try? JSONScanner.document(bytes)
-            _ = append(slice, type: column.type, isOptional: column.isOptional, to: &output)
+            ColumnValue(slice, as: column.type).append(to: &output, type: column.type, isOptional: column.isOptional)
         }
         return output.bytes
     }

@@ -1,22 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record id as 128 bits: what compaction and ledger know a record by.
-package struct IDHash: Hashable, Comparable, Sendable {
-    /// The first eight bytes of the hash as a little-endian number.
-    package let low: UInt64
-    /// The other eight.
-    package let high: UInt64
+package import SyncModel
 
-    /// Takes the words as they are.
-    package init(low: UInt64, high: UInt64) {
-        self.low = low
-        self.high = high
-    }
-
+extension IDHash {
     /// The hash of an id's bytes under the deployment's key.
     package init(id: UnsafeRawBufferPointer, key: SipHash.Key) {
-        (low, high) = SipHash.hash128(id, key: key)
+        let hash = SipHash.hash128(id, key: key)
+        self.init(low: hash.low, high: hash.high)
     }
 
     /// The hash of an id under the deployment's key.
@@ -25,8 +16,16 @@ package struct IDHash: Hashable, Comparable, Sendable {
         self = id.withUTF8 { IDHash(id: UnsafeRawBufferPointer($0), key: key) }
     }
 
-    /// Orders by the first word, then by the second: any order will do, as long as it is always the same.
-    package static func < (left: IDHash, right: IDHash) -> Bool {
-        left.low == right.low ? left.high < right.high : left.low < right.low
+    /// What an entry keeps of its parent's id, and a delete line by column of its value: 64 bits, never 0.
+    ///
+    /// That another record has the same digest and is deleted with it has a chance of 1 to 10^13 for each deleted
+    /// parent among a million records.
+    package var link: UInt64 { Self.link(low: low) }
+
+    /// The ``link`` of an id, without the other half of its hash.
+    static func link(id: UnsafeRawBufferPointer, key: SipHash.Key) -> UInt64 {
+        link(low: SipHash.low128(id, key: key))
     }
+
+    private static func link(low: UInt64) -> UInt64 { low == 0 ? 1 : low }
 }

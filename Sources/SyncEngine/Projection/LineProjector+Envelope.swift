@@ -14,20 +14,21 @@ extension LineProjector {
         var dataKind: JSONKind?
         /// Where the data stands in the line.
         var data = 0..<0
-        /// For which shape the data was read into the slots; −1 for none.
+        /// For which shape the data was read into the slots, or its beginning where the scan failed; −1 for none.
         var dataShape = -1
     }
 
     /// Scans the whole line, and on the way the data for the shape that the type has named so far.
+    ///
+    /// Where it fails, the envelope and the slots hold what was read before.
     mutating func readEnvelope(
-        _ line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>
-    ) throws(JSONError) -> Envelope {
-        var envelope = Envelope()
+        _ line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>, _ envelope: inout Envelope
+    ) throws(JSONError) {
         var scanner = JSONScanner(line, maximumDepth: projection.rules.depthLimit)
         guard try scanner.peekKind() == .object else {
             _ = try scanner.value()
             try scanner.finish()
-            return envelope
+            return
         }
         try scanner.beginObject()
         while let name = try scanner.nextMember() {
@@ -42,7 +43,6 @@ extension LineProjector {
             }
         }
         try scanner.finish()
-        return envelope
     }
 
     private mutating func readData(
@@ -56,8 +56,8 @@ extension LineProjector {
             let shape = projection.shapes[envelope.shape]
             if shape.readsData {
                 slots.update(repeating: nil)
-                try Self.readMembers(&scanner, shape, slots)
                 envelope.dataShape = envelope.shape
+                try Self.readMembers(&scanner, shape, slots)
                 envelope.data = start..<scanner.offset
                 return
             }

@@ -8,21 +8,28 @@ extension LineProjector {
     /// Sets a line aside that the splitter did not keep, because it was too long.
     ///
     /// - Parameters:
-    ///   - head: The line's first bytes, where its type is looked for.
+    ///   - head: The line's first bytes, where its type and the record's id are looked for.
     ///   - tail: Its last bytes, where its token is looked for.
-    /// - Returns: Always `quarantined(.tooLong)`.
+    /// - Returns: Always `quarantined(.tooLong, …)`.
     package mutating func projectTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) -> LineResult {
         counters.lines &+= 1
         hasToken = false
-        let type = LenientEnvelope.type(at: head, rules: projection.rules)
-        adopt(LenientEnvelope.token(at: tail, whole: nil, rules: projection.rules), type: type)
-        return quarantine(.tooLong, type: type, shape: type.flatMap(shape(named:)))
+        return withUnsafeTemporaryAllocation(of: JSONSlice?.self, capacity: projection.slotCount) { slots in
+            slots.initialize(repeating: nil)
+            var envelope = Envelope()
+            // That it fails is certain, the head is not all of the line; what was read before is wanted.
+            do throws(JSONError) { try readEnvelope(head, slots, &envelope) } catch {}
+            adopt(LenientEnvelope.token(at: tail, whole: nil, rules: projection.rules), type: envelope.type?.string)
+            return quarantine(.tooLong, beginningOf: head, envelope, slots, otherText: tail)
+        }
     }
 
-    /// Sets a line aside that is not JSON.
+    /// Sets a line aside that is not JSON, of which the envelope and the slots hold what could be read.
     ///
     /// Its token still counts where it can be read without doubt, because the line comes no second time anyway.
-    mutating func quarantineUnreadable(_ line: UnsafeRawBufferPointer, _ error: JSONError) -> LineResult {
+    mutating func quarantineUnreadable(
+        _ line: UnsafeRawBufferPointer, _ envelope: Envelope, _ slots: Slots, _ error: JSONError
+    ) -> LineResult {
         let reason: QuarantinedLine.Reason =
             switch error.code {
             case .invalidUTF8: .invalidUTF8
@@ -30,9 +37,59 @@ extension LineProjector {
             case .tooLarge: .tooLong
             default: .invalidJSON
             }
-        let type = LenientEnvelope.type(at: line, rules: projection.rules)
-        adopt(LenientEnvelope.token(at: line, whole: line, rules: projection.rules), type: type)
-        return quarantine(reason, type: type, shape: type.flatMap(shape(named:)))
+        let token = LenientEnvelope.token(at: line, whole: line, rules: projection.rules)
+        adopt(token, type: envelope.type?.string)
+        return quarantine(reason, beginningOf: line, envelope, slots)
+    }
+
+    /// Sets a line aside of which only the beginning could be read.
+    private mutating func quarantine(
+        _ reason: QuarantinedLine.Reason, beginningOf line: UnsafeRawBufferPointer, _ envelope: Envelope,
+        _ slots: Slots, otherText: UnsafeRawBufferPointer? = nil
+    ) -> LineResult {
+        let shape = envelope.shape >= 0 ? projection.shapes[envelope.shape] : nil
+        var hasSlots = false
+        if let shape, shape.readsData, envelope.dataKind == .object {
+            if envelope.dataShape == envelope.shape {
+                hasSlots = true
+            } else if !envelope.data.isEmpty {
+                reread(line, envelope.data, shape, slots)
+                hasSlots = true
+            }
+            for slot in shape.idSlots where slots[Int(slot)].map({ Self.isCut($0, in: line) }) == true {
+                slots[Int(slot)] = nil
+            }
+        }
+        let result = quarantine(reason, type: envelope.type?.string, shape: shape, hasSlots ? slots : nil)
+        guard case .quarantined(_, let scope) = result else { return result }
+        // Where lines have run into one, the others carry records too.
+        var others = otherTables(in: line, besides: envelope.type)
+        if let otherText { others.formUnion(otherTables(in: otherText, besides: nil)) }
+        return .quarantined(reason, scope: scope.widened(to: others))
+    }
+
+    /// Whether more digits may follow than were read: those of `12` in `{"id":12` and in `{"id":12x4}`.
+    private static func isCut(_ slice: JSONSlice, in line: UnsafeRawBufferPointer) -> Bool {
+        guard slice.kind == .number, let start = slice.bytes.baseAddress, let base = line.baseAddress else {
+            return false
+        }
+        let end = start - base + slice.bytes.count
+        guard end < line.count else { return true }
+        return !LenientEnvelope.isWhiteSpace(line[end]) && line[end] != UInt8(ascii: ",")
+            && line[end] != UInt8(ascii: "}") && line[end] != UInt8(ascii: "]")
+    }
+
+    /// The tables whose records are named as a line's type anywhere in the text, but for the type that was read.
+    private func otherTables(in text: UnsafeRawBufferPointer, besides type: JSONSlice?) -> Set<Int> {
+        var tables: Set<Int> = []
+        LenientEnvelope.forEachType(in: text, rules: projection.rules) { other in
+            let place = projection.types.place(of: other)
+            guard place >= 0, other.bytes.baseAddress != type?.bytes.baseAddress,
+                case .upsert = projection.shapes[place].role
+            else { return }
+            tables.insert(projection.shapes[place].table)
+        }
+        return tables
     }
 
     /// Notes what is known of a line that is set aside.
@@ -48,10 +105,20 @@ extension LineProjector {
             if parts.contains(where: { !$0.isEmpty }) { line.id = parts.joined(separator: ".") }
         }
         quarantined = line
-        return .quarantined(reason)
+        return .quarantined(reason, scope: type == nil ? .everything : scope(shape, slots))
     }
 
-    private func shape(named type: String) -> LineShape? { projection.shapes.first { $0.type == type } }
+    /// Which records a line of a type may have carried; none where no table takes the type.
+    private mutating func scope(_ shape: LineShape?, _ slots: Slots?) -> QuarantineScope {
+        guard let shape, case .upsert = shape.role else { return .nothing }
+        guard let slots else { return .table(shape.table) }
+        var scratch = JSONWriter()
+        switch appendID(shape, slots, &scratch) {
+        case .success(let id): return .record(table: shape.table, id: id)
+        case .failure(.unsafe): return .nothing
+        case .failure(.missing), .failure(.unfit): return .table(shape.table)
+        }
+    }
 
     /// Takes a token from a line that could not be read, if it fits the line's type.
     ///
@@ -70,66 +137,24 @@ extension LineProjector {
     }
 }
 
+extension QuarantineScope {
+    /// The scope of a line that also carries records of other tables.
+    fileprivate func widened(to tables: Set<Int>) -> QuarantineScope {
+        guard !tables.isEmpty else { return self }
+        var tables = tables
+        switch self {
+        case .everything: return self
+        case .record(let table, _), .table(let table): tables.insert(table)
+        case .nothing: break
+        }
+        return tables.count == 1 ? tables.first.map { .table($0) } ?? self : .everything
+    }
+}
+
 extension JSONSlice {
     /// The value as far as it is worth showing to the operator.
     fileprivate var shownText: String {
         let text = (kind == .string ? string : nil) ?? spelling
         return String(decoding: text.utf8.prefix(RecordID.maximumLength), as: UTF8.self)
     }
-}
-
-/// Finds type and token in a line that is not JSON as a whole.
-enum LenientEnvelope {
-    /// The type, where the line begins with members that can be read and it is among them.
-    static func type(at line: UnsafeRawBufferPointer, rules: EnvelopeRules) -> String? {
-        var scanner = JSONScanner(line, maximumDepth: rules.depthLimit)
-        var type: String?
-        do throws(JSONError) {
-            try scanner.beginObject()
-            while let name = try scanner.nextMember() {
-                let value = try scanner.value()
-                if name.equals(rules.typeField) { type = value.string }
-            }
-        } catch {
-            // What was read up to here is all there is.
-        }
-        return type
-    }
-
-    /// The token, where it is the envelope's last member and, as far as `whole` tells, the only one of the line.
-    static func token(
-        at end: UnsafeRawBufferPointer, whole: UnsafeRawBufferPointer?, rules: EnvelopeRules
-    ) -> [UInt8]? {
-        var writer = JSONWriter()
-        writer.append(string: rules.ackField)
-        let name = writer.bytes
-        if let whole, places(of: name, in: whole).count != 1 { return nil }
-        // A name that is really a part of a string has a backslash before its quote, so it is found as a name only
-        // where a brace or a comma comes before it.
-        guard let place = places(of: name, in: end).last, place > 0,
-            let before = end[..<place].last(where: { !isWhiteSpace($0) }),
-            before == UInt8(ascii: ",") || before == UInt8(ascii: "{")
-        else { return nil }
-        // Read as if it were an object of this member alone.
-        let member = [UInt8(ascii: "{")] + Array(end[place...])
-        return member.withUnsafeBytes { bytes in
-            guard let object = try? JSONScanner.document(bytes, maximumDepth: 1) else { return nil }
-            var token: [UInt8]?
-            var count = 0
-            object.forEachMember { name, value in
-                count += 1
-                if name.equals(rules.ackField), value.isToken {
-                    token = value.withTokenText { Array($0) }
-                }
-            }
-            return count == 1 ? token : nil
-        }
-    }
-
-    private static func places(of name: [UInt8], in text: UnsafeRawBufferPointer) -> [Int] {
-        guard text.count >= name.count else { return [] }
-        return (0...(text.count - name.count)).filter { text[$0] == name[0] && text[$0...].starts(with: name) }
-    }
-
-    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d }
 }

@@ -14,9 +14,9 @@ extension LineProjector {
         case .upsert:
             output.append(raw: "{\"id\":")
             switch appendID(shape, slots, &output) {
-            case .failure(let reason):
+            case .failure(let failure):
                 output.truncate(to: start)
-                return quarantine(reason, type: shape.type, shape: shape, slots)
+                return quarantine(failure.reason, type: shape.type, shape: shape, slots)
             case .success(let id):
                 appendColumns(shape, slots, &output)
                 output.append(byte: UInt8(ascii: "}"))
@@ -24,48 +24,65 @@ extension LineProjector {
             }
         case .delete(let all):
             switch appendID(shape, slots, &output) {
-            case .failure(let reason):
+            case .failure(let failure):
                 output.truncate(to: start)
-                return quarantine(reason, type: shape.type, shape: shape, slots)
+                return quarantine(failure.reason, type: shape.type, shape: shape, slots)
             case .success(let id):
                 return .delete(
                     table: shape.table, source: shape.source, all: all, id: id, range: start..<output.count)
             }
-        case .deleteWhere(let column):
-            // Null would delete every record that lacks the value; that is never what a delete line means.
-            guard let slot = shape.idSlots.first, let value = slots[Int(slot)], !value.isNull,
+        case .deleteWhere(let column, let link):
+            // Null and the empty text would delete every record that lacks the value; that is never what a line means.
+            guard let slot = shape.idSlots.first, let slice = slots[Int(slot)], !slice.isNull, !slice.isEmptyString,
                 let plan = shape.columns.first
             else { return quarantine(.noID, type: shape.type, shape: shape, slots) }
-            guard case .value = ColumnValue.append(value, type: plan.type, isOptional: plan.isOptional, to: &output)
-            else {
-                output.truncate(to: start)
-                return quarantine(.unsafeID, type: shape.type, shape: shape, slots)
-            }
+            let value = ColumnValue(slice, as: plan.type)
+            let digest = LinkDigest.of(value, key: key)
+            guard digest != 0 else { return quarantine(.unsafeID, type: shape.type, shape: shape, slots) }
+            value.append(to: &output, type: plan.type, isOptional: plan.isOptional)
             return .deleteWhere(
-                table: shape.table, source: shape.source, column: column, range: start..<output.count)
+                table: shape.table, source: shape.source, column: column, link: link, digest: digest,
+                range: start..<output.count)
         case .ackOnly, .complete, .reset: return .ackOnly
         }
     }
 
     enum IDOutcome {
         case success(IDHash)
-        case failure(QuarantinedLine.Reason)
+        case failure(IDFailure)
+    }
+
+    /// What is wrong with an id.
+    enum IDFailure {
+        /// There is none.
+        case missing
+        /// A value that is no id at all, such as an object, a fraction or an empty text.
+        case unfit
+        /// An id, but not one that clients can hold.
+        case unsafe
+
+        var reason: QuarantinedLine.Reason { self == .missing ? .noID : .unsafeID }
     }
 
     /// Writes the id as a JSON string and hashes it.
-    private mutating func appendID(_ shape: LineShape, _ slots: Slots, _ output: inout JSONWriter) -> IDOutcome {
+    mutating func appendID(_ shape: LineShape, _ slots: Slots, _ output: inout JSONWriter) -> IDOutcome {
         if shape.idSlots.count == 1 {
-            guard let part = slots[Int(shape.idSlots[0])], !part.isNull else { return .failure(.noID) }
+            guard let part = slots[Int(shape.idSlots[0])], !part.isNull else { return .failure(.missing) }
             // Almost every id is a plain string, which needs no copy to be looked at.
             if part.kind == .string, !part.hasEscapes { return appendID(part.content, &output) }
         }
         idBuffer.removeAll(keepingCapacity: true)
-        if let reason = joinID(shape, slots) { return .failure(reason) }
-        return idBuffer.withUnsafeBytes { appendID($0, &output) }
+        if let failure = joinID(shape, slots) { return .failure(failure) }
+        // Moved out, since writing changes the rest of this value.
+        var id: [UInt8] = []
+        swap(&id, &idBuffer)
+        defer { swap(&id, &idBuffer) }
+        return id.withUnsafeBytes { appendID($0, &output) }
     }
 
-    private func appendID(_ id: UnsafeRawBufferPointer, _ output: inout JSONWriter) -> IDOutcome {
-        guard RecordID.isSafe(id) else { return .failure(.unsafeID) }
+    private mutating func appendID(_ id: UnsafeRawBufferPointer, _ output: inout JSONWriter) -> IDOutcome {
+        guard RecordID.isSafe(id) else { return .failure(id.isEmpty ? .unfit : .unsafe) }
+        idLength = id.count
         output.append(byte: UInt8(ascii: "\""))
         output.append(raw: id)
         output.append(byte: UInt8(ascii: "\""))
@@ -75,49 +92,77 @@ extension LineProjector {
     /// Puts the id together in the buffer; what is wrong with it otherwise.
     ///
     /// The parts of a composite id are escaped; the only part of a plain one is not, it has to be safe by itself.
-    private mutating func joinID(_ shape: LineShape, _ slots: Slots) -> QuarantinedLine.Reason? {
+    private mutating func joinID(_ shape: LineShape, _ slots: Slots) -> IDFailure? {
         let isComposite = shape.idSlots.count > 1
         for (index, slot) in shape.idSlots.enumerated() {
-            guard let part = slots[Int(slot)], !part.isNull else { return .noID }
-            guard part.kind == .string || part.isInteger else { return .unsafeID }
+            guard let part = slots[Int(slot)], !part.isNull else { return .missing }
+            guard part.kind == .string || part.isInteger else { return .unfit }
             if index > 0 { idBuffer.append(UInt8(ascii: ".")) }
             if part.isNegativeZero {
                 idBuffer.append(UInt8(ascii: "0"))
             } else if isComposite {
                 // An empty part names nothing, and two of them would make the id "..".
-                guard !part.isEmptyString else { return .unsafeID }
+                guard !part.isEmptyString else { return .unfit }
                 part.withTokenText { RecordID.appendPart($0, to: &idBuffer) }
             } else {
                 part.appendUnescaped(to: &idBuffer)
             }
         }
-        return shape.idSlots.isEmpty ? .noID : nil
+        return shape.idSlots.isEmpty ? .missing : nil
     }
 
     private mutating func appendColumns(_ shape: LineShape, _ slots: Slots, _ output: inout JSONWriter) {
-        let counterOffset = projection.counterOffsets[shape.table]
-        for plan in shape.columns {
-            appendText(shape, plan.prefix, &output)
-            var value: JSONSlice?
-            for source in Int(plan.sources.lowerBound)..<Int(plan.sources.upperBound) {
-                value = slots[Int(shape.sources[source])]
-                if value != nil { break }
-            }
-            if value == nil, !plan.constant.isEmpty {
-                appendText(shape, plan.constant, &output)
-                continue
-            }
-            let outcome = ColumnValue.append(value, type: plan.type, isOptional: plan.isOptional, to: &output)
-            switch outcome {
-            case .value: break
-            case .wrong: counters.wrong[counterOffset &+ Int(plan.column)] &+= 1
-            case .null, .absent:
-                if !plan.isOptional { counters.missing[counterOffset &+ Int(plan.column)] &+= 1 }
-            }
-            if observer != nil {
-                observer?.note(outcome, value, table: shape.table, column: Int(plan.column))
+        let needsContent = self.needsContent && shape.needsContent
+        beginContent(shape, isNeeded: needsContent)
+        // Plans are looked at where they lie: to copy each would cost more than it does itself.
+        shape.columns.withUnsafeBufferPointer { plans in
+            guard let first = plans.baseAddress else { return }
+            for index in 0..<shape.writtenColumns {
+                appendColumn(first + index, shape, slots, needsContent, &output)
             }
         }
+        if needsContent { finishContent(shape, slots) }
+    }
+
+    @inline(__always)
+    private mutating func appendColumn(
+        _ plan: UnsafePointer<LineShape.ColumnPlan>, _ shape: LineShape, _ slots: Slots, _ needsContent: Bool,
+        _ output: inout JSONWriter
+    ) {
+        appendText(shape, plan.pointee.prefix, &output)
+        let slice = source(of: plan, shape, slots)
+        if slice == nil, !plan.pointee.constant.isEmpty {
+            appendText(shape, plan.pointee.constant, &output)
+            if needsContent { addConstant(plan) }
+            return
+        }
+        let value = ColumnValue(slice, as: plan.pointee.type)
+        value.append(to: &output, type: plan.pointee.type, isOptional: plan.pointee.isOptional)
+        if needsContent { addContent(value, plan) }
+        switch value {
+        case .string, .number, .boolean, .milliseconds, .json: break
+        case .wrong: count(\.wrong, shape, plan)
+        case .null, .absent:
+            if !plan.pointee.isOptional { count(\.missing, shape, plan) }
+        }
+        if observer != nil { observer?.note(value, slice, table: shape.table, column: Int(plan.pointee.column)) }
+    }
+
+    @inline(never)
+    private mutating func count(
+        _ counter: WritableKeyPath<ProjectionCounters, [Int]>, _ shape: LineShape,
+        _ plan: UnsafePointer<LineShape.ColumnPlan>
+    ) {
+        counters[keyPath: counter][projection.counterOffsets[shape.table] &+ Int(plan.pointee.column)] &+= 1
+    }
+
+    /// The first source that is present.
+    @inline(__always)
+    func source(of plan: UnsafePointer<LineShape.ColumnPlan>, _ shape: LineShape, _ slots: Slots) -> JSONSlice? {
+        for source in Int(plan.pointee.sources.lowerBound)..<Int(plan.pointee.sources.upperBound) {
+            if let slice = slots[Int(shape.sources[source])] { return slice }
+        }
+        return nil
     }
 
     @inline(__always)

@@ -20,6 +20,20 @@ package struct LineProjector: Sendable {
     package internal(set) var quarantined: QuarantinedLine?
     /// The token of the reset that was demanded, which is acknowledged alone and is in no vector.
     package internal(set) var resetToken: String?
+    /// Whether records are hashed and their links digested; what has no ledger need not pay for it.
+    package var needsContent = true
+    /// The hash of the last record as the client has it; 0 where none is needed.
+    ///
+    /// It is that of a record with the same values in any other spelling and order, and columns that have their defaults
+    /// count as if they were not there.
+    package internal(set) var content: UInt64 = 0
+    /// The digests of the last record's links, in the order of `Table.links` and 0 where a link names nothing; empty
+    /// where none are needed.
+    ///
+    /// A link has its digest even where the client's schema version lacks the column. The next line writes over them.
+    package internal(set) var links: [UInt64] = []
+    /// How many bytes the id of the last record or deletion has, which stands in the output without escapes.
+    package internal(set) var idLength = 0
     /// Notes what comes of every column, for `rind check --sample`; nil does not.
     package var observer: ProjectionObserver?
 
@@ -30,16 +44,27 @@ package struct LineProjector: Sendable {
     var lastShape = 0
     /// Where composite ids and ids with escapes are put together.
     var idBuffer: [UInt8] = []
+    var hasher: ContentHasher
+    let constants: [ConstantContent]
 
     /// A projector before the first line of a stream.
     package init(_ projection: Projection, key: SipHash.Key) {
         self.projection = projection
         self.key = key
         counters = ProjectionCounters(projection)
+        var hasher = ContentHasher(projection.content.identities, key: key)
+        constants = projection.content.constants.map { ConstantContent($0, &hasher, key: key) }
+        self.hasher = hasher
     }
 
-    /// The newest token of every namespace that came since the beginning; merge it into the vector that was asked from.
+    /// The newest token of every namespace that came in this request; merge it into the vector that was asked from.
     package var receivedTokens: CheckpointVector { tokens.vector }
+
+    /// Forgets the tokens of an earlier request, which say nothing of where a later one has got to.
+    package mutating func beginRequest() {
+        tokens.removeAll()
+        hasToken = false
+    }
 
     /// The token of the last line; nil where it had none, and for a reset.
     package var lastCheckpoint: Checkpoint? { hasToken ? tokens.checkpoint(at: tokens.current) : nil }
@@ -59,11 +84,12 @@ package struct LineProjector: Sendable {
         let line = JSONScanner.hasByteOrderMark(line) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
         return withUnsafeTemporaryAllocation(of: JSONSlice?.self, capacity: projection.slotCount) { slots in
             slots.initialize(repeating: nil)
+            var envelope = Envelope()
             do throws(JSONError) {
-                let envelope = try readEnvelope(line, slots)
+                try readEnvelope(line, slots, &envelope)
                 return deliver(envelope, line, slots, &output)
             } catch {
-                return quarantineUnreadable(line, error)
+                return quarantineUnreadable(line, envelope, slots, error)
             }
         }
     }

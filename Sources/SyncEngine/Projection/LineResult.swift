@@ -8,12 +8,15 @@ package import SyncModel
 /// Tables and columns are named by their places in the schema, all versions counted. Ranges are in the output, where
 /// the projector wrote the record, id or value.
 package enum LineResult: Hashable, Sendable {
-    /// A record; the range is `{"id":"…",…}`.
+    /// A record; the range is `{"id":"…",…}`. What the ledger keeps of it is in ``LineProjector/content`` and
+    /// ``LineProjector/links``.
     case upsert(table: Int, source: Int, id: IDHash, range: Range<Int>)
     /// A record that one source, or with `all` every source, no longer has; the range is the id as a JSON string.
     case delete(table: Int, source: Int, all: Bool, id: IDHash, range: Range<Int>)
     /// Every record whose column has a value; the range is the value as a record of the table would have it.
-    case deleteWhere(table: Int, source: Int, column: Int, range: Range<Int>)
+    ///
+    /// `link` is the column's place in `Table.links`, and `digest` what a record with this value has there, never 0.
+    case deleteWhere(table: Int, source: Int, column: Int, link: Int, digest: UInt64, range: Range<Int>)
     /// A token and nothing else.
     case ackOnly
     /// The stream is complete.
@@ -22,6 +25,7 @@ package enum LineResult: Hashable, Sendable {
     case reset
     /// A type that the configuration does not name, or that belongs to a table that the client does not have.
     case unknownType
-    /// A line that cannot be delivered; what is known of it is in ``LineProjector/quarantined``.
-    case quarantined(QuarantinedLine.Reason)
+    /// A line that cannot be delivered; what is known of it is in ``LineProjector/quarantined``, and the scope tells
+    /// which records it may have carried.
+    case quarantined(QuarantinedLine.Reason, scope: QuarantineScope)
 }

@@ -11,7 +11,7 @@ final class LineShape: Sendable {
     enum Role: Sendable {
         case upsert
         case delete(all: Bool)
-        case deleteWhere(column: Int)
+        case deleteWhere(column: Int, link: Int)
         case ackOnly, complete, reset
     }
 
@@ -45,6 +45,17 @@ final class LineShape: Sendable {
         let prefix: Range<Int32>
         /// What stands there if no source is present and the configuration has a value; empty without.
         let constant: Range<Int32>
+        /// Which of ``ContentPlan/constants`` that is; −1 without.
+        let contentConstant: Int32
+        /// Which of ``ContentPlan/identities`` the column is in hashes of contents; −1 where the client has not got it,
+        /// and only its link is wanted.
+        let seed: Int32
+        /// Which of the table's links the column is; −1 for none.
+        let link: Int32
+
+        /// Whether the client has the column.
+        @inline(__always)
+        var isWritten: Bool { seed >= 0 }
     }
 
     let type: String
@@ -59,13 +70,19 @@ final class LineShape: Sendable {
     let slotCount: Int
     /// The slots of the id's parts, or of the value of a delete by column.
     let idSlots: [Int32]
+    /// First those that are written, in the order of the configuration, then those of which only the link is wanted.
     let columns: [ColumnPlan]
+    let writtenColumns: Int
+    /// How many links records of the table have in its ledger; 0 where it has none.
+    let linkCount: Int
+    /// Whether records are hashed, because a ledger keeps the hash.
+    let needsContent: Bool
     let sources: [Int32]
     let text: [UInt8]
 
     init(
         type: String, role: Role, table: Int, source: Int, slots: SlotCompiler, idSlots: [Int32],
-        columns: ColumnCompiler
+        columns: ColumnCompiler, linkCount: Int, needsContent: Bool
     ) {
         self.type = type
         self.role = role
@@ -76,6 +93,9 @@ final class LineShape: Sendable {
         slotCount = slots.count
         self.idSlots = idSlots
         self.columns = columns.plans
+        writtenColumns = columns.plans.count { $0.isWritten }
+        self.linkCount = linkCount
+        self.needsContent = needsContent
         sources = columns.sources
         text = columns.text
     }
@@ -137,42 +157,5 @@ struct SlotCompiler {
             return node
         }
         return (nodes, nested)
-    }
-}
-
-/// Lays the plans of a shape's columns out.
-struct ColumnCompiler {
-    private(set) var plans: [LineShape.ColumnPlan] = []
-    private(set) var sources: [Int32] = []
-    private(set) var text: [UInt8] = []
-
-    mutating func add(_ column: Column, at place: Int, lineType: String, slots: inout SlotCompiler) {
-        let firstSource = Int32(sources.count)
-        var constant: [UInt8] = []
-        search: for source in column.sources {
-            switch source {
-            case .path(let path, let types):
-                if types.isEmpty || types.contains(lineType) { sources.append(slots.slot(of: path)) }
-            case .lineType:
-                constant = ColumnValue.constant(.string(lineType), as: column)
-                break search
-            case .literal(let literal):
-                constant = ColumnValue.constant(literal, as: column)
-                break search
-            }
-        }
-        var prefix = JSONWriter()
-        prefix.append(raw: ",")
-        prefix.append(name: column.name)
-        plans.append(
-            LineShape.ColumnPlan(
-                column: Int32(place), type: column.type, isOptional: column.isOptional,
-                sources: firstSource..<Int32(sources.count), prefix: append(prefix.bytes), constant: append(constant)))
-    }
-
-    private mutating func append(_ bytes: [UInt8]) -> Range<Int32> {
-        let start = Int32(text.count)
-        text += bytes
-        return start..<Int32(text.count)
     }
 }

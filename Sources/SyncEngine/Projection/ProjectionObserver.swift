@@ -40,10 +40,10 @@ package struct ProjectionObserver: Sendable {
         return facts.values + facts.nulls + facts.absent + facts.wrong
     }
 
-    mutating func note(_ outcome: ColumnValue.Outcome, _ value: JSONSlice?, table: Int, column: Int) {
+    mutating func note(_ outcome: ColumnValue, _ value: JSONSlice?, table: Int, column: Int) {
         var entry = facts(table: table, column: column)
         switch outcome {
-        case .value: entry.values += 1
+        case .string, .number, .boolean, .milliseconds, .json: entry.values += 1
         case .null: entry.nulls += 1
         case .absent: entry.absent += 1
         case .wrong:

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// SipHash-2-4 by Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), and its 128-bit variant.
+/// SipHash by Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), of 64 and of 128 bits.
 ///
 /// Keyed, so that nobody who chooses record ids can make two of them collide.
 package struct SipHash: Sendable {
@@ -26,12 +26,26 @@ package struct SipHash: Sendable {
         }
     }
 
+    /// How many rounds a word and the end take.
+    package enum Variant: Sendable {
+        /// SipHash-2-4, as it was published.
+        case full
+        /// SipHash-1-3, half the work: no attack on it is known either, and what nobody sees is hard to attack at all.
+        case short
+
+        @inline(__always)
+        var wordRounds: Int { self == .full ? 2 : 1 }
+        @inline(__always)
+        var endRounds: Int { self == .full ? 4 : 3 }
+    }
+
     private var v0: UInt64
     private var v1: UInt64
     private var v2: UInt64
     private var v3: UInt64
 
-    private init(_ key: Key) {
+    /// A state that has taken nothing in.
+    init(_ key: Key) {
         v0 = key.low ^ 0x736f_6d65_7073_6575
         v1 = key.high ^ 0x646f_7261_6e64_6f6d
         v2 = key.low ^ 0x6c79_6765_6e65_7261
@@ -39,53 +53,99 @@ package struct SipHash: Sendable {
     }
 
     /// The hash of 64 bits.
-    package static func hash64(_ bytes: UnsafeRawBufferPointer, key: Key) -> UInt64 {
-        var state = SipHash(key)
-        state.compress(bytes)
-        state.v2 ^= 0xff
-        return state.finish()
+    package static func hash64(_ bytes: UnsafeRawBufferPointer, key: Key, _ variant: Variant = .full) -> UInt64 {
+        SipHash(key).hash(of: bytes, variant)
     }
 
     /// The hash of 128 bits: the first eight bytes of the reference's output, little-endian, then the others.
     package static func hash128(_ bytes: UnsafeRawBufferPointer, key: Key) -> (low: UInt64, high: UInt64) {
         var state = SipHash(key)
-        state.v1 ^= 0xee
-        state.compress(bytes)
-        state.v2 ^= 0xee
-        let low = state.finish()
+        let low = state.low128(bytes)
         state.v1 ^= 0xdd
         return (low, state.finish())
     }
 
+    /// The first eight bytes of ``hash128(_:key:)``, in half the time of an end.
+    static func low128(_ bytes: UnsafeRawBufferPointer, key: Key) -> UInt64 {
+        var state = SipHash(key)
+        return state.low128(bytes)
+    }
+
+    /// What the hash of 64 bits becomes if these bytes are the last ones.
+    ///
+    /// The last word carries their count, so that no other end of a message gives the same words.
     @inline(__always)
-    private mutating func compress(_ bytes: UnsafeRawBufferPointer) {
-        let count = bytes.count
-        var offset = 0
-        while offset &+ 8 <= count {
-            absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
-            offset &+= 8
-        }
-        var last = UInt64(truncatingIfNeeded: count) &<< 56
-        var shift: UInt64 = 0
-        while offset < count {
-            last |= UInt64(bytes[offset]) &<< shift
-            shift &+= 8
-            offset &+= 1
-        }
-        absorb(last)
+    func hash(of bytes: UnsafeRawBufferPointer, _ variant: Variant = .full) -> UInt64 {
+        var state = self
+        state.compress(bytes, variant)
+        return state.end(variant)
+    }
+
+    /// What the hash of 64 bits becomes if this word is the last one.
+    ///
+    /// For messages whose length is fixed by what came before.
+    @inline(__always)
+    func hash(of word: UInt64, _ variant: Variant = .full) -> UInt64 {
+        var state = self
+        state.absorb(word, variant)
+        return state.end(variant)
+    }
+
+    /// The hash of 64 bits of what was taken in.
+    @inline(__always)
+    mutating func end(_ variant: Variant = .full) -> UInt64 {
+        v2 ^= 0xff
+        return finish(variant)
     }
 
     @inline(__always)
-    private mutating func absorb(_ word: UInt64) {
+    private mutating func low128(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        v1 ^= 0xee
+        compress(bytes)
+        v2 ^= 0xee
+        return finish()
+    }
+
+    /// Takes in bytes as whole words and a last word of what is left and of their count.
+    @inline(__always)
+    mutating func compress(_ bytes: UnsafeRawBufferPointer, _ variant: Variant = .full) {
+        let count = bytes.count
+        let whole = count & ~7
+        var offset = 0
+        while offset < whole {
+            absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)), variant)
+            offset &+= 8
+        }
+        absorb(Self.rest(of: bytes, from: whole) | UInt64(truncatingIfNeeded: count) &<< 56, variant)
+    }
+
+    /// Up to seven bytes as a little-endian number, by loads that overlap instead of one for each byte.
+    @inline(__always)
+    private static func rest(of bytes: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
+        let count = bytes.count &- start
+        if count >= 4 {
+            let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+            let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 4, as: UInt32.self))
+            return UInt64(low) | UInt64(high) &<< UInt64(truncatingIfNeeded: (count &- 4) &* 8)
+        }
+        guard count > 0 else { return 0 }
+        let middle = count &>> 1
+        return UInt64(bytes[start])
+            | UInt64(bytes[start &+ middle]) &<< UInt64(truncatingIfNeeded: middle &* 8)
+            | UInt64(bytes[bytes.count &- 1]) &<< UInt64(truncatingIfNeeded: (count &- 1) &* 8)
+    }
+
+    /// Takes in eight bytes.
+    @inline(__always)
+    mutating func absorb(_ word: UInt64, _ variant: Variant = .full) {
         v3 ^= word
-        round()
-        round()
+        for _ in 0..<variant.wordRounds { round() }
         v0 ^= word
     }
 
     @inline(__always)
-    private mutating func finish() -> UInt64 {
-        for _ in 0..<4 { round() }
+    private mutating func finish(_ variant: Variant = .full) -> UInt64 {
+        for _ in 0..<variant.endRounds { round() }
         return v0 ^ v1 ^ v2 ^ v3
     }
 

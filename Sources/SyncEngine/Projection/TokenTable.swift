@@ -44,6 +44,12 @@ struct TokenTable: Sendable {
         }
     }
 
+    /// Forgets all tokens, but not how many were dropped.
+    mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        current = -1
+    }
+
     /// Forgets which token came last.
     mutating func forgetCurrent() { current = -1 }
 

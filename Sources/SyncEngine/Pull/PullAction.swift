@@ -7,6 +7,15 @@ package import SyncModel
 package enum PullAction: Hashable, Sendable {
     /// Read what the state knows; answered by `context`.
     case loadContext
+    /// Bring what was added to the replica's ledger into its base.
+    case foldLedger
+    /// Ask for a place among the pulls that compare a whole request type; answered by `sweepGranted`.
+    ///
+    /// What is streamed from then on belongs to the comparison, and may have to be forgotten again.
+    case beginSweep(type: String)
+    /// Forget all that has come since the last `beginSweep`: comparing the type has failed, for the `failures`-th time in
+    /// a row, and the pull ends as one that has not tried. Answered by `done`.
+    case dropSweep(type: String, failures: Int)
     /// Note durably that the client holds everything up to this cursor (transaction 1).
     case confirm(Cursor)
     /// Note durably what the backend holds (transactions 2 and 3).
@@ -30,13 +39,17 @@ package enum PullAction: Hashable, Sendable {
     ///
     /// With `afresh` the spool and all counts of an earlier attempt are thrown away first.
     case stream(types: [String], from: CheckpointVector, afresh: Bool)
+    /// Compare what came with what the client has, and decide what goes out; answered by `settled`.
+    ///
+    /// May be asked for again after more was streamed; what an earlier one decided is void then.
+    case settle(SettlementPlan)
     /// Make one cheap call that shows whether the backend still accepts the credential, unless that is known.
     case verifyCredential
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Read the clock; answered by `clock`.
     case readClock
-    /// Write the cursor row durably (transaction 5); answered by `done` or `cursorTaken`.
+    /// Write the cursor row durably with what was settled (transaction 5); answered by `done` or `cursorTaken`.
     case commit(CursorRow, isNewReplica: Bool)
     /// The end: send the answer.
     case answer(PullAnswerPlan)
@@ -56,38 +69,20 @@ package enum PullEvent: Hashable, Sendable {
     case tokensRefused
     /// The session's new generation.
     case generationRaised(Int)
+    /// Whether there is a place for comparing a whole request type.
+    case sweepGranted(Bool)
+    /// What was begun for comparing a whole type has failed; only while ``PullMachine/isComparing``.
+    case sweepFailed
+    /// A chunk of the ledger cannot be read; from now on such ones are skipped. Once a pull.
+    case ledgerDamaged
+    /// What came of comparing.
+    case settled(SettlementReport)
     /// The stream is over.
     case streamEnded(StreamReport)
     /// Milliseconds since 1970.
     case clock(Int64)
     /// Another pull of this principal was faster; this is now its newest cursor.
     case cursorTaken(newest: Cursor)
-}
-
-/// What the state knows about a pull before it begins, read in one transaction.
-package struct PullContext: Hashable, Sendable {
-    /// The row of the presented cursor, if it is this principal's.
-    package var row: CursorRow?
-    /// Whether the presented cursor already has a successor that was confirmed: a fork begins (finding 9).
-    package var hasConfirmedSuccessor: Bool
-    /// Whether no newer cursor was made for the row's replica.
-    package var isNewestOfReplica: Bool
-    /// The principal's newest cursor.
-    package var newest: Cursor?
-    /// What is known about the session.
-    package var session: SessionRow
-
-    /// What is true of a principal that nobody has met before.
-    package init(
-        row: CursorRow? = nil, hasConfirmedSuccessor: Bool = false, isNewestOfReplica: Bool = true,
-        newest: Cursor? = nil, session: SessionRow = SessionRow()
-    ) {
-        self.row = row
-        self.hasConfirmedSuccessor = hasConfirmedSuccessor
-        self.isNewestOfReplica = isNewestOfReplica
-        self.newest = newest
-        self.session = session
-    }
 }
 
 /// How one stream request went.
@@ -120,7 +115,7 @@ package struct StreamReport: Hashable, Sendable {
 package enum PullDelivery: String, Hashable, Sendable {
     /// A first sync: all in `created`, no deletions.
     case first
-    /// All in `updated`, deletions in `deleted`.
+    /// New records in `created`, changed ones in `updated`, deletions in `deleted`.
     case later
     /// All in `updated`, and what does not come is wiped.
     case replacement
@@ -147,6 +142,8 @@ package struct PullAnswerPlan: Hashable, Sendable {
     package var row: CursorRow?
     /// Why the whole stream came, for the log; nil on a plain pull.
     package var restart: PullRestart?
+    /// Whether tables without a ledger are replaced on the device while the others get what has changed.
+    package var replacesUnledgered = false
 
     /// A plan.
     package init(
@@ -170,6 +167,12 @@ package enum PullRestart: String, Hashable, Sendable {
     case otherSession = "other_session"
     /// The backend has sent a reset.
     case reset
+    /// The ledger no longer reaches back to the cursor.
+    case olderThanLedger = "older_than_ledger"
+    /// A part of the ledger cannot be read.
+    case damagedLedger = "damaged_ledger"
+    /// The operator wanted everything to be compared.
+    case resync
     /// The backend no longer takes a checkpoint of the cursor, such as one of a type that it has given up.
     case refusedTokens = "refused_tokens"
 }

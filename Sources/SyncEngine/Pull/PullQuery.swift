@@ -17,15 +17,22 @@ package struct PullQuery: Hashable, Sendable {
         package var replica: ReplicaID
         /// How its records are handed out.
         package var delivery: PullDelivery
+        /// Its cursor, whose layer of the ledger the repeated pull gets as well.
+        package var cursor: Cursor
+        /// How many notes of pushes its stream has seen.
+        package var noted: Int64
+        /// When each request type was last compared.
+        package var sweeps: [String: Sweep]
         /// A kept spool.
-        package init(
-            vector: CheckpointVector, session: Session, generation: Int, replica: ReplicaID, delivery: PullDelivery
-        ) {
-            self.vector = vector
-            self.session = session
-            self.generation = generation
-            self.replica = replica
+        package init(row: CursorRow, delivery: PullDelivery) {
+            vector = row.vector
+            session = row.session
+            generation = row.generation
+            replica = row.replica
             self.delivery = delivery
+            cursor = row.cursor
+            noted = row.noted
+            sweeps = row.sweeps
         }
     }
 
@@ -49,6 +56,10 @@ package struct PullQuery: Hashable, Sendable {
     package var askedNamespaces: Set<String>
     /// A digest of the table mappings.
     package var mappingDigest: String
+    /// The request types that fill tables with a ledger.
+    package var ledgered: [String: LedgeredType]
+    /// Whether a table that the client has is without a ledger.
+    package var hasUnledgered: Bool
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
     /// A finished pull with the same cursor and the same schema; never on a first pull (finding 8).
@@ -58,7 +69,8 @@ package struct PullQuery: Hashable, Sendable {
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
         schema: Schema,
-        effectiveVersion: Int, mappingDigest: String, newReplica: ReplicaID, kept: Kept? = nil
+        effectiveVersion: Int, mappingDigest: String, tableDigests: [String: String] = [:], newReplica: ReplicaID,
+        kept: Kept? = nil
     ) {
         self.principal = principal
         self.session = session
@@ -73,6 +85,8 @@ package struct PullQuery: Hashable, Sendable {
         upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }
         let asked = Set(tables.flatMap { $0.namespaces(at: effectiveVersion) })
         askedNamespaces = asked
+        ledgered = LedgeredType.all(in: tables, at: effectiveVersion, digests: tableDigests)
+        hasUnledgered = tables.contains { !$0.isLedgered }
         retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
     }
 }

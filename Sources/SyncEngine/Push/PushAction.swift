@@ -13,6 +13,10 @@ package enum PushAction: Hashable, Sendable {
     case findReceipt
     /// Make one cheap call that shows whether the backend accepts the credential, unless that is known.
     case verifyCredential
+    /// Note durably that these ids are about to be sent (transaction 6).
+    case noteSeen
+    /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).
+    case noteHeld(operations: Int)
     /// Send all operations in one request, with the vector at the client's time for the backend's own conflict check.
     case sendAll(base: CheckpointVector?)
     /// Send one operation.

@@ -5,8 +5,8 @@ package import SyncModel
 
 /// Decides every step of a push and does none of them: actions out, events in.
 ///
-/// Order: confirm the presented cursor, look for a receipt, apply, write the receipt, answer. A push is answered with
-/// success only after the backend has said so for every operation.
+/// Order: confirm the presented cursor, look for a receipt, note what is about to be sent, apply, note what the backend
+/// has, write the receipt, answer. A push is answered with success only after the backend has said so for every operation.
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
@@ -26,6 +26,8 @@ package struct PushMachine: Sendable {
         package var operations: Int
         /// How they reach the backend.
         package var style: Style
+        /// Whether a ledger is kept, so that the ids have to be noted (finding 14).
+        package var notes: Bool
         /// How often a stream push whose outcome is unknown is asked for again, with the same idempotency key.
         package var attempts: Int
         /// The pause before the first of these, doubled each time, in milliseconds.
@@ -33,20 +35,23 @@ package struct PushMachine: Sendable {
 
         /// A push.
         package init(
-            presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, attempts: Int = 3,
-            backoff: Int64 = 200
+            presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
+            attempts: Int = 3, backoff: Int64 = 200
         ) {
             self.presented = presented
             self.hasToldTime = hasToldTime
             self.operations = operations
             self.style = style
+            self.notes = notes
             self.attempts = attempts
             self.backoff = backoff
         }
     }
 
     private enum Step: Sendable {
-        case loading, confirming, findingReceipt, verifying, applying, pausing, savingReceipt, ended
+        case loading, confirming, findingReceipt, verifying, noting, applying, pausing, savingReceipt, ended
+        /// The notes of what is applied are written, then this is done.
+        case closing(PushAction)
     }
 
     private let query: Query
@@ -54,6 +59,9 @@ package struct PushMachine: Sendable {
     private var row: CursorRow?
     private var attempt = 0
     private var next = 0
+
+    /// How many operations the backend is known to have applied.
+    package var applied: Int { next }
 
     /// A push that is about to begin.
     package init(query: Query) { self.query = query }
@@ -81,17 +89,16 @@ package struct PushMachine: Sendable {
             return .answer
         case (.applying, .applied): return operationsApplied()
         case (.applying, .refused(let refusal)):
-            step = .ended
-            return .refuse(refusal, applied: query.style == .stream ? 0 : next)
+            return end(.refuse(refusal, applied: query.style == .stream ? 0 : next), applied: next)
         case (.applying, .unknownOutcome):
             guard query.style == .stream, attempt < query.attempts else {
-                step = .ended
-                return .fail(.unknownOutcome, applied: next)
+                return end(.fail(.unknownOutcome, applied: next), applied: next)
             }
             defer { attempt += 1 }
             step = .pausing
             return .sleep(query.backoff << Int64(min(attempt, 6)))
-        case (.pausing, .done): return send()
+        case (.noting, .done), (.pausing, .done): return send()
+        case (.closing(let action), .done): return finish(action)
         case (.savingReceipt, .done):
             step = .ended
             return .answer
@@ -110,7 +117,9 @@ package struct PushMachine: Sendable {
             step = .verifying
             return .verifyCredential
         }
-        return send()
+        guard query.notes else { return send() }
+        step = .noting
+        return .noteSeen
     }
 
     private mutating func send() -> PushAction {
@@ -121,11 +130,18 @@ package struct PushMachine: Sendable {
     private mutating func operationsApplied() -> PushAction {
         next = query.style == .stream ? query.operations : next + 1
         guard next >= query.operations else { return .send(operation: next) }
-        guard query.hasToldTime else {
-            step = .ended
-            return .answer
-        }
-        step = .savingReceipt
-        return .saveReceipt
+        return end(query.hasToldTime ? .saveReceipt : .answer, applied: query.operations)
+    }
+
+    /// Notes what the backend has, then does the last thing.
+    private mutating func end(_ action: PushAction, applied: Int) -> PushAction {
+        guard query.notes, applied > 0 else { return finish(action) }
+        step = .closing(action)
+        return .noteHeld(operations: applied)
+    }
+
+    private mutating func finish(_ action: PushAction) -> PushAction {
+        step = action == .saveReceipt ? .savingReceipt : .ended
+        return action
     }
 }

@@ -1,8 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One line of a stream as compaction sees it: which record, what happened, and where its bytes lie.
-package struct CompactionEntry: Hashable, Sendable {
+package import SyncModel
+
+/// One line of a stream as compaction sees it: which record, what happened, and which line of its segment it is.
+///
+/// 48 bytes in an array. What else is kept of a line, its id as text and its links, lies in the compactor's arena.
+package struct CompactionEntry: Hashable, Sendable, BitwiseCopyable {
     /// What a line does to a record.
     package enum Operation: UInt8, Sendable {
         /// Brings the whole row.
@@ -19,73 +23,60 @@ package struct CompactionEntry: Hashable, Sendable {
     package var idLow: UInt64
     /// Rises with every line of the pull.
     package var sequence: UInt64
-    /// Where the bytes begin, counted from the start of their segment.
-    package var position: UInt64
-    /// How many bytes there are, the leading comma included.
-    package var length: UInt32
-    /// The table's place in the projection.
+    /// The hash of the row's content; 0 for deletions, and where nobody needs it.
+    package var content: UInt64
+    /// The line's number within its segment, from 0.
+    package var line: UInt32
+    /// Where the arena holds id and links, while the entry is in memory; in a stored run, how many bytes follow it.
+    var detail: UInt32
+    /// The rank of the table (``TableOrder``).
     package var table: UInt16
     /// The feed that the line belongs to.
     package var source: UInt8
-    /// What happened.
-    package var operation: Operation
+    /// Not the enumeration itself: what comes back from a file may be anything.
+    private var operationCode: UInt8
+
+    /// The value of ``detail`` where nothing is kept of id and links.
+    static let noDetail = UInt32.max
 
     /// An entry.
     package init(
-        idHigh: UInt64, idLow: UInt64, sequence: UInt64, position: UInt64, length: UInt32, table: UInt16, source: UInt8,
-        operation: Operation
+        idHigh: UInt64, idLow: UInt64, sequence: UInt64, content: UInt64 = 0, line: UInt32, table: UInt16,
+        source: UInt8, operation: Operation
     ) {
         self.idHigh = idHigh
         self.idLow = idLow
         self.sequence = sequence
-        self.position = position
-        self.length = length
+        self.content = content
+        self.line = line
+        detail = Self.noDetail
         self.table = table
         self.source = source
-        self.operation = operation
+        operationCode = operation.rawValue
     }
 
-    /// Whether both entries are about one record.
+    /// What happened.
+    package var operation: Operation { Operation(rawValue: operationCode) ?? .deleteAll }
+
+    /// The id's keyed hash.
+    package var hash: IDHash { IDHash(low: idLow, high: idHigh) }
+
+    /// The line's feed as a bit of a mask of sources.
     ///
-    /// Two different ids with one 128-bit keyed hash would be taken for one record; among a thousand million ids that
-    /// has a chance of 1 to 10^20.
+    /// A table has at most 64 feeds; were there more, the last ones would share a bit.
+    package var sourceBit: UInt64 { 1 << UInt64(min(source, 63)) }
+
+    /// Whether both entries are about one record.
     package func isSameRecord(as other: Self) -> Bool {
         idHigh == other.idHigh && idLow == other.idLow && table == other.table
     }
 
-    /// The order of runs: records together, in each the lines as they came.
+    /// The order of runs: tables by rank, in each the records together, in each record the lines as they came.
+    @inline(__always)
     package static func precedes(_ a: Self, _ b: Self) -> Bool {
+        if a.table != b.table { return a.table < b.table }
         if a.idHigh != b.idHigh { return a.idHigh < b.idHigh }
         if a.idLow != b.idLow { return a.idLow < b.idLow }
-        if a.table != b.table { return a.table < b.table }
         return a.sequence < b.sequence
-    }
-
-    /// Puts entries into the order of ``precedes(_:_:)``.
-    ///
-    /// The ids are keyed hashes, spread evenly whatever the ids are. So entries are first dealt out by their leading
-    /// bits, with room for a few in each pile, and what is left to sort is short.
-    static func sort(_ entries: inout [Self]) {
-        guard entries.count > 256 else { return entries.sort(by: precedes) }
-        // Between two and four entries a pile.
-        let bits = Int.bitWidth - 1 - entries.count.leadingZeroBitCount - 1
-        let shift = UInt64(64 - bits)
-        var ends = [Int32](repeating: 0, count: (1 << bits) + 1)
-        for entry in entries { ends[Int(entry.idHigh >> shift) + 1] += 1 }
-        for pile in 1..<ends.count { ends[pile] += ends[pile - 1] }
-        entries = [Self](unsafeUninitializedCapacity: entries.count) { sorted, count in
-            for entry in entries {
-                let pile = Int(entry.idHigh >> shift)
-                sorted.initializeElement(at: Int(ends[pile]), to: entry)
-                ends[pile] += 1
-            }
-            count = entries.count
-            // Every pile now ends where its count has been used up.
-            var start = 0
-            for end in ends.dropLast() where Int(end) > start {
-                if Int(end) - start > 1 { sorted[start..<Int(end)].sort(by: precedes) }
-                start = Int(end)
-            }
-        }
     }
 }

@@ -1,100 +1,150 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the newest line of every record in bounded memory: entries are gathered into runs, runs are sorted and, where
-/// there are several, merged.
+/// Gathers the lines of a pull by record in bounded memory: entries are gathered into runs, runs are sorted and, where
+/// there are several, stored and merged when they are read.
+///
+/// Reading consumes nothing: after a ``CompactionReader`` was used, more lines may be added and a new reader be made,
+/// which reads all of them.
 package struct Compactor: Sendable {
-    /// How many entries a run has; 40 bytes each.
+    /// How much of a stored run is handed over at once, in bytes, but for the last entry.
+    private static let pieceSize = 256 * 1_024
+    /// By how much a run may grow over its length before it is taken away: what one chunk of the stream brings.
+    private static let slack = 4_096
+
+    /// How many entries a run has; 48 bytes each, and as much again for ids and links.
     package let runLength: Int
-    /// The entries of the run that is being gathered.
-    package private(set) var run: [CompactionEntry] = []
-    /// The length of each run that was taken away, in entries.
-    package private(set) var storedRuns: [Int] = []
+    /// How many lines were added altogether.
+    package private(set) var count = 0
+    /// The runs that were taken away.
+    private(set) var storedRuns: [StoredRun] = []
+
+    /// The entries of the run that is being gathered, and their details.
+    private var run: [CompactionEntry] = []
+    private var arena: [UInt8] = []
+    /// How much of the arena is in use; the rest is room that was zeroed, or used by an earlier run.
+    private var arenaLength = 0
+    private var isSorted = true
+    /// How many entries of the run have been handed over; nil while it is being gathered.
+    private var handedOver: Int?
+    private var storedLength: UInt64 = 0
 
     /// A compactor that keeps at most `runLength` entries.
     package init(runLength: Int = 262_144) { self.runLength = runLength }
 
     /// Whether the run must be taken away before the next entry.
-    package var isRunFull: Bool { run.count >= runLength }
-
-    /// Gathers one line.
-    package mutating func add(_ entry: CompactionEntry) { run.append(entry) }
-
-    /// Sorts the gathered run and hands it over; the caller keeps it for ``finish(reading:)``.
-    package mutating func takeRun() -> [CompactionEntry] {
-        CompactionEntry.sort(&run)
-        storedRuns.append(run.count)
-        defer { run.removeAll(keepingCapacity: true) }
-        return run
+    package var isRunFull: Bool {
+        run.count >= runLength || arenaLength >= runLength * MemoryLayout<CompactionEntry>.stride
     }
 
-    /// Merges everything that was gathered.
+    /// Gathers one line of a table that has no ledger: neither id nor links are kept.
+    package mutating func add(_ entry: CompactionEntry) {
+        precondition(handedOver == nil, "a run has to be handed over as a whole before it goes on")
+        if run.count == run.capacity { makeRoom() }
+        run.append(entry)
+        isSorted = false
+        count += 1
+    }
+
+    /// Gathers one line together with the id that clients know the record by, and the links of its row.
     ///
-    /// - Parameter read: Reads `count` entries of the stored run `run`, beginning with entry `first`.
-    /// - Returns: What is superseded and what is left.
-    /// - Throws: What `read` throws.
-    package mutating func finish(
-        reading read: (_ run: Int, _ first: Int, _ count: Int) async throws -> [CompactionEntry]
-    ) async throws -> Compaction {
+    /// The id is packed at once (``PackedID``): half the memory and half the bytes of stored runs, and the ledger takes
+    /// it as it is.
+    ///
+    /// - Parameters:
+    ///   - entry: The line.
+    ///   - id: The id's text; 1…255 bytes.
+    ///   - links: The digests of the table's links, in their order; empty for deletions.
+    package mutating func add(_ entry: CompactionEntry, id: UnsafeRawBufferPointer, links: [UInt64]) {
+        var entry = entry
+        entry.detail = UInt32(arenaLength)
+        let room = EntryCoding.room(links: links.count)
+        if arena.count &- arenaLength < room { growArena(by: room) }
+        let start = arenaLength
+        arenaLength &+= arena.withUnsafeMutableBytes { EntryCoding.write(id, links, to: $0, at: start) }
+        add(entry)
+    }
+
+    /// The next bytes to store, behind all that came before; nil while the run is not full.
+    ///
+    /// Ask until there are no more. Every run goes out sorted, each entry with its details, so that merging reads each
+    /// from its beginning to its end.
+    package mutating func nextRunPiece() -> [UInt8]? {
+        if handedOver == nil {
+            guard isRunFull, !run.isEmpty else { return nil }
+            sortRun()
+            handedOver = 0
+            storedRuns.append(StoredRun(start: storedLength))
+        }
+        guard let start = handedOver, start < run.count else {
+            handedOver = nil
+            run.removeAll(keepingCapacity: true)
+            arenaLength = 0
+            return nil
+        }
+        var (end, length) = (start, 0)
+        var stored = storedRuns[storedRuns.count - 1]
+        while end < run.count, length < Self.pieceSize {
+            stored.note(run[end].table, at: storedLength + UInt64(length))
+            length += arena.withUnsafeBytes { EntryCoding.length(of: run[end], in: $0) }
+            end += 1
+        }
+        let piece = EntryCoding.bytes(of: run[start..<end], arena: arena, length: length)
+        handedOver = end
+        storedLength += UInt64(length)
+        stored.end = storedLength
+        storedRuns[storedRuns.count - 1] = stored
+        return piece
+    }
+
+    /// Reads everything that was added so far, merged.
+    ///
+    /// - Parameter read: Reads exactly `count` bytes of those that ``nextRunPiece()`` handed over, counted from the
+    ///   first of all. Never called where nothing was handed over.
+    /// - Returns: A reader that stands before no table yet.
+    package mutating func reader(
+        reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
+    ) -> CompactionReader {
+        precondition(handedOver == nil, "a run has to be handed over as a whole before anything is read")
+        sortRun()
+        return CompactionReader(stored: storedRuns, run: run, arena: arena, read: read)
+    }
+
+    @inline(never)
+    private mutating func growArena(by room: Int) {
+        arena.append(contentsOf: repeatElement(0, count: max(arena.count, room, 1 << 12)))
+    }
+
+    private mutating func sortRun() {
+        guard !isSorted else { return }
         CompactionEntry.sort(&run)
-        var result = Compaction()
-        if storedRuns.isEmpty {
-            for entry in run { result.add(entry) }
-            result.finish()
-            return result
-        }
-        var cursors = storedRuns.indices.map { RunCursor(run: $0, total: storedRuns[$0]) }
-        for index in cursors.indices { try await cursors[index].fill(reading: read) }
-        var rest = run[...]
-        while true {
-            var next: (index: Int?, entry: CompactionEntry)?
-            if let entry = rest.first { next = (nil, entry) }
-            for (index, cursor) in cursors.enumerated() {
-                guard let entry = cursor.head else { continue }
-                guard let best = next else {
-                    next = (index, entry)
-                    continue
-                }
-                if CompactionEntry.precedes(entry, best.entry) { next = (index, entry) }
-            }
-            guard let next else { break }
-            result.add(next.entry)
-            if let index = next.index {
-                try await cursors[index].advance(reading: read)
-            } else {
-                rest.removeFirst()
-            }
-        }
-        result.finish()
-        return result
+        isSorted = true
+    }
+
+    /// Doubles the room, but never beyond what a run needs.
+    private mutating func makeRoom() {
+        let most = runLength + Self.slack
+        run.reserveCapacity(run.count * 4 > runLength && run.count < most ? most : max(64, run.count * 2))
     }
 }
 
-/// Reads one stored run window by window.
-private struct RunCursor {
-    private static let window = 4_096
+/// Where a stored run lies.
+struct StoredRun: Sendable {
+    /// Where its tables begin, by rising rank.
+    private var tables: [(table: UInt16, start: UInt64)] = []
+    /// Where it ends.
+    var end: UInt64
 
-    let run: Int
-    let total: Int
-    private var next = 0
-    private var entries: ArraySlice<CompactionEntry> = []
+    init(start: UInt64) { end = start }
 
-    init(run: Int, total: Int) {
-        self.run = run
-        self.total = total
+    /// Notes that an entry of a table begins at an offset.
+    mutating func note(_ table: UInt16, at offset: UInt64) {
+        if tables.last?.table != table { tables.append((table, offset)) }
     }
 
-    var head: CompactionEntry? { entries.first }
-
-    mutating func fill(reading read: (Int, Int, Int) async throws -> [CompactionEntry]) async throws {
-        guard next < total else { return }
-        let count = min(Self.window, total - next)
-        entries = try await read(run, next, count)[...]
-        next += count
-    }
-
-    mutating func advance(reading read: (Int, Int, Int) async throws -> [CompactionEntry]) async throws {
-        entries.removeFirst()
-        if entries.isEmpty { try await fill(reading: read) }
+    /// Where the entries of a table lie; empty where there are none.
+    func range(of table: UInt16) -> Range<UInt64> {
+        guard let place = tables.firstIndex(where: { $0.table == table }) else { return end..<end }
+        return tables[place].start..<(place + 1 < tables.count ? tables[place + 1].start : end)
     }
 }

@@ -1,72 +1,69 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the bytes of one segment lie in the spool.
+/// Where the bytes of one segment lie in the spool, and which lines lie where.
 package struct SegmentIndex: Hashable, Sendable {
-    /// One stretch of spooled bytes.
-    package struct Extent: Hashable, Sendable {
+    /// A stretch of spooled bytes of which something goes out.
+    package struct Stretch: Hashable, Sendable {
         /// Where it lies in the spool.
         package var offset: UInt64
         /// How many bytes it has.
         package var length: UInt64
-        /// An extent.
-        package init(offset: UInt64, length: UInt64) {
+        /// The number of its first line; it begins with that line's separator.
+        package var firstLine: Int
+        /// Whether all its lines go out, so that nobody has to look at it.
+        package var isWhole: Bool
+
+        /// A stretch.
+        package init(offset: UInt64, length: UInt64, firstLine: Int, isWhole: Bool) {
             self.offset = offset
             self.length = length
+            self.firstLine = firstLine
+            self.isWhole = isWhole
         }
     }
 
-    private var extents: [Extent] = []
-    /// The bytes of all extents together.
+    /// A chunk as it was handed over; lines do not span chunks.
+    private struct Chunk: Hashable, Sendable {
+        var offset: UInt64
+        var length: UInt64
+        var firstLine: Int
+    }
+
+    private var chunks: [Chunk] = []
+    /// The bytes of all chunks together.
     package private(set) var length: UInt64 = 0
+    /// How many lines there are.
+    package private(set) var lines = 0
 
     /// An empty segment.
     package init() {}
 
-    mutating func append(length count: UInt64, offset: UInt64) {
+    mutating func append(length count: UInt64, lines: Int, offset: UInt64) {
         guard count > 0 else { return }
+        chunks.append(Chunk(offset: offset, length: count, firstLine: self.lines))
         length += count
-        if let last = extents.last, last.offset + last.length == offset {
-            extents[extents.count - 1].length += count
-        } else {
-            extents.append(Extent(offset: offset, length: count))
-        }
+        self.lines += lines
     }
 
-    /// What is left when the holes are skipped, without the very first comma: ready to stand between `[` and `]`.
-    package func live(without holes: [Compaction.Hole]) -> [Extent] {
-        var live: [Extent] = []
-        var start: UInt64 = 0
-        var holes = holes[...]
-        for extent in extents {
-            var position = start
-            let end = start + extent.length
-            while position < end {
-                let next = holes.first.map { min(max($0.position, position), end) } ?? end
-                if next > position {
-                    append(Extent(offset: extent.offset + (position - start), length: next - position), to: &live)
-                }
-                position = next
-                // An element never spans two chunks, so neither does a hole.
-                if let hole = holes.first, hole.position < end {
-                    position = hole.position + UInt64(hole.length)
-                    holes.removeFirst()
-                }
+    /// What has to be read to send some of the lines; chunks without any of them are left out.
+    package func stretches(of wanted: LineSet) -> [Stretch] {
+        precondition(wanted.lines == lines, "verdicts on another segment")
+        guard wanted.count > 0 else { return [] }
+        var stretches: [Stretch] = []
+        for (place, chunk) in chunks.enumerated() {
+            let end = place + 1 < chunks.count ? chunks[place + 1].firstLine : lines
+            let count = wanted.count(in: chunk.firstLine..<end)
+            guard count > 0 else { continue }
+            let isWhole = count == end - chunk.firstLine
+            if let last = stretches.last, last.offset + last.length == chunk.offset, last.isWhole == isWhole {
+                stretches[stretches.count - 1].length += chunk.length
+            } else {
+                stretches.append(
+                    Stretch(
+                        offset: chunk.offset, length: chunk.length, firstLine: chunk.firstLine, isWhole: isWhole))
             }
-            start = end
         }
-        if !live.isEmpty {
-            live[0].offset += 1
-            live[0].length -= 1
-        }
-        return live
-    }
-
-    private func append(_ extent: Extent, to live: inout [Extent]) {
-        if let last = live.last, last.offset + last.length == extent.offset {
-            live[live.count - 1].length += extent.length
-        } else {
-            live.append(extent)
-        }
+        return stretches
     }
 }

@@ -1,20 +1,26 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names one stretch of an answer: the records of a table, or the ids of its deleted ones.
+/// Names one part of what is spooled for a table.
 package struct SegmentKey: Hashable, Sendable {
-    /// The table's place in the projection.
-    package var table: Int
-    /// Whether it holds ids of deleted records.
-    package var isDeletions: Bool
-
-    /// A segment's name.
-    package init(table: Int, isDeletions: Bool) {
-        self.table = table
-        self.isDeletions = isDeletions
+    /// What a segment holds.
+    package enum Part: CaseIterable, Sendable {
+        /// Rows, as upsert lines brought them.
+        case records
+        /// Ids, as deletion lines brought them.
+        case deletions
+        /// Ids of records that are deleted without a line that names them: for absence, or with their parent.
+        case absences
     }
 
-    init(_ entry: CompactionEntry) {
-        self.init(table: Int(entry.table), isDeletions: entry.operation != .upsert)
+    /// The table's place in the schema.
+    package var table: Int
+    /// What the segment holds.
+    package var part: Part
+
+    /// A segment's name.
+    package init(table: Int, part: Part) {
+        self.table = table
+        self.part = part
     }
 }

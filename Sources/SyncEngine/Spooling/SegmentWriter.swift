@@ -7,13 +7,14 @@ package struct SegmentWriter: Sendable {
     package static let chunkSize = 64 * 1024
 
     private var buffer: [UInt8] = []
+    private var bufferedLines = 0
     private var index = SegmentIndex()
 
     /// An empty segment.
     package init() {}
 
-    /// How many bytes were appended.
-    package var length: UInt64 { index.length + UInt64(buffer.count) }
+    /// How many elements were appended.
+    package var lines: Int { index.lines + bufferedLines }
 
     /// Whether the chunk should be handed over.
     package var isFull: Bool { buffer.count >= Self.chunkSize }
@@ -21,19 +22,37 @@ package struct SegmentWriter: Sendable {
     /// Whether there is anything to hand over.
     package var hasRest: Bool { !buffer.isEmpty }
 
-    /// Appends one element of the JSON array with the comma before it; returns where it begins and how long it is.
-    package mutating func append(_ element: UnsafeRawBufferPointer) -> (position: UInt64, length: UInt32) {
-        let position = length
-        if buffer.isEmpty { buffer.reserveCapacity(Self.chunkSize + element.count + 1) }
+    /// Appends one element of the JSON array behind its separator.
+    ///
+    /// - Parameter element: JSON without a raw newline: newlines number the elements (``LinePicker``).
+    /// - Returns: The element's number, from 0.
+    @discardableResult
+    package mutating func append(_ element: UnsafeRawBufferPointer) -> UInt32 {
+        let line = UInt32(truncatingIfNeeded: lines)
+        if buffer.isEmpty { buffer.reserveCapacity(Self.chunkSize + element.count + 2) }
         buffer.append(UInt8(ascii: ","))
+        buffer.append(UInt8(ascii: "\n"))
         buffer.append(contentsOf: element)
-        return (position, UInt32(element.count + 1))
+        bufferedLines += 1
+        return line
+    }
+
+    /// Appends an id as a JSON string; a safe id needs no escapes.
+    package mutating func append(id: UnsafeRawBufferPointer) {
+        if buffer.isEmpty { buffer.reserveCapacity(id.count + 4) }
+        buffer.append(contentsOf: [UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\"")])
+        buffer.append(contentsOf: id)
+        buffer.append(UInt8(ascii: "\""))
+        bufferedLines += 1
     }
 
     /// Hands the gathered bytes over; they belong at `offset` of the spool.
     package mutating func takeChunk(storedAt offset: UInt64) -> [UInt8] {
-        index.append(length: UInt64(buffer.count), offset: offset)
-        defer { buffer = [] }
+        index.append(length: UInt64(buffer.count), lines: bufferedLines, offset: offset)
+        defer {
+            buffer = []
+            bufferedLines = 0
+        }
         // A small rest may be kept for a while; the room that was reserved for a whole chunk is not.
         return buffer.count < Self.chunkSize / 2 ? Array(buffer[...]) : buffer
     }

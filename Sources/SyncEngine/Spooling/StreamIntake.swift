@@ -43,7 +43,7 @@ package struct StreamIntake {
         package var quarantined = 0
         /// Lines of types that nobody has configured.
         package var unknownTypes = 0
-        /// Deletions by another column than the id, which need the ledger to be resolved.
+        /// Deletions by another column than the id in tables without a ledger, which nobody can resolve.
         package var unresolvedDeletes = 0
         /// Bytes after decompression.
         package var bytes = 0
@@ -55,6 +55,9 @@ package struct StreamIntake {
     private var output = JSONWriter(capacity: 16 * 1_024)
     private var records: [SegmentWriter]
     private var deletions: [SegmentWriter]
+    /// By the table's place: its rank, and whether id and links of its records are kept for the ledger.
+    private let ranks: [UInt16]
+    private let isLedgered: [Bool]
     private var compactor: Compactor
     private var failure: Failure?
 
@@ -64,18 +67,25 @@ package struct StreamIntake {
     package private(set) var quarantined: [QuarantinedLine] = []
     /// The complete or reset line, once it has come; everything after it is ignored.
     package private(set) var end: StreamReport.End?
+    /// What the stream said beside its records.
+    package private(set) var signs = StreamSigns()
     /// Whether any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
     private var quarantinedBytes = 0
 
     /// An intake for one pull.
-    package init(projection: Projection, hashKey: SipHash.Key, limits: Limits) {
+    ///
+    /// Of the tables at the places in `ledgered`, ids and links are kept until everything is read again by record.
+    package init(projection: Projection, hashKey: SipHash.Key, limits: Limits, ledgered: Set<Int> = []) {
         self.limits = limits
         splitter = LineSplitter(maximumLength: limits.line)
         projector = LineProjector(projection, key: hashKey)
+        projector.needsContent = !ledgered.isEmpty
         let tables = projection.schema.tables.count
         records = Array(repeating: SegmentWriter(), count: tables)
-        deletions = Array(repeating: SegmentWriter(), count: tables)
+        deletions = records
+        ranks = projection.tableOrder.rank.map { UInt16($0) }
+        isLedgered = (0..<tables).map(ledgered.contains)
         compactor = Compactor(runLength: limits.run)
     }
 
@@ -86,6 +96,8 @@ package struct StreamIntake {
     package mutating func beginRequest() {
         splitter = LineSplitter(maximumLength: limits.line)
         carriedData = false
+        projector.beginRequest()
+        signs.beginRequest(after: UInt64(counts.lines), isResumed: !signs.requests.isEmpty && end == nil)
         end = nil
     }
 
@@ -119,26 +131,36 @@ package struct StreamIntake {
             add(.upsert, table: table, source: source, id: id, range)
         case .delete(let table, let source, let all, let id, let range):
             add(all ? .deleteAll : .delete, table: table, source: source, id: id, range)
-        case .deleteWhere:
-            counts.unresolvedDeletes += 1
-            carriedData = true
+        case .deleteWhere(let table, let source, _, let link, let digest, _):
+            deleteByLink(StreamSigns.Link(table: table, link: link, source: source), digest)
         case .ackOnly: break
         case .complete: end = .complete
         case .reset: end = .reset(token: projector.resetToken ?? "")
         case .unknownType:
             counts.unknownTypes += 1
             carriedData = true
-        case .quarantined: quarantine(line)
+        case .quarantined(_, let scope): quarantine(line, scope)
         }
     }
 
     private mutating func takeTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) {
         counts.lines += 1
-        _ = projector.projectTooLong(head: head, tail: tail)
-        quarantine(head)
+        guard case .quarantined(_, let scope) = projector.projectTooLong(head: head, tail: tail) else { return }
+        quarantine(head, scope)
     }
 
-    private mutating func quarantine(_ line: UnsafeRawBufferPointer) {
+    /// Deletions by column are few or many lines, each about any number of records; what they mean is settled later.
+    private mutating func deleteByLink(_ link: StreamSigns.Link, _ digest: UInt64) {
+        carriedData = true
+        guard isLedgered[link.table] else {
+            counts.unresolvedDeletes += 1
+            return
+        }
+        signs.delete(link, digest: digest, sequence: UInt64(counts.lines))
+    }
+
+    private mutating func quarantine(_ line: UnsafeRawBufferPointer, _ scope: QuarantineScope) {
+        signs.quarantine(scope, at: UInt64(counts.lines))
         counts.quarantined += 1
         carriedData = true
         guard quarantined.count < limits.quarantineLines, var entry = projector.quarantined else { return }
@@ -153,21 +175,29 @@ package struct StreamIntake {
     ) {
         carriedData = true
         counts.rows += 1
-        if limits.rows > 0, counts.rows > limits.rows {
+        // Lines are numbered in 32 bits.
+        if counts.rows > (limits.rows > 0 ? min(limits.rows, Int(UInt32.max)) : Int(UInt32.max)) {
             failure = .tooManyRows
             return
         }
-        let place = output.bytes.withUnsafeBytes { bytes in
+        let isUpsert = operation == .upsert
+        var entry = CompactionEntry(
+            idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines),
+            content: isUpsert ? projector.content : 0, line: 0, table: ranks[table],
+            source: UInt8(min(source, 63)), operation: operation)
+        output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])
-            return operation == .upsert ? records[table].append(element) : deletions[table].append(element)
+            entry.line = isUpsert ? records[table].append(element) : deletions[table].append(element)
+            guard isLedgered[table] else { return compactor.add(entry) }
+            // In a record the id comes first; a deletion is the id alone, as a JSON string.
+            let start = (isUpsert ? #"{"id":""# : #"""#).utf8.count
+            let id = UnsafeRawBufferPointer(rebasing: element[start..<start &+ projector.idLength])
+            compactor.add(entry, id: id, links: isUpsert ? projector.links : [])
         }
-        compactor.add(
-            CompactionEntry(
-                idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines), position: place.position,
-                length: place.length, table: UInt16(table), source: UInt8(source), operation: operation))
     }
 }
 
+// What is spooled, and what it is read back by.
 extension StreamIntake {
     /// The next full chunk, to be put at `offset` of the spool; nil while none is full.
     package mutating func nextFullChunk(offset: UInt64) -> [UInt8]? {
@@ -187,18 +217,31 @@ extension StreamIntake {
         return nil
     }
 
-    /// A sorted run that must be taken away now; nil while there is room.
-    package mutating func nextFullRun() -> [CompactionEntry]? { compactor.isRunFull ? compactor.takeRun() : nil }
+    /// The next bytes of a sorted run, to be stored behind all that came before; nil while there is room.
+    package mutating func nextRunPiece() -> [UInt8]? { compactor.nextRunPiece() }
 
-    /// Where all segments lie, and what of them is superseded; every chunk must have been handed over.
-    package mutating func finish(
-        reading read: (_ run: Int, _ first: Int, _ count: Int) async throws -> [CompactionEntry]
-    ) async throws -> (segments: [SegmentKey: SegmentIndex], compaction: Compaction) {
+    /// Reads all lines that came so far by record; more may come afterwards, and be read by another reader.
+    ///
+    /// - Parameter read: Reads exactly `count` bytes of those that ``nextRunPiece()`` handed over.
+    /// - Returns: A reader that stands before no table yet.
+    package mutating func reader(
+        reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
+    ) -> CompactionReader {
+        compactor.reader(reading: read)
+    }
+
+    /// Verdicts on all lines that came so far, by the table's place: nothing goes anywhere yet.
+    package var verdicts: [LineVerdicts] {
+        records.indices.map { LineVerdicts(records: records[$0].lines, deletions: deletions[$0].lines) }
+    }
+
+    /// Where all segments lie; every chunk must have been handed over.
+    package func segments() -> [SegmentKey: SegmentIndex] {
         var segments: [SegmentKey: SegmentIndex] = [:]
         for table in records.indices {
-            segments[SegmentKey(table: table, isDeletions: false)] = records[table].finished()
-            segments[SegmentKey(table: table, isDeletions: true)] = deletions[table].finished()
+            segments[SegmentKey(table: table, part: .records)] = records[table].finished()
+            segments[SegmentKey(table: table, part: .deletions)] = deletions[table].finished()
         }
-        return (segments, try await compactor.finish(reading: read))
+        return segments
     }
 }

@@ -23,6 +23,7 @@ struct ConfigurationSummary {
         }
         let push = configuration.push.path.map { _ in "one stream of operations, in one transaction" }
         lines.append(Self.line("pushes", push ?? "one call for each record"))
+        lines.append(Self.line("ledger", Self.ledger(configuration.schema)))
         lines.append(Self.line("schema", Self.versions(configuration.schema)))
         for table in configuration.schema.tables { lines.append(Self.line("", Self.table(table))) }
         self.lines = lines
@@ -42,6 +43,11 @@ struct ConfigurationSummary {
         let range = schema.oldest == schema.version ? "\(schema.version)" : "\(schema.oldest) to \(schema.version)"
         let count = schema.tables.count
         return "version \(range), \(count) \(count == 1 ? "table" : "tables")"
+    }
+
+    private static func ledger(_ schema: Schema) -> String {
+        let (kept, count) = (schema.tables.count { $0.isLedgered }, schema.tables.count)
+        return kept == count ? "of every table" : kept == 0 ? "of no table" : "of \(kept) of \(count) tables"
     }
 
     private static func table(_ table: Table) -> String {

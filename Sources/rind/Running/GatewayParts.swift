@@ -38,7 +38,7 @@ struct GatewayParts {
 
     /// Keeps the state small.
     func housekeeping(logger: Logger) -> Housekeeping {
-        Housekeeping(store: store, clock: SystemClock(), logger: logger)
+        Housekeeping(store: store, ledger: configuration.ledger, clock: SystemClock(), logger: logger)
     }
 
     /// Closes the state, then ends the reactor.

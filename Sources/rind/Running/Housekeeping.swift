@@ -2,18 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import GatewayConfig
 import Logging
 import ServiceLifecycle
 import StateStore
 
 /// Takes away, once an hour, what the state no longer needs.
 struct Housekeeping: Service {
-    /// For how long cursors and devices are remembered that nobody has seen, in milliseconds: a year.
-    ///
-    /// Also a cursor that a later one stands in for: a device may come back with it, restored from a backup.
-    static let keptFor: Int64 = 365 * 86_400_000
-
     let store: any StateStore
+    let ledger: GatewayConfig.Configuration.Ledger
     let clock: any WallClock
     let logger: Logger
 
@@ -27,11 +24,8 @@ struct Housekeeping: Service {
     }
 
     private func collect() async {
-        let now = clock.now
-        let retention = Retention(
-            now: now, seenBefore: now - Self.keptFor, supersededBefore: now - Self.keptFor)
         do {
-            let collected = try await store.collect(retention)
+            let collected = try await store.collect(ledger.retention(at: clock.now))
             guard !collected.isEmpty else { return }
             logger.info(
                 "the state was tidied",
@@ -41,6 +35,8 @@ struct Housekeeping: Service {
                     "replicas": .stringConvertible(collected.replicas),
                     "sessions": .stringConvertible(collected.sessions),
                     "principals": .stringConvertible(collected.principals),
+                    "undos": .stringConvertible(collected.undos), "siblings": .stringConvertible(collected.siblings),
+                    "chunks": .stringConvertible(collected.chunks), "notes": .stringConvertible(collected.notes),
                 ])
         } catch is CancellationError {
             return
@@ -48,5 +44,17 @@ struct Housekeeping: Service {
             let code = (error as? StateError)?.code ?? "internal"
             logger.warning("the state could not be tidied", metadata: ["code": "\(code)", "error": "\(error)"])
         }
+    }
+}
+
+extension GatewayConfig.Configuration.Ledger {
+    /// What may be forgotten at a time.
+    ///
+    /// Cursors that a later one stands in for live as long as devices: one may come back with such a cursor, restored
+    /// from a backup. What leads back to it goes earlier, so it gets full stream and difference then.
+    func retention(at now: Int64) -> Retention {
+        Retention(
+            now: now, seenBefore: now - maxOffline.milliseconds, supersededBefore: now - maxOffline.milliseconds,
+            undoBefore: now - rewind.milliseconds)
     }
 }

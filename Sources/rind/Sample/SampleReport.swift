@@ -32,6 +32,7 @@ struct SampleReport {
         projector = LineProjector(
             Projection(schema: schema, schemaVersion: version, rules: rules), key: SipHash.Key(0, 0))
         projector.observer = ProjectionObserver()
+        projector.needsContent = false
         findings = SampleFindings(schema: schema, schemaVersion: version, rules: rules)
     }
 
@@ -83,14 +84,14 @@ struct SampleReport {
         case .delete(let table, _, let all, _, let range):
             let sources = all ? " whatever its sources" : ""
             return ("→ \(tables[table].name), deleted \(text(range))\(sources)", nil)
-        case .deleteWhere(let table, _, let column, let range):
+        case .deleteWhere(let table, _, let column, _, _, let range):
             let name = tables[table].columns[column].name
             return ("→ \(tables[table].name), deleted where \(name) is \(text(range))", nil)
         case .ackOnly: return ("moves a checkpoint, nothing else", nil)
         case .complete: return ("the stream is complete", nil)
         case .reset: return ("the backend asks for a reset", nil)
         case .unknownType: return ("→ nothing: no table of this schema version takes it", nil)
-        case .quarantined(let reason):
+        case .quarantined(let reason, _):
             let id = projector.quarantined?.id.map { ", id \($0.shown(upTo: 80))" } ?? ""
             return ("quarantined: \(reason.rawValue)\(id)", reason.explanation)
         }

@@ -102,10 +102,17 @@ import Testing
         let byColumn = bench.project(
             #"{"type":"AssetOcrDeleteV1","data":{"id":"9","assetId":"s"},"ack":"AssetOcrDeleteV1|1"}"#)
         #expect(byColumn.text == #""s""#)
-        #expect(byColumn.result == .deleteWhere(table: 2, source: 0, column: 0, range: 8..<11))
-        #expect(bench.result(#"{"type":"AssetOcrDeleteV1","data":{"id":"9"}}"#) == .quarantined(.noID))
-        #expect(bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":null}}"#) == .quarantined(.noID))
-        #expect(bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":5}}"#) == .quarantined(.unsafeID))
+        #expect(
+            byColumn.result
+                == .deleteWhere(
+                    table: 2, source: 0, column: 0, link: 0, digest: Self.hash("s").link, range: 8..<11))
+        #expect(bench.result(#"{"type":"AssetOcrDeleteV1","data":{"id":"9"}}"#) == .quarantined(.noID, scope: .nothing))
+        #expect(
+            bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":null}}"#)
+                == .quarantined(.noID, scope: .nothing))
+        #expect(
+            bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":5}}"#)
+                == .quarantined(.unsafeID, scope: .nothing))
     }
 
     @Test func `each type of a table with several feeds has its source`() {
@@ -156,7 +163,7 @@ import Testing
         var bench = Self.bench()
         let (result, text) = bench.project(
             #"{"type":"AlbumV1","data":{"id":\#(json),"albumName":"N"},"ack":"AlbumV1|5"}"#)
-        #expect(result == .quarantined(reason))
+        #expect(result.reason == reason)
         #expect(text.isEmpty)
         #expect(bench.projector.quarantined?.table == "albums")
         #expect(bench.projector.quarantined?.namespace == "AlbumV1")
@@ -182,7 +189,7 @@ import Testing
     ])
     func `a composite id needs all its parts`(data: String, reason: QuarantinedLine.Reason) {
         var bench = Self.bench()
-        #expect(bench.result(#"{"type":"AlbumToAssetV1","data":\#(data)}"#) == .quarantined(reason))
+        #expect(bench.result(#"{"type":"AlbumToAssetV1","data":\#(data)}"#).reason == reason)
     }
 
     @Test func `an id rule may be for some types only`() {

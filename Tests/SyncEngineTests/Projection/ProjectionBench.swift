@@ -33,6 +33,14 @@ struct ProjectionBench {
     mutating func result(_ line: String) -> LineResult { project(line).result }
 }
 
+extension LineResult {
+    /// Why a line was quarantined; nil where it was not.
+    var reason: QuarantinedLine.Reason? { if case .quarantined(let reason, _) = self { reason } else { nil } }
+
+    /// Which records a quarantined line may have carried; nil where it was not quarantined.
+    var scope: QuarantineScope? { if case .quarantined(_, let scope) = self { scope } else { nil } }
+}
+
 extension Column {
     /// A column as the configuration would have it.
     static func make(

@@ -76,7 +76,7 @@ import Testing
     func `a line that cannot be a record is set aside with its reason`(line: String, reason: QuarantinedLine.Reason) {
         var bench = Self.bench()
         let (result, text) = bench.project(line)
-        #expect(result == .quarantined(reason))
+        #expect(result.reason == reason)
         #expect(text.isEmpty)
         #expect(bench.projector.quarantined?.reason == reason)
         #expect(bench.projector.counters.quarantined == [reason: 1])
@@ -89,7 +89,7 @@ import Testing
         let line =
             Array(#"{"type":"AlbumV1","data":{"id":"1","other":""#.utf8) + [0xff]
             + Array(#"","type":"IMAGE"},"ack":"AlbumV1|8"}"#.utf8)
-        #expect(bench.project(line).result == .quarantined(.invalidUTF8))
+        #expect(bench.project(line).result.reason == .invalidUTF8)
         #expect(bench.projector.quarantined?.type == "AlbumV1")
         #expect(bench.projector.quarantined?.namespace == "AlbumV1")
         #expect(bench.projector.quarantined?.table == "albums")
@@ -109,7 +109,7 @@ import Testing
     ])
     func `a token that is not certain does not count`(line: String) {
         var bench = Self.bench()
-        #expect(bench.result(line) == .quarantined(.invalidJSON))
+        #expect(bench.result(line).reason == .invalidJSON)
         #expect(bench.projector.receivedTokens.isEmpty)
         #expect(bench.projector.lastCheckpoint == nil)
     }
@@ -130,7 +130,7 @@ import Testing
         let result = head.withUnsafeBytes { head in
             tail.withUnsafeBytes { bench.projector.projectTooLong(head: head, tail: $0) }
         }
-        #expect(result == .quarantined(.tooLong))
+        #expect(result.reason == .tooLong)
         #expect(bench.projector.quarantined?.type == "AlbumV2")
         #expect(bench.projector.lastCheckpoint == Checkpoint(namespace: "AlbumV2", token: "AlbumV2|77"))
     }

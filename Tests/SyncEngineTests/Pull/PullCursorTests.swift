@@ -11,10 +11,13 @@ import Testing
 
     static func kept(
         session: Session = Book.session, generation: Int = 0, replica: ReplicaID = Book.replica
-    ) -> PullQuery.Kept {
-        let vector = CheckpointVector(["AlbumV1": "AlbumV1|8"])
-        return PullQuery.Kept(
-            vector: vector, session: session, generation: generation, replica: replica, delivery: .later)
+    ) -> PullQuery.Kept? {
+        guard let cursor = Cursor(rawValue: 1_500) else { return nil }
+        let row = CursorRow(
+            principal: Book.principal, cursor: cursor, replica: replica, parent: nil,
+            vector: CheckpointVector(["AlbumV1": "AlbumV1|8"]), schemaVersion: 1, session: session,
+            generation: generation, mappingDigest: Book.digest, noted: 3)
+        return PullQuery.Kept(row: row, delivery: .later)
     }
 
     @Test func `a repeated pull gets the kept spool under a new cursor, after the credential was checked`() throws {
@@ -41,7 +44,7 @@ import Testing
     @Test(arguments: [
         kept(session: Session(rawValue: "other")), kept(generation: 1), kept(replica: ReplicaID(rawValue: 99)),
     ])
-    func `a spool of another session, generation or replica is not used`(_ kept: PullQuery.Kept) throws {
+    func `a spool of another session, generation or replica is not used`(_ kept: PullQuery.Kept?) throws {
         var pull = Book(presented: 1_000, kept: kept)
         pull.send(.context(Book.context(try Book.row())), expect: .stream(from: Book.vector))
     }

@@ -143,7 +143,7 @@ import Testing
 
     @Test func `a cursor whose successor was confirmed begins a new replica from its own vector`() throws {
         var pull = Book(presented: 1_000)
-        let context = Book.context(try Book.row(), hasConfirmedSuccessor: true, isNewestOfReplica: false)
+        let context = Book.context(try Book.row(), isFork: true, isNewestOfReplica: false)
         pull.send(.context(context), expect: .stream(from: Book.vector))
         let row = try pull.finish()
         #expect(row.replica == Book.newReplica && row.parent == nil)
@@ -152,7 +152,7 @@ import Testing
 
     @Test func `a fork gets a cursor of its own even where nothing has changed`() throws {
         var pull = Book(presented: 1_000)
-        pull.send(.context(Book.context(try Book.row(), hasConfirmedSuccessor: true)))
+        pull.send(.context(Book.context(try Book.row(), isFork: true)))
         pull.send(.ended(.complete))
         guard case .commit(let row, isNewReplica: true) = pull.send(.clock(2_000)) else {
             Issue.record("expected a commit, got \(pull.action)")

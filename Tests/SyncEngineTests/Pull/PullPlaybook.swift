@@ -35,22 +35,30 @@ struct PullPlaybook {
 
     private var machine: PullMachine
     private(set) var action: PullAction
+    /// Whether a stream is asked for now.
+    var isStreaming: Bool { if case .stream = action { true } else { false } }
+    /// What was settled so far, and what the next settlement will say.
+    private(set) var settled: [SettlementPlan] = []
+    var report = SettlementReport()
+    /// How many of the next settlements find a ledger that cannot be read.
+    var damages = 0
 
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
-        kept: PullQuery.Kept? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest
+        kept: PullQuery.Kept? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
+        tableDigests: [String: String] = [:]
     ) {
         let query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
             schemaVersion: version, schema: Self.schema, effectiveVersion: version, mappingDigest: digest,
-            newReplica: Self.newReplica, kept: kept)
+            tableDigests: tableDigests, newReplica: Self.newReplica, kept: kept)
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
     }
 
     /// Reports what happened to the last action and expects the next one.
     mutating func send(_ event: PullEvent, expect expected: PullAction, at place: SourceLocation = #_sourceLocation) {
-        action = machine.handle(event)
+        send(event)
         #expect(action == expected, sourceLocation: place)
     }
 
@@ -58,6 +66,15 @@ struct PullPlaybook {
     @discardableResult
     mutating func send(_ event: PullEvent) -> PullAction {
         action = machine.handle(event)
+        guard case .settle(let plan) = action else { return action }
+        settled.append(plan)
+        if damages > 0 {
+            damages -= 1
+            return send(.ledgerDamaged)
+        }
+        action = machine.handle(.settled(report))
+        // A pull that asked the clock before it was settled asks again.
+        if case .clock = event, action == .readClock { action = machine.handle(event) }
         return action
     }
 
@@ -79,20 +96,20 @@ struct PullPlaybook {
     static func row(
         _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector,
         session: Session = PullPlaybook.session, generation: Int = 0, isConfirmed: Bool = true,
-        digest: String = PullPlaybook.digest
+        digest: String = PullPlaybook.digest, sweeps: [String: Sweep] = [:]
     ) throws -> CursorRow {
         CursorRow(
             principal: principal, cursor: try #require(Cursor(rawValue: cursor)), replica: replica, parent: nil,
             vector: vector, schemaVersion: 1, session: session, generation: generation, isConfirmed: isConfirmed,
-            mappingDigest: digest)
+            mappingDigest: digest, sweeps: sweeps)
     }
 
     static func context(
         _ row: CursorRow?, position: Position = .at(PullPlaybook.vector), generation: Int = 0,
-        hasConfirmedSuccessor: Bool = false, isNewestOfReplica: Bool = true, newest: Int64? = 1_000
+        isFork: Bool = false, isNewestOfReplica: Bool = true, newest: Int64? = 1_000
     ) -> PullContext {
         PullContext(
-            row: row, hasConfirmedSuccessor: hasConfirmedSuccessor, isNewestOfReplica: isNewestOfReplica,
+            row: row, isFork: isFork, isNewestOfReplica: isNewestOfReplica,
             newest: newest.flatMap { Cursor(rawValue: $0) },
             session: SessionRow(generation: generation, position: position))
     }

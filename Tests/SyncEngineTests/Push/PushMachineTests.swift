@@ -14,11 +14,13 @@ import Testing
     }
 
     private static func machine(
-        _ presented: Cursor?, told: Bool = true, operations: Int = 2, style: PushMachine.Style = .stream
+        _ presented: Cursor?, told: Bool = true, operations: Int = 2, style: PushMachine.Style = .stream,
+        notes: Bool = false
     ) -> PushMachine {
         PushMachine(
             query: .init(
-                presented: presented, hasToldTime: told, operations: operations, style: style, attempts: 2, backoff: 10)
+                presented: presented, hasToldTime: told, operations: operations, style: style,
+                notes: notes, attempts: 2, backoff: 10)
         )
     }
 
@@ -81,5 +83,44 @@ import Testing
         _ = machine.begin()
         #expect(machine.handle(.context(nil)) == .verifyCredential)
         #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test func `ids are noted as seen before the first backend call and as held before the answer (finding 14)`() {
+        var machine = Self.machine(nil, told: false, notes: true)
+        _ = machine.begin()
+        #expect(machine.handle(.context(nil)) == .noteSeen)
+        #expect(machine.handle(.done) == .sendAll(base: nil))
+        #expect(machine.handle(.applied) == .noteHeld(operations: 2))
+        #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test func `held comes before the receipt`() throws {
+        let cursor = try #require(Cursor(rawValue: 7))
+        var machine = Self.machine(cursor, operations: 1, notes: true)
+        _ = machine.begin()
+        _ = machine.handle(.context(Self.row(cursor, isConfirmed: true)))
+        #expect(machine.handle(.receipt(false)) == .noteSeen)
+        _ = machine.handle(.done)
+        #expect(machine.handle(.applied) == .noteHeld(operations: 1))
+        #expect(machine.handle(.done) == .saveReceipt)
+        #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test func `calls that were made before a failure are noted as held, and only they`() {
+        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, notes: true)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.done) == .send(operation: 0))
+        #expect(machine.handle(.applied) == .send(operation: 1))
+        #expect(machine.handle(.unknownOutcome) == .noteHeld(operations: 1))
+        #expect(machine.handle(.done) == .fail(.unknownOutcome, applied: 1))
+    }
+
+    @Test func `a push whose outcome is unknown leaves its ids as seen`() {
+        var machine = Self.machine(nil, told: false, operations: 1, style: .calls, notes: true)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.done)
+        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
     }
 }

@@ -29,7 +29,7 @@ import Testing
         }
         let stream = try await SpooledStream(lines)
         #expect(stream.array(0) == "[]")
-        let deleted = try CompactorTests.decode([String].self, stream.array(0, deletions: true))
+        let deleted = try CompactorTests.decode([String].self, stream.array(0, .deleted))
         #expect(deleted == (0..<5).map { "r\($0)" })
     }
 
@@ -41,7 +41,7 @@ import Testing
         }
         let stream = try await SpooledStream(lines, runLength: 70)
         for table in 0...1 {
-            #expect(stream.extentCount(table) > 3)
+            #expect(stream.stretches(table).count > 3)
             let rows = try CompactorTests.decode([CompactorTests.Row].self, stream.array(table))
             #expect(rows.map(\.v) == (70..<120).map { "\($0)" + filler })
         }
@@ -49,6 +49,6 @@ import Testing
 
     @Test func `neighbouring extents are one read`() async throws {
         let stream = try await SpooledStream((0..<200).map { Line(id: "r\($0)", operation: .upsert) })
-        #expect(stream.extentCount(0) == 1)
+        #expect(stream.stretches(0).count == 1)
     }
 }

@@ -5,7 +5,8 @@
 enum ErrorCodeRule {
     /// What codes begin with.
     private static let families: Set = [
-        "admin", "backend", "identity", "limit", "line", "proxy", "pull", "push", "record", "request", "schema",
+        "admin", "backend", "identity", "ledger", "limit", "line", "proxy", "pull", "push", "record", "request",
+        "schema",
         "server", "spool", "state",
     ]
 

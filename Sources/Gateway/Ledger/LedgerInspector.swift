@@ -1,0 +1,135 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import GatewayConfig
+package import StateStore
+package import SyncEngine
+package import SyncModel
+
+/// Looks into the ledger of a replica for the operator; changes nothing.
+///
+/// The ledger knows records by keyed digests of their ids, so this needs the configuration's `[identity] key`.
+package struct LedgerInspector: Sendable {
+    private let store: any InspectableStore
+    private let schema: Schema
+    /// What ids are hashed with under this configuration.
+    package let key: SipHash.Key
+
+    /// An inspector of the state that a gateway of this configuration keeps.
+    package init(configuration: Configuration, store: any InspectableStore) {
+        self.store = store
+        schema = configuration.schema
+        key = KeyedDigest(key: configuration.identity.key.bytes).hashKey
+    }
+
+    /// Looks for a record everywhere.
+    ///
+    /// - Throws: `StateError`, or `LedgerError` where the ledger is damaged.
+    package func find(_ id: String, in table: Table, of replica: ReplicaRow) async throws -> RecordFinding {
+        let (row, outline) = try await view(of: replica)
+        var finding = RecordFinding(
+            cursor: row?.cursor, confirmed: replica.tip, hasLedger: table.isLedgered && outline?.base != nil,
+            isExact: outline?.isExact ?? false)
+        if let outline, finding.hasLedger {
+            let cursors = try await store.cursors(of: outline)
+            let hash = IDHash(id: id, key: key)
+            for layer in outline.layers {
+                guard let (entry, shape) = try await entry(hash, in: layer, table.name) else { continue }
+                finding.sights.append(
+                    .init(
+                        place: Self.place(of: layer, in: outline, cursors[layer]), entry: entry,
+                        hasPresentShape: Self.fits(shape, table)))
+            }
+            if let first = finding.sights.first, first.hasPresentShape {
+                finding.parents = try await parents(of: first.entry, table, outline)
+            }
+        }
+        finding.note = try await store.pushNote(of: replica.principal, table: table.name, id: id)
+        finding.isNoteNew = finding.note.map { $0.sequence > row?.noted ?? 0 } ?? false
+        for entry in try await store.quarantined(limit: 10_000) where entry.line.table == table.name {
+            if entry.line.id == id { finding.quarantined.append(entry) }
+            if entry.line.id == nil { finding.unreadable += 1 }
+        }
+        return finding
+    }
+
+    /// The newest cursor on the replica's own line, and its ledger as that one sees it.
+    private func view(of replica: ReplicaRow) async throws -> (row: CursorRow?, outline: LedgerOutline?) {
+        // Nobody's session: what is said of it is not looked at.
+        let session = Session(rawValue: "inspection")
+        var found: (row: CursorRow?, outline: LedgerOutline?)
+        for cursor in [replica.newest, replica.tip].compactMap({ $0 }) {
+            let context = try await store.pullContext(
+                principal: replica.principal, session: session, presented: cursor)
+            guard let row = context.row else { continue }
+            found = (row, context.ledger)
+            // A newest one that was not made from the tip is an answer that was lost.
+            if replica.tip == nil || row.cursor == replica.tip || row.parent == replica.tip { break }
+        }
+        return found
+    }
+
+    private static func place(
+        of layer: LayerID, in outline: LedgerOutline, _ cursor: Cursor?
+    ) -> RecordFinding.Sight.Place {
+        guard let cursor, layer != outline.base else { return .base(cursor) }
+        return outline.undos.contains(layer) ? .before(cursor) : .cursor(cursor)
+    }
+
+    /// Whether entries of a shape can be read by the table's links and feeds.
+    private static func fits(_ shape: LedgerShape, _ table: Table) -> Bool {
+        shape == LedgerShape(table: table)
+    }
+
+    private func entry(
+        _ hash: IDHash, in layer: LayerID, _ table: String
+    ) async throws -> (LedgerEntry, LedgerShape)? {
+        guard let stored = try await store.ledgerChunk(layer: layer, table: table, holding: hash) else { return nil }
+        var reader = try LedgerChunkReader(stored.chunk.bytes)
+        while try reader.next() {
+            if reader.hash(key) == hash { return (reader.entry(key), reader.shape) }
+        }
+        return nil
+    }
+
+    private func parents(
+        of entry: LedgerEntry, _ table: Table, _ outline: LedgerOutline
+    ) async throws -> [RecordFinding.Parent] {
+        var parents: [RecordFinding.Parent] = []
+        for (link, digest) in zip(table.links, entry.links) where digest != 0 {
+            let column = table.columns[link.column].name
+            guard !link.parents.isEmpty else {
+                parents.append(.init(column: column, digest: digest))
+                continue
+            }
+            for parent in link.parents {
+                let found = try await find(digest, in: parent, outline)
+                parents.append(
+                    .init(
+                        column: column, digest: digest, table: parent, id: found?.id,
+                        isHeld: found?.state == .held))
+            }
+        }
+        return parents
+    }
+
+    /// The record of a table that a digest names, as the ledger sees it; reads the whole table until it is found.
+    private func find(_ digest: UInt64, in table: String, _ outline: LedgerOutline) async throws -> LedgerEntry? {
+        for layer in outline.layers {
+            var last: IDHash?
+            while true {
+                let chunks = try await store.ledgerChunks(layer: layer, table: table, after: last, limit: 64)
+                for stored in chunks {
+                    var reader = try LedgerChunkReader(stored.chunk.bytes)
+                    while try reader.next() {
+                        // The first layer that has it is the one that counts.
+                        if reader.hash(key).link == digest { return reader.entry(key) }
+                    }
+                    last = stored.chunk.first
+                }
+                if chunks.count < 64 { break }
+            }
+        }
+        return nil
+    }
+}

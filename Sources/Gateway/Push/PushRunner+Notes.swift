@@ -1,0 +1,61 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import JSONBytes
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+// What a push means for the ledgers of its principal's devices (design §4, finding 14).
+extension PushRunner {
+    /// Writes down that all operations are about to be sent.
+    func noteSeen() async throws {
+        try await note(plan.operations[...]) { _ in .seen }
+    }
+
+    /// Writes down that the backend has the first `count` operations.
+    func noteHeld(_ count: Int) async throws {
+        try await note(plan.operations.prefix(count)) { $0 == .delete ? .gone : .held }
+    }
+
+    /// Writes down what the backend has of a push that comes to no end: an error, or a client that has hung up.
+    ///
+    /// Without it what was created would count as only seen, and stay on its device for ever if it goes before the next
+    /// pull. Runs in a task that is cancelled, too: writes of the state are finished whatever becomes of their caller.
+    func noteApplied(_ count: Int) async {
+        guard count > 0, services.pullSettings.sweeps != nil else { return }
+        do {
+            try await noteHeld(count)
+        } catch {
+            logger.error("an applied push is not noted", metadata: ["operations": "\(count)", "error": "\(error)"])
+        }
+    }
+
+    private func note(
+        _ operations: ArraySlice<PushOperation>, state: (PushOperation.Kind) -> PushNote.State
+    ) async throws {
+        var notes: [PushNote] = []
+        for operation in operations {
+            let table = services.configuration.schema.tables[operation.table]
+            // Ids that no client can get back are in no ledger either.
+            guard table.isLedgered, RecordID.isSafe(operation.id) else { continue }
+            notes.append(
+                PushNote(
+                    table: table.name, id: operation.id, state: state(operation.kind),
+                    links: try links(of: operation, table), shape: LedgerShape(table: table).tag))
+        }
+        guard !notes.isEmpty else { return }
+        try await services.store.note(notes, principal: identity.principal, at: services.clock.now)
+    }
+
+    /// The digests of the columns by which descendants are found, as a streamed record would have them.
+    private func links(of operation: PushOperation, _ table: Table) throws -> [UInt64] {
+        let columns = table.links.map { table.columns[$0.column] }
+        guard !columns.isEmpty else { return [] }
+        return try reader.withRecord(of: operation) { record in
+            columns.map { LinkDigest.of(record.member($0.name), as: $0.type, key: services.hashKey) }
+        } ?? []
+    }
+}

@@ -1,0 +1,120 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+
+// What the gateway's runner does with the ledger.
+extension SimulatedPull {
+    /// A fold that is under way.
+    struct Fold {
+        var fold: LedgerFold
+        var box: SimulatedLayerBox
+        var deltas: [(cursor: Cursor, layer: LayerID)]
+    }
+
+    /// Chunks and batches are so small that there are many of them.
+    private static let chunkBytes = 90
+
+    func loadContext() -> PullEvent {
+        context = simulation.state.context(query, now: simulation.now)
+        if let row = context.row, simulation.settings.sweeps != nil {
+            outline = simulation.state.outline(of: row.replica, at: row.cursor)
+            if outline?.base == nil { outline = nil }
+        }
+        return .context(context)
+    }
+
+    /// One batch of a fold.
+    func foldLedger() async throws -> PullEvent? {
+        guard let cursor = context.row?.cursor, var outline, let base = outline.base else { return .done }
+        if fold == nil {
+            simulation.count("fold")
+            let deltas = simulation.state.foldable(upTo: cursor)
+            let box = SimulatedLayerBox(simulation.state.layers)
+            var settings = LedgerFold.Settings()
+            settings.chunkBytes = Self.chunkBytes
+            settings.batchChunks = 1
+            settings.readAhead = 2
+            settings.forgetTombsBefore = simulation.now - Simulation.maxOffline
+            fold = Fold(
+                fold: LedgerFold(
+                    source: box, base: base, deltas: deltas.map(\.layer), tables: SimulatedSchema.shapes,
+                    key: SimulatedSchema.key, settings: settings), box: box, deltas: deltas)
+        }
+        guard var fold else { return .done }
+        fold.box.layers = simulation.state.layers
+        guard let batch = try await fold.fold.nextBatch() else { return .done }
+        guard simulation.state.fold(batch, &outline, upTo: cursor, fold.deltas) else {
+            fail("ledger changed in a fold")
+            return nil
+        }
+        if batch.isLast { outline = simulation.state.outline(of: outline.replica, at: cursor) }
+        self.fold = fold
+        self.outline = outline
+        return batch.isLast ? .done : nil
+    }
+
+    /// Compares what came with what the client has.
+    func settle(_ plan: SettlementPlan) async throws -> SettlementReport {
+        let hasLedger = simulation.settings.sweeps != nil
+        settledPlan = plan
+        let layers = simulation.state.layers
+        var input = SettlementInput(
+            plan: plan, schema: SimulatedSchema.schema, schemaVersion: query.schemaVersion ?? 1,
+            order: SimulatedSchema.order, types: hasLedger ? query.ledgered : [:], source: layers,
+            key: SimulatedSchema.key)
+        input.signs = spool.signs
+        input.sweepBegan = sweepBegan
+        input.now = simulation.now
+        input.tombsBefore = simulation.now - Simulation.maxOffline
+        input.limit.records = Simulation.sweepRecords
+        input.limit.percent = Simulation.sweepPercent
+        input.chunkBytes = Self.chunkBytes
+        ledgersRead = outline.map { [$0] } ?? []
+        if hasLedger, !plan.isFirst {
+            switch plan.basis {
+            case .nothing: break
+            case .cursor: input.ledgers = outline.map { [$0.layers] } ?? []
+            case .principal:
+                let outlines = simulation.state.outlines
+                ledgersRead += outlines
+                input.ledgers = outlines.map(\.layers)
+            }
+            // Both ways to read layers have to be right.
+            for layer in input.ledgers.joined() where layer.rawValue % 2 == 0 {
+                input.preloaded[layer] = layers.chunks(of: layer)
+            }
+            let noted = context.row?.noted ?? 0
+            input.notes = simulation.state.notes.values.filter { $0.sequence > noted }
+                .sorted { $0.sequence < $1.sequence }
+        }
+        var settlement = Settlement(input, verdicts: spool.verdicts)
+        var reader = spool.reader()
+        chunks = []
+        try await settlement.run(
+            &reader,
+            Settlement.Sinks(
+                store: { self.chunks += $0 }, spool: { self.spool.append($0) },
+                spoolLength: { UInt64(self.spool.bytes.count) }))
+        let report = settlement.report
+        self.settlement = settlement
+        count(settlement, plan)
+        if !report.needsSecondLook { arrays = spool.finish(settlement) }
+        simulation.note(self, "settled \(settlement.figures)")
+        return report
+    }
+
+    private func count(_ settlement: Settlement, _ plan: SettlementPlan) {
+        let (figures, report) = (settlement.figures, settlement.report)
+        if report.needsSecondLook { simulation.count("second look") }
+        if !report.suspended.isEmpty { simulation.count("suspended") }
+        if !report.blocked.isEmpty { simulation.count("blocked") }
+        if figures.absent > 0 { simulation.count("absent") }
+        if figures.descendants > 0 { simulation.count("descendants") }
+        if figures.equal > 0 { simulation.count("equal") }
+        if figures.echoes > 0 { simulation.count("echoes") }
+        if figures.repairs > 0 { simulation.count("repairs") }
+        simulation.count("basis \(plan.basis)\(plan.isExact ? "" : ", not exact")")
+    }
+}

@@ -1,0 +1,141 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+
+/// One push in the simulated gateway: runs the actions of a real machine, one step at a time.
+package final class SimulatedPush {
+    /// What becomes of it.
+    package enum Outcome: String, CaseIterable, Hashable, Sendable {
+        case answered
+        /// The client never hears that it went well.
+        case answerLost
+        /// The backend wants none of it, or, operation by operation, not the last one.
+        case refused
+        /// The backend takes it, and the gateway does not hear of it.
+        case doubtful
+        /// The backend does not take it, and the gateway does not know.
+        case lost
+        /// The backend takes it later, when the gateway has given up.
+        case late
+    }
+
+    let device: Int
+    /// What the device sends, in the order of the operations.
+    let sent: [(key: SimulatedKey, local: SimulatedDevice.Local)]
+    private let outcome: Outcome
+    private let presented: Cursor?
+    private let simulation: Simulation
+    private var machine: PushMachine
+    /// What comes next.
+    private(set) var action: PushAction
+    /// Whether it is over.
+    package private(set) var isOver = false
+    private var isApplied = false
+
+    init(device: Int, outcome: Outcome, presented: Cursor?, simulation: Simulation) {
+        self.device = device
+        self.outcome = outcome
+        self.presented = presented
+        self.simulation = simulation
+        let pending = simulation.devices[device].pending.sorted { $0.key < $1.key }
+        sent =
+            (pending.filter { $0.value.status != .deleted } + pending.filter { $0.value.status == .deleted }.reversed())
+            .map { ($0.key, $0.value) }
+        simulation.unmade.formUnion(sent.filter { $0.local.status == .deleted }.map(\.key))
+        machine = PushMachine(
+            query: PushMachine.Query(
+                presented: presented, hasToldTime: presented != nil, operations: sent.count,
+                style: simulation.setup.pushStyle, notes: simulation.settings.sweeps != nil, attempts: 1))
+        action = machine.begin()
+    }
+
+    /// Does the next action.
+    package func step() {
+        guard !isOver else { return }
+        guard let event = perform() else { return }
+        action = machine.handle(event)
+        simulation.note("   push of \(simulation.devices[device].name): → \(action)")
+    }
+
+    private func perform() -> PushEvent? {
+        switch action {
+        case .loadContext: return .context(presented.flatMap { simulation.state.rows[$0.rawValue] })
+        case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
+        case .findReceipt: return .receipt(simulation.state.receipts.contains(digest))
+        case .saveReceipt: simulation.state.receipts.insert(digest)
+        case .noteSeen: note(sent.count) { _ in .seen }
+        case .noteHeld(let count): note(count) { $0.status == .deleted ? .gone : .held }
+        case .sendAll: return sendAll()
+        case .send(let operation): return send(operation)
+        case .verifyCredential, .sleep: break
+        case .answer, .answerFromReceipt: return end(isDone: outcome != .answerLost)
+        case .refuse, .fail: return end(isDone: false)
+        }
+        return .done
+    }
+
+    private var digest: String {
+        "\(presented?.rawValue ?? 0) " + sent.map { "\($0.key) \($0.local.status) \($0.local.record)" }.joined()
+    }
+
+    private func note(_ count: Int, _ state: (SimulatedDevice.Local) -> PushNote.State) {
+        simulation.state.note(
+            sent.prefix(count).map { key, local in
+                let isDeleted = local.status == .deleted
+                return (key, state(local), isDeleted ? [] : local.record.links(in: key.table))
+            }, now: simulation.now)
+        for (key, _) in sent.prefix(count) { simulation.expectEcho(of: key, isSeen: action == .noteSeen) }
+    }
+
+    private func apply(_ operation: Int) {
+        let (key, local) = sent[operation]
+        simulation.backend.push(key, local.status == .deleted ? nil : local.record)
+    }
+
+    private func sendAll() -> PushEvent {
+        switch outcome {
+        case .answered, .answerLost:
+            for operation in sent.indices { apply(operation) }
+            return .applied
+        case .refused: return .refused(PushRefusal(kind: .rejected, records: []))
+        case .doubtful:
+            // The second try has the same idempotency key.
+            if !isApplied { for operation in sent.indices { apply(operation) } }
+            isApplied = true
+            return .unknownOutcome
+        case .lost: return .unknownOutcome
+        case .late:
+            if !isApplied { simulation.latePushes.append(contentsOf: sent.map { ($0.key, $0.local) }) }
+            isApplied = true
+            return .unknownOutcome
+        }
+    }
+
+    private func send(_ operation: Int) -> PushEvent {
+        guard operation == sent.count - 1 else {
+            apply(operation)
+            return .applied
+        }
+        switch outcome {
+        case .answered, .answerLost:
+            apply(operation)
+            return .applied
+        case .refused: return .refused(PushRefusal(kind: .rejected, records: []))
+        case .doubtful:
+            apply(operation)
+            return .unknownOutcome
+        case .lost: return .unknownOutcome
+        case .late:
+            simulation.latePushes.append((sent[operation].key, sent[operation].local))
+            return .unknownOutcome
+        }
+    }
+
+    private func end(isDone: Bool) -> PushEvent? {
+        isOver = true
+        simulation.ended(self, isDone: isDone)
+        return nil
+    }
+}

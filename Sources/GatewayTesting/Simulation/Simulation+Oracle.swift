@@ -1,0 +1,208 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+
+// What must never happen, looked at with every answer.
+extension Simulation {
+    func answered(_ pull: SimulatedPull, _ answer: SimulatedAnswer, isNew: Bool) {
+        let device = devices[pull.device]
+        if let repeated = answer.repeated { complain("\(repeated) is twice in one answer") }
+        if isNew, !handedOut.insert(answer.timestamp).inserted {
+            complain("the cursor \(answer.timestamp) is handed out twice")
+        }
+        if !isNew, answer.timestamp != pull.query.presented?.rawValue {
+            complain("an answer without changes carries another cursor")
+        }
+        note(pull, "answers \(answer.timestamp): \(answer.summary)\(pull.isAbandoned ? ", lost" : "")")
+        guard !pull.isAbandoned, device.cursor == pull.query.presented else { return }
+        if setup.hasLedger {
+            checkCreated(answer, pull)
+            checkUpdated(answer, pull)
+            checkDeleted(answer, pull)
+        }
+        devices[pull.device].apply(answer)
+    }
+
+    /// Nothing comes in `created` that the device has, or has deleted: the library would bring it back to life.
+    private func checkCreated(_ answer: SimulatedAnswer, _ pull: SimulatedPull) {
+        guard !pull.query.isFirst else { return }
+        let device = devices[pull.device]
+        for key in answer.created.keys.sorted() where device.records[key] != nil && !adrift.contains(key) {
+            complain("\(key) is created for \(device.name), which has it already")
+        }
+    }
+
+    /// What a device has it is not sent again, but for the echo of each push, once.
+    private func checkUpdated(_ answer: SimulatedAnswer, _ pull: SimulatedPull) {
+        if pull.settledPlan?.isExact == false {
+            // No hash was relied on, and those of what did not come now cannot be relied on later.
+            devices[pull.device].mayGetAll()
+            return
+        }
+        let device = devices[pull.device]
+        // Of a type that was never compared no hash is relied on either, and it is streamed as a whole soon.
+        let untracked = pull.settledPlan?.untracked ?? []
+        for (key, record) in answer.updated.sorted(by: { $0.key < $1.key }) where !adrift.contains(key) {
+            guard let local = device.records[key], local.status == .synced, local.record == record else { continue }
+            let feeds = SimulatedSchema.schema.tables[key.table.rawValue].feeds.flatMap(\.versions)
+            if feeds.contains(where: { untracked.contains($0.requestType) }) { continue }
+            let count = devices[pull.device].mayGetAgain[key, default: 0]
+            if count == 0 { complain("\(key) is sent to \(device.name), which has it as it is") }
+            // One that a pull saw whose stream had begun before the push may come twice.
+            if pull.plan?.content != .kept { devices[pull.device].mayGetAgain[key] = count - 1 }
+        }
+    }
+
+    /// An echo may come once for each push; one that came between its two notes comes again.
+    func expectEcho(of key: SimulatedKey, isSeen: Bool) {
+        for index in devices.indices {
+            let count = devices[index].mayGetAgain[key, default: 0]
+            if isSeen {
+                devices[index].mayGetAgain[key] = count + 1
+                devices[index].expected[key] = count + 1
+            } else if count < devices[index].expected[key, default: 1] {
+                devices[index].mayGetAgain[key] = count + 1
+            }
+        }
+    }
+
+    /// Nothing is deleted that was there all the time, or that was only seen in a push.
+    private func checkDeleted(_ answer: SimulatedAnswer, _ pull: SimulatedPull) {
+        let device = devices[pull.device]
+        for key in answer.deleted.sorted() {
+            guard let local = device.records[key] else { continue }
+            if local.status == .created, !backend.everSeen.contains(key), !backend.untold.contains(key),
+                !unmade.contains(key)
+            {
+                complain("\(key) is deleted on \(device.name), and nobody but the device has ever had it")
+            }
+            guard let since = backend.visibleSince[key], since <= pull.began, let row = backend.rows[key] else {
+                continue
+            }
+            // A row that changes during both looks is missed by both (documented), and so is a late commit.
+            if row.update > pull.lookedAt || backend.late.contains(where: { $0.key == key }) { continue }
+            // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
+            if backend.hasLateDeletion(key) { continue }
+            // Nobody knows which record a line without an id was about.
+            if row.damage == .withoutID { continue }
+            complain("\(key) is deleted on \(device.name), and was there all the time")
+        }
+    }
+}
+
+// What must be true in the end.
+extension Simulation {
+    /// Lets everything come to rest; says what is wrong, nil where nothing is.
+    package func settle() async throws -> String? {
+        while let pull = pulls.first(where: { $0.isRunning }) ?? pulls.first {
+            try await run(pull)
+            if !complaints.isEmpty { return complaints[0] }
+        }
+        while let push = pushes.first { push.step() }
+        note("--- quiet")
+        while !latePushes.isEmpty || !backend.late.isEmpty { arriveLate() }
+        if let rows = backend.vanished { backend.restore(rows) }
+        backend.repairAll()
+        busySweeps = 0
+        acceptAll()
+        if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
+        if let difference = difference() { return difference }
+        guard setup.hasLedger else { return nil }
+        note("--- resweep")
+        now += 10 * Self.day
+        backend.pass(days: 10)
+        // A type at a time, and none before an hour after it could not be finished.
+        if let complaint = try await quiet(rounds: SimulatedTable.allCases.count + 3, pause: 7_200_000) {
+            return complaint
+        }
+        if let difference = difference(isSwept: true) { return difference }
+        return try await ledgerDifference()
+    }
+
+    private func acceptAll() {
+        for replica in state.replicas.keys { state.replicas[replica]?.acceptedAt = now }
+    }
+
+    private func quiet(rounds: Int, pause: Int64) async throws -> String? {
+        for _ in 0..<rounds {
+            for index in devices.indices {
+                let pull = try await sync(index)
+                if let failure = pull.failure { return "a quiet pull of \(devices[index].name) failed: \(failure)" }
+                // One that goes out later than all others, as people's do.
+                now += 1_000
+                if let complaint = complaints.first { return complaint }
+            }
+            now += pause
+            acceptAll()
+        }
+        return nil
+    }
+
+    /// How a device differs from the backend, beyond what the protocol cannot tell; nil where none does.
+    ///
+    /// Documented limits, with a ledger:
+    /// - until the resweep (`isSwept`): late commits, which streams have passed; lost tombstones, and what went with
+    ///   them; rows that moved between parents one of which went out of sight afterwards, for which the protocol has no
+    ///   line; ids that were used again while their deletion was out of sight; records that came when their own parent had not come yet, and whose grandparent went out of sight then
+    ///   (`orphans`); pushes that the backend refused in silence; records of a type whose comparison is under way, because
+    ///   deletions were too many or a line could not be read;
+    /// - for ever: records that came and went while a state was in use that was lost afterwards: no entry is left of
+    ///   them (finding 11).
+    ///
+    /// Without a ledger what the stream does not name stays on devices (`forgotten`).
+    package func difference(isSwept: Bool = false) -> String? {
+        for device in devices {
+            let shown = device.shown
+            let wanted = backend.visible(to: device.version)
+            for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
+                if !isSwept, backend.untold.contains(key) { continue }
+                if wanted[key] == nil, isExcused(key, device, isSwept: isSwept) { continue }
+                let (have, want) = (shown[key]?.description ?? "nothing", wanted[key]?.description ?? "nothing")
+                return "\(device.name) shows \(have) for \(key), the backend has \(want)"
+            }
+            if let key = device.pending.keys.filter({ isSwept || !backend.untold.contains($0) }).min() {
+                return "\(device.name) never gets rid of its edit of \(key)"
+            }
+        }
+        return nil
+    }
+
+    private func isExcused(_ key: SimulatedKey, _ device: SimulatedDevice, isSwept: Bool) -> Bool {
+        if adrift.contains(key) || device.orphans.contains(key) && !isSwept { return true }
+        guard setup.hasLedger else { return backend.forgotten.contains(key) }
+        guard !isSwept else { return false }
+        if backend.isCascadeLost { return true }
+        guard let row = device.cursor.flatMap({ state.rows[$0.rawValue] }) else { return false }
+        return row.sweeps.values.contains { $0.triedAt > 0 || $0.doneAt == 0 }
+            || row.mappingDigest != "mapping \(mapping)"
+    }
+
+    /// Whether the ledgers tell exactly what is on the devices, and count it right.
+    func ledgerDifference() async throws -> String? {
+        for device in devices {
+            guard let row = device.cursor.flatMap({ state.rows[$0.rawValue] }) else { continue }
+            let outline = state.outline(of: row.replica, at: row.cursor)
+            guard outline.isExact else { return "the ledger of \(device.name) is not exact" }
+            for (place, (table, shape)) in SimulatedSchema.shapes.enumerated() {
+                var view = try LedgerView(
+                    source: state.layers, layers: outline.layers, table: table, shape: shape, key: SimulatedSchema.key)
+                var held: Set<String> = []
+                while try await view.next() {
+                    if view.state == .held, let id = view.entry?.id { held.insert(id) }
+                }
+                let noted = state.notes.values.filter { $0.sequence > row.noted && $0.table == table }.map(\.id)
+                let shown = Set(device.shown.keys.filter { $0.table.rawValue == place }.map(\.id))
+                let odd = held.symmetricDifference(shown).subtracting(adrift.map(\.id)).subtracting(noted)
+                if !odd.isEmpty { return "the ledger of \(device.name) is wrong about \(table) \(odd.sorted())" }
+                let counted = state.layers.count(
+                    of: (outline.base.map { [$0] } ?? []) + outline.deltas, table: table)
+                if noted.isEmpty, counted != held.count {
+                    return "the ledger of \(device.name) counts \(counted) \(table), and has \(held.count)"
+                }
+            }
+        }
+        return nil
+    }
+}

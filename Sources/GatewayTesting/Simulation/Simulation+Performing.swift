@@ -1,0 +1,255 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+
+extension Simulation {
+    /// Makes one thing happen.
+    package func perform(_ op: SimulationOp) async throws {
+        switch op {
+        case .step(let pull, let count):
+            now += 1
+            guard !pulls.isEmpty else { return }
+            let pull = pulls[pull % pulls.count]
+            for _ in 0..<count where !pull.isOver { try await pull.step() }
+        case .stepPush(let push, let count):
+            guard !pushes.isEmpty else { return }
+            let push = pushes[push % pushes.count]
+            for _ in 0..<count where !push.isOver { push.step() }
+        case .pull(let device):
+            let index = device % devices.count
+            if !devices[index].isSyncing { _ = beginPull(index) }
+        case .sync(let device):
+            let index = device % devices.count
+            now += 1
+            if !devices[index].isSyncing, try await canSync(index) { _ = try await sync(index) }
+        case .push(let device, let outcome, let isStepped):
+            let index = device % devices.count
+            guard !devices[index].isSyncing else { return }
+            if isStepped { _ = beginPush(index, outcome) } else { push(index, outcome) }
+        case .abandon(let pull): if !pulls.isEmpty { abandon(pulls[pull % pulls.count]) }
+        case .loseRequest(let pull): if !pulls.isEmpty { pulls[pull % pulls.count].fault = .lostRequest }
+        case .loseAnswer(let pull): if !pulls.isEmpty { pulls[pull % pulls.count].fault = .lostAnswer }
+        case .cut(let pull): if !pulls.isEmpty { pulls[pull % pulls.count].isCut = true }
+        case .write(let write, let choice, let value):
+            note("backend: \(write) \(choice) \(value)")
+            perform(write, choice, value)
+        case .mishap(let mishap, let choice, let value):
+            note("backend: \(mishap) \(choice) \(value)")
+            perform(mishap, choice, value)
+        case .edit(let device, let edit, let choice, let value):
+            perform(edit, device % devices.count, choice, value)
+        case .crash: crash()
+        case .saveState: saveState()
+        case .restoreState: restoreState()
+        case .wait(let milliseconds): now += milliseconds
+        case .days(let days): pass(days: days)
+        case .busy, .accept, .resync, .reconfigure: performAsOperator(op)
+        default: performRare(op)
+        }
+    }
+
+    /// Whether no other pull is in the way.
+    private func canSync(_ index: Int) async throws -> Bool {
+        let pull = beginPull(index)
+        let isFree = acquire(pull.lockName)
+        if isFree { release(pull.lockName) }
+        ended(pull)
+        return isFree
+    }
+
+    private func performRare(_ op: SimulationOp) {
+        switch op {
+        case .backup(let device): devices[device % devices.count].saveBackup(now: now)
+        case .restore(let device): restore(device % devices.count)
+        case .clone(let device):
+            // Before its first sync an app has nothing that is worth a copy.
+            guard devices.count < 4, !devices[device % devices.count].isSyncing,
+                devices[device % devices.count].cursor != nil
+            else { return }
+            devices.append(devices[device % devices.count].cloned(as: "d\(devices.count)"))
+            note("\(devices[device % devices.count].name) is cloned")
+        case .logInAnew(let device):
+            let index = device % devices.count
+            guard !devices[index].isSyncing else { return }
+            recordCount += 1
+            devices[index].session = Session(rawValue: "n\(recordCount)")
+            note("\(devices[index].name) logs in anew")
+        case .updateApp(let device):
+            let index = device % devices.count
+            guard !devices[index].isSyncing else { return }
+            devices[index].version = 2
+            note("\(devices[index].name) gets the app's new version")
+        default: break
+        }
+    }
+
+    private func performAsOperator(_ op: SimulationOp) {
+        let replicas = state.replicas.keys.sorted { $0.rawValue < $1.rawValue }
+        switch op {
+        case .busy(let count): busySweeps = count
+        case .accept(let choice):
+            if !replicas.isEmpty { state.replicas[replicas[choice % replicas.count]]?.acceptedAt = now }
+        case .resync(let choice):
+            if !replicas.isEmpty { state.replicas[replicas[choice % replicas.count]]?.resyncAt = now }
+        case .reconfigure:
+            // The gateway starts again with another file.
+            crash()
+            mapping += 1
+        default: break
+        }
+        note("operator: \(op)")
+    }
+
+    private func restore(_ index: Int) {
+        guard !devices[index].isSyncing, let backup = devices[index].backup else { return }
+        devices[index].restoreBackup()
+        note("\(devices[index].name) is restored")
+        for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
+        // Tombs of that time may be gone already.
+        if now - backup.madeAt >= Self.maxOffline { adrift.formUnion(devices[index].records.keys) }
+    }
+
+    private func pass(days: Int) {
+        // No request lasts that long.
+        crash()
+        note("\(days) days pass")
+        now += Int64(days) * Self.day
+        backend.pass(days: days)
+        if state.collect(now: now) { setAdrift() }
+    }
+
+    private func perform(_ mishap: SimulationOp.Mishap, _ choice: Int, _ value: Int) {
+        switch mishap {
+        case .reset: if setup.style == .server { backend.reset(choice) }
+        case .vanish: if setup.style == .server, setup.hasLedger { backend.vanish() }
+        case .beginLate:
+            let keys = backend.rows.keys.sorted().filter { $0.table != .projects }
+            if !keys.isEmpty { backend.beginLate(keys[choice % keys.count], value) }
+        case .arriveLate: arriveLate()
+        case .loseTombstone: backend.loseTombstone(choice)
+        case .damage:
+            let keys = backend.rows.keys.sorted()
+            if !keys.isEmpty { backend.damage(keys[choice % keys.count], value) }
+        case .repair: backend.repairAll()
+        }
+    }
+}
+
+// What people do.
+extension Simulation {
+    private func pick(_ table: SimulatedTable, _ choice: Int) -> SimulatedKey? {
+        let ids = backend.ids(table)
+        return ids.isEmpty ? nil : SimulatedKey(table, ids[choice % ids.count])
+    }
+
+    private func fresh(_ table: SimulatedTable) -> SimulatedKey {
+        recordCount += 1
+        return SimulatedKey(table, "b\(recordCount)")
+    }
+
+    private func perform(_ write: SimulationOp.Write, _ choice: Int, _ value: Int) {
+        let projects = backend.members.keys.sorted()
+        switch write {
+        case .newProject: backend.put(fresh(.projects), SimulatedRecord(value: value))
+        case .editProject: edit(pick(.projects, choice), value)
+        case .deleteProject: if projects.count > 1, let key = pick(.projects, choice) { backend.remove(key) }
+        case .revoke: if !projects.isEmpty { backend.revoke(projects[choice % projects.count]) }
+        case .grant: if let key = pick(.projects, choice) { backend.grant(key.id) }
+        case .newTask:
+            guard !projects.isEmpty else { return }
+            backend.put(fresh(.tasks), SimulatedRecord(value: value, parent: projects[choice % projects.count]))
+        case .editTask: edit(pick(.tasks, choice), value)
+        case .touchTask: edit(pick(.tasks, choice), nil)
+        case .moveTask:
+            guard let key = pick(.tasks, choice), !projects.isEmpty, var record = backend.rows[key]?.record
+            else { return }
+            record.parent = projects[value % projects.count]
+            backend.put(key, record)
+        case .deleteTask: if let key = pick(.tasks, choice) { backend.remove(key) }
+        case .recreateTask: recreate(choice, value)
+        case .newComment:
+            guard let task = pick(.tasks, choice) else { return }
+            backend.put(fresh(.comments), SimulatedRecord(value: value, parent: task.id))
+        case .editComment: edit(pick(.comments, choice), value)
+        case .deleteComment: if let key = pick(.comments, choice) { backend.remove(key) }
+        case .newFolder, .moveFolder, .deleteFolder: performOnFolders(write, choice, value)
+        default: performOnFiles(write, choice, value)
+        }
+    }
+
+    private func performOnFolders(_ write: SimulationOp.Write, _ choice: Int, _ value: Int) {
+        let parent = value % 3 == 0 ? "" : pick(.folders, value)?.id ?? ""
+        switch write {
+        case .newFolder: backend.put(fresh(.folders), SimulatedRecord(value: value, parent: parent))
+        case .moveFolder:
+            guard let key = pick(.folders, choice), var record = backend.rows[key]?.record,
+                parent.isEmpty || !backend.isFolder(parent, within: key.id)
+            else { return }
+            record.parent = parent
+            backend.put(key, record)
+        default: if let key = pick(.folders, choice) { backend.remove(key) }
+        }
+    }
+
+    private func performOnFiles(_ write: SimulationOp.Write, _ choice: Int, _ value: Int) {
+        let file = pick(.files, choice)
+        switch write {
+        case .newFile:
+            guard setup.hasFiles else { return }
+            backend.put(fresh(.files), SimulatedRecord(value: value, parent: "o\(choice % 2)"), source: value % 2)
+        case .editFile: edit(file, value)
+        case .moveFile: if let file { backend.moveFile(file) }
+        // Without a ledger nobody knows by which sources a device has a file.
+        case .shareFile: if let file, setup.hasLedger { backend.shareFile(file) }
+        case .purgeFiles: if setup.hasFiles { backend.purge(owner: "o\(choice % 2)") }
+        case .deleteFile: if let file { backend.remove(file) }
+        case .newNote: backend.put(fresh(.notes), SimulatedRecord(value: value))
+        case .deleteNote: if let key = pick(.notes, choice) { backend.remove(key) }
+        default: break
+        }
+    }
+
+    private func edit(_ key: SimulatedKey?, _ value: Int?) {
+        guard let key, var record = backend.rows[key]?.record else { return }
+        if key.table == .projects, backend.members[key.id] == nil { return }
+        if let value { record.value = value }
+        backend.put(key, record)
+    }
+
+    /// A task comes back under the id that it had.
+    private func recreate(_ choice: Int, _ value: Int) {
+        let gone = backend.audits.filter { audit in
+            audit.key.table == .tasks && backend.rows[audit.key] == nil && backend.members[audit.project] != nil
+        }
+        guard !gone.isEmpty else { return }
+        let audit = gone[choice % gone.count]
+        backend.put(audit.key, SimulatedRecord(value: value, parent: audit.project))
+    }
+
+    private func perform(_ edit: SimulationOp.Edit, _ index: Int, _ choice: Int, _ value: Int) {
+        note("\(devices[index].name): \(edit) \(choice) \(value)")
+        let shown = devices[index].shown.keys.sorted()
+        func pick(_ table: SimulatedTable) -> SimulatedKey? {
+            let keys = shown.filter { $0.table == table }
+            return keys.isEmpty ? nil : keys[choice % keys.count]
+        }
+        func create(_ table: SimulatedTable, in parent: String) {
+            recordCount += 1
+            let key = SimulatedKey(table, "\(devices[index].name)_\(recordCount)")
+            devices[index].create(key, SimulatedRecord(value: value, parent: parent))
+        }
+        switch edit {
+        case .create: if let project = pick(.projects) { create(.tasks, in: project.id) }
+        case .comment: if let task = pick(.tasks) { create(.comments, in: task.id) }
+        case .folder: create(.folders, in: pick(.folders)?.id ?? "")
+        case .edit: if let task = pick(.tasks) { devices[index].edit(task, value: value) }
+        case .editProject: if let project = pick(.projects) { devices[index].edit(project, value: value) }
+        case .editFile: if let file = pick(.files) { devices[index].edit(file, value: value) }
+        case .delete:
+            let keys = shown.filter { $0.table != .projects && $0.table != .notes }
+            if !keys.isEmpty { devices[index].delete(keys[choice % keys.count]) }
+        }
+    }
+}

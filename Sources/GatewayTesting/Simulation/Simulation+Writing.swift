@@ -1,0 +1,92 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+// What a directed schedule does at the backend and at the state.
+extension Simulation {
+    /// Writes a task.
+    package func putTask(_ id: String, _ value: Int, in project: String = "p0") {
+        backend.put(SimulatedKey(.tasks, id), SimulatedRecord(value: value, parent: project))
+    }
+
+    /// Writes a record of any table.
+    package func put(_ table: SimulatedTable, _ id: String, _ value: Int, in parent: String = "", source: Int = 0) {
+        backend.put(SimulatedKey(table, id), SimulatedRecord(value: value, parent: parent), source: source)
+    }
+
+    /// Deletes a task, with a tombstone.
+    package func removeTask(_ id: String) { remove(.tasks, id) }
+
+    /// Deletes a record, with a tombstone.
+    package func remove(_ table: SimulatedTable, _ id: String) { backend.remove(SimulatedKey(table, id)) }
+
+    /// Takes the project out of sight, with everything in it.
+    package func revoke(_ project: String) { backend.revoke(project) }
+
+    /// Brings the project into sight, with everything in it.
+    package func grant(_ project: String) { backend.grant(project) }
+
+    /// Makes the line of a row unreadable, its id too if `hidesID`.
+    package func damage(_ table: SimulatedTable, _ id: String, hidesID: Bool = false) {
+        backend.damage(SimulatedKey(table, id), hidesID ? 0 : 1)
+    }
+
+    /// The value of a task on a device, nil where it is not there.
+    package func task(_ id: String, on device: Int) -> Int? { value(.tasks, id, on: device) }
+
+    /// The value of a record on a device, nil where it is not there.
+    package func value(_ table: SimulatedTable, _ id: String, on device: Int) -> Int? {
+        devices[device].shown[SimulatedKey(table, id)]?.value
+    }
+
+    /// A person writes a record on a device, new or not.
+    package func write(_ table: SimulatedTable, _ id: String, _ value: Int, in parent: String = "", on device: Int) {
+        let key = SimulatedKey(table, id)
+        if devices[device].records[key] == nil {
+            devices[device].create(key, SimulatedRecord(value: value, parent: parent))
+        } else {
+            devices[device].edit(key, value: value)
+        }
+    }
+
+    /// A person deletes a record on a device.
+    package func delete(_ table: SimulatedTable, _ id: String, on device: Int) {
+        devices[device].delete(SimulatedKey(table, id))
+    }
+
+    /// What waits on a device to be pushed.
+    package func hasPending(_ table: SimulatedTable, _ id: String, on device: Int) -> Bool {
+        devices[device].pending[SimulatedKey(table, id)] != nil
+    }
+
+    /// What has been delayed arrives: an operation of a push, or a transaction's commit.
+    func arriveLate() {
+        backend.commitLate()
+        guard !latePushes.isEmpty else { return }
+        let (key, local) = latePushes.removeFirst()
+        note("a late push arrives: \(key)")
+        backend.push(key, local.status == .deleted ? nil : local.record)
+    }
+}
+
+extension SimulatedPull {
+    /// What came: the ids in each array, each after its table, nil before the answer.
+    package func ids(_ array: KeyPath<SimulatedAnswerIDs, [String]>) -> [String] {
+        guard let answer else { return [] }
+        return SimulatedAnswerIDs(
+            created: answer.created.keys.sorted().map(\.description),
+            updated: answer.updated.keys.sorted().map(\.description),
+            deleted: answer.deleted.sorted().map(\.description))[keyPath: array]
+    }
+}
+
+/// The ids of an answer.
+package struct SimulatedAnswerIDs {
+    /// What is new.
+    package var created: [String]
+    /// What may be there already.
+    package var updated: [String]
+    /// What is gone.
+    package var deleted: [String]
+}

@@ -1,0 +1,87 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// A stretch of an index, from its end.
+    package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
+        try await read { db in
+            guard let owner = try db.principalID(principal) else { return [] }
+            return try db.rows(
+                """
+                SELECT client_table, record, state, sequence, links, shape FROM push_note
+                WHERE principal = ? AND sequence > ? ORDER BY sequence DESC LIMIT ?
+                """, [owner, sequence, max(0, limit)]
+            ).map { try $0.pushNote() }.reversed()
+        }
+    }
+
+    /// The same stretch, of the index alone.
+    package func hasMorePushNotes(
+        than limit: Int, of principal: Principal, after sequence: Int64
+    ) async throws -> Bool {
+        try await read { db in
+            guard let owner = try db.principalID(principal) else { return false }
+            return try db.exists(
+                "SELECT 1 FROM push_note WHERE principal = ? AND sequence > ? ORDER BY sequence LIMIT 1 OFFSET ?",
+                [owner, sequence, max(0, limit)])
+        }
+    }
+
+    /// Numbers them in the order given; of two with one record the later stays.
+    ///
+    /// A record that the backend has, or has deleted, does not become one that it may have, only because it is sent
+    /// once more. A deletion names no links: those of the note before it count on.
+    package func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws {
+        guard !notes.isEmpty else { return }
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let sequence = try db.row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
+            for (index, note) in notes.enumerated() {
+                guard RecordID.isSafe(note.id) else { throw StateError.invalid("record id") }
+                try db.run(
+                    """
+                    INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                    ON CONFLICT (principal, client_table, record) DO UPDATE SET
+                        state = CASE WHEN ?4 = 0 THEN state ELSE ?4 END, sequence = ?5, made_at = ?8,
+                        links = CASE WHEN length(?6) = 0 THEN links ELSE ?6 END,
+                        shape = CASE WHEN length(?6) = 0 THEN shape ELSE ?7 END
+                    """,
+                    [
+                        owner, key(note.table, "table"), note.id, note.state.rawValue, sequence + Int64(index) + 1,
+                        Data(bytes(note.links)), Int64(note.shape), now,
+                    ])
+            }
+            try db.run("UPDATE principal SET sequence = ? WHERE id = ?", [sequence + Int64(notes.count), owner])
+        }
+    }
+}
+
+extension Row {
+    /// A note whose table, record, state, sequence, links and shape are the first columns.
+    func pushNote() throws -> PushNote {
+        let id = try text(1)
+        // An id that nobody can have would be a mistake of the caller for whoever packs it.
+        guard let state = try PushNote.State(rawValue: Int(integer(2))), RecordID.isSafe(id),
+            let shape = UInt32(exactly: try integer(5))
+        else { throw StateError.corrupt("a note of a push cannot be read") }
+        return try PushNote(
+            table: text(0), id: id, state: state, sequence: number(3), links: words(bytes(4)), shape: shape)
+    }
+}
+
+/// Digests as they are stored, eight bytes each, the lowest first.
+private func bytes(_ words: [UInt64]) -> [UInt8] {
+    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+}
+
+private func words(_ bytes: [UInt8]) throws(StateError) -> [UInt64] {
+    guard bytes.count % 8 == 0 else { throw .corrupt("the links of a note cannot be read") }
+    return stride(from: 0, to: bytes.count, by: 8).map { start in
+        bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,103 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What goes with what in tables that are each other's parents: found in one walk, followed in memory.
+///
+/// A table of replies may be nested as deep as it has records; a walk for each generation would never end.
+struct CycleDescent {
+    /// How many records can be followed: 24 bytes each.
+    static let maximum = 1 << 20
+
+    /// A record that is there unless its parent has gone.
+    struct Pair {
+        var parent: UInt64
+        var child: UInt64
+        /// The place in the stream of the line that brought it; 0 where none did.
+        var sequence: UInt64
+    }
+
+    /// Between which tables, by place.
+    private struct Edge: Hashable {
+        var parent: Int
+        var child: Int
+    }
+
+    private var pairs: [Edge: [Pair]] = [:]
+    private var count = 0
+    /// Whether there were too many; nothing can be followed then.
+    private(set) var hasOverflowed = false
+    private let places: Set<Int>
+    private let maximum: Int
+
+    /// Follows records of these tables alone; those of others that they hang on are dealt with before.
+    init(within places: Set<Int> = [], maximum: Int = Self.maximum) {
+        self.places = places
+        self.maximum = maximum
+    }
+
+    /// Notes that a record of one table names one of another, or of the same.
+    mutating func add(_ pair: Pair, from parent: Int, to child: Int) {
+        guard pair.parent != 0, places.contains(parent) else { return }
+        guard count < maximum else {
+            hasOverflowed = true
+            return
+        }
+        count += 1
+        pairs[Edge(parent: parent, child: child), default: []].append(pair)
+    }
+
+    /// Must come before ``follow(_:keeping:)``, once.
+    mutating func sort() {
+        // The keys are copied, so that the arrays need not be.
+        for edge in Array(pairs.keys) { pairs[edge]?.sort { $0.parent < $1.parent } }
+    }
+
+    /// Adds everything that goes with what is gone, however deep it lies.
+    ///
+    /// Each record is looked at once for every way to be gone, and these only become later and more certain.
+    ///
+    /// - Parameters:
+    ///   - moved: What is gone by itself; then all.
+    ///   - kept: Tables whose records stay unless a line says that they, or what they hang on, are gone.
+    func follow(_ moved: inout MovedParents, keeping kept: Set<Int>) {
+        guard !hasOverflowed else { return }
+        var work: [(table: Int, link: UInt64)] = []
+        for table in Set(pairs.keys.map(\.parent)) {
+            for link in moved.returned[table] ?? [] {
+                let missing = RecordVerdict.Departure(isAbsent: true)
+                descend(from: table, link, missing, &moved, keeping: kept, &work)
+            }
+            for link in (moved.gone[table] ?? [:]).keys { work.append((table, link)) }
+        }
+        while let (table, link) = work.popLast() {
+            guard let departure = moved.gone[table]?[link] else { continue }
+            descend(from: table, link, departure, &moved, keeping: kept, &work)
+        }
+    }
+
+    /// One generation.
+    private func descend(
+        from table: Int, _ link: UInt64, _ departure: RecordVerdict.Departure, _ moved: inout MovedParents,
+        keeping kept: Set<Int>, _ work: inout [(table: Int, link: UInt64)]
+    ) {
+        for (edge, pairs) in pairs where edge.parent == table {
+            if departure.isAbsent, kept.contains(edge.child) { continue }
+            var place = Self.firstPlace(of: link, in: pairs)
+            while place < pairs.count, pairs[place].parent == link {
+                let pair = pairs[place]
+                place += 1
+                guard departure.takesAlong(pair.sequence) else { continue }
+                if moved.end(pair.child, of: edge.child, departure) != nil { work.append((edge.child, pair.child)) }
+            }
+        }
+    }
+
+    private static func firstPlace(of link: UInt64, in pairs: [Pair]) -> Int {
+        var (low, high) = (0, pairs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if pairs[middle].parent < link { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

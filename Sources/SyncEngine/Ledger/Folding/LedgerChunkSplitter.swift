@@ -1,0 +1,54 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Gathers the entries of neighbouring chunks and deals them out evenly to new ones.
+struct LedgerChunkSplitter: Sendable {
+    private let table: String
+    private let maximumBytes: Int
+    private var buffer: LedgerEntryBuffer
+    /// Where each entry begins, and its hash.
+    private var starts: [(offset: Int, hash: IDHash)] = []
+    private var largest = 0
+
+    init(table: String, shape: LedgerShape, maximumBytes: Int) {
+        self.table = table
+        self.maximumBytes = maximumBytes
+        buffer = LedgerEntryBuffer(shape: shape)
+    }
+
+    /// How many bytes wait to be dealt out.
+    var bytes: Int { buffer.count }
+
+    mutating func append(entryOf reader: borrowing LedgerChunkReader, hash: IDHash) {
+        starts.append((buffer.count, hash))
+        reader.copyEntry(to: &buffer)
+        largest = max(largest, buffer.count - starts[starts.count - 1].offset)
+    }
+
+    /// As few chunks as there can be, of about one size.
+    mutating func takeChunks() -> [LedgerChunk] {
+        // A border is at the last entry that begins no later than it should: a chunk is longer by less than an entry.
+        let room = max(1, maximumBytes - LedgerChunkFormat.headerBytes - largest)
+        let isOne = buffer.count + LedgerChunkFormat.headerBytes <= maximumBytes
+        let pieces = isOne ? 1 : (buffer.count + room - 1) / room
+        func offset(_ index: Int) -> Int { index < starts.count ? starts[index].offset : buffer.count }
+        var chunks: [LedgerChunk] = []
+        var first = 0
+        for piece in 1...pieces where first < starts.count {
+            let border = buffer.count * piece / pieces
+            var end = first + 1
+            while end < starts.count, offset(end + 1) <= border { end += 1 }
+            chunks.append(
+                LedgerChunk(
+                    table: table, first: starts[first].hash, entries: end - first,
+                    bytes: buffer.chunk(offset(first)..<offset(end))))
+            first = end
+        }
+        buffer.removeAll()
+        starts.removeAll(keepingCapacity: true)
+        largest = 0
+        return chunks
+    }
+}

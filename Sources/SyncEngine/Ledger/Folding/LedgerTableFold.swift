@@ -1,0 +1,213 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Folds one table.
+struct LedgerTableFold: Sendable {
+    /// The least id of the deltas that is not folded; nil where all are.
+    private(set) var next: IDHash?
+
+    private let scope: LedgerScope
+    private let shape: LedgerShape
+    private let settings: LedgerFold.Settings
+    private let byteLimit: Int
+    private let layers: [LayerID]
+    /// Newest first.
+    private var deltas: [LedgerLayerCursor]
+    private var base: LedgerFoldBase
+    private var position: IDHash?
+
+    /// What a batch changes in the table.
+    private var splitter: LedgerChunkSplitter
+    private var writers: [LedgerChunkWriter?]
+    private var count = LedgerCount()
+    /// The base chunk that is being written anew, the hash of the entry the reader is at, and how many are behind it.
+    private var reader = LedgerChunkReader()
+    private var head: IDHash?
+    private var left = 0
+
+    init(
+        scope: LedgerScope, shape: LedgerShape, base: LayerID, deltas: [LayerID],
+        settings: LedgerFold.Settings, byteLimit: Int
+    ) throws(LedgerError) {
+        self.scope = scope
+        self.shape = shape
+        self.settings = settings
+        self.byteLimit = byteLimit
+        self.base = LedgerFoldBase(layer: base, scope: scope)
+        layers = deltas
+        self.deltas = []
+        for delta in deltas {
+            self.deltas.append(try LedgerLayerCursor(layer: delta, scope: scope, preloaded: nil))
+        }
+        splitter = LedgerChunkSplitter(table: scope.table, shape: shape, maximumBytes: settings.chunkBytes)
+        writers = deltas.map { _ in nil }
+    }
+
+    /// Forgets the numbers of base chunks: they are others after a commit.
+    mutating func forgetBase() { base.reset() }
+
+    /// Brings all deltas behind the position and finds their least id.
+    mutating func findNext() async throws {
+        next = nil
+        for index in deltas.indices {
+            if let position {
+                if try !deltas[index].passInMemory(position) { try await deltas[index].pass(position) }
+            } else {
+                try await deltas[index].next()
+            }
+            guard deltas[index].place == .entry else { continue }
+            let head = deltas[index].head
+            if next.map({ head < $0 }) ?? true { next = head }
+        }
+    }
+
+    /// Folds until the table is done or the batch is full.
+    mutating func fold(into batch: inout LedgerFold.Batch, bytes: inout Int) async throws {
+        var upper: IDHash?
+        while let hash = next, batch.removed.count < settings.batchChunks, bytes + splitter.bytes < byteLimit {
+            let stretch = try await base.stretch(of: hash)
+            // What is not next to what came before is dealt out by itself.
+            if upper == nil || stretch.chunk?.chunk.first != upper { takeChunks(into: &batch, bytes: &bytes) }
+            upper = stretch.upper
+            if let number = stretch.chunk?.number { batch.removed.append(number) }
+            try await fold(stretch, into: &batch, bytes: &bytes)
+        }
+        takeChunks(into: &batch, bytes: &bytes)
+        for index in writers.indices {
+            while let chunk = writers[index]?.takeRest() { add(chunk, toUndoOf: index, in: &batch, bytes: &bytes) }
+            writers[index] = nil
+        }
+        batch.counts[scope.table, default: LedgerCount()].add(count)
+        count = LedgerCount()
+    }
+
+    /// Writes one base chunk anew, with what the deltas have for it.
+    private mutating func fold(
+        _ stretch: LedgerFoldBase.Stretch, into batch: inout LedgerFold.Batch, bytes: inout Int
+    ) async throws {
+        try open(stretch.chunk?.chunk)
+        while true {
+            // A full batch takes no more from the deltas; what is left of the chunk stays as it is.
+            let isFull = bytes + splitter.bytes >= byteLimit
+            let delta = next.flatMap { next in
+                isFull || stretch.upper.map { !(next < $0) } ?? false ? nil : next
+            }
+            if let head, delta.map({ head < $0 }) ?? true {
+                keep(reader, head)
+                try advance()
+            } else if let delta {
+                let isThere = head == delta
+                fold(delta, isInBase: isThere, into: &batch, bytes: &bytes)
+                if isThere { try advance() }
+                position = delta
+                try await findNext()
+            } else {
+                return
+            }
+        }
+    }
+}
+
+// One id.
+extension LedgerTableFold {
+    /// Where a state of an id stands.
+    private enum Origin {
+        case nowhere
+        case base
+        case delta(Int)
+    }
+
+    /// Brings the newest entry of an id into the base, and into the undo of each delta that has the id what was before.
+    ///
+    /// Where an interrupted fold was here, what is before is what that one has brought: its own undos come first.
+    private mutating func fold(
+        _ hash: IDHash, isInBase: Bool, into batch: inout LedgerFold.Batch, bytes: inout Int
+    ) {
+        var origin = isInBase ? Origin.base : .nowhere
+        for index in deltas.indices.reversed() where deltas[index].place == .entry && deltas[index].head == hash {
+            write(origin, hash, toUndoOf: index)
+            while let chunk = writers[index]?.takeFullChunk() {
+                add(chunk, toUndoOf: index, in: &batch, bytes: &bytes)
+            }
+            origin = .delta(index)
+        }
+        if case .delta(let index) = origin { keep(deltas[index].reader, hash) }
+    }
+
+    private mutating func write(_ origin: Origin, _ hash: IDHash, toUndoOf index: Int) {
+        var writer =
+            writers[index].take()
+            ?? LedgerChunkWriter(table: scope.table, shape: shape, maximumBytes: settings.chunkBytes)
+        switch origin {
+        case .nowhere: writer.append(unknownIDOf: deltas[index].reader, hash: hash)
+        case .base: writer.append(entryOf: reader, hash: hash)
+        case .delta(let delta): writer.append(entryOf: deltas[delta].reader, hash: hash)
+        }
+        writers[index] = writer
+    }
+
+    /// Puts an entry into the base, unless it says nothing any more.
+    private mutating func keep(_ entry: LedgerChunkReader, _ hash: IDHash) {
+        switch entry.state {
+        case .unknown: return
+        case .tomb: if entry.goneAt < settings.forgetTombsBefore { return }
+        case .held: count.held += 1
+        case .seen: break
+        }
+        splitter.append(entryOf: entry, hash: hash)
+    }
+}
+
+// Chunks.
+extension LedgerTableFold {
+    private mutating func open(_ chunk: LedgerChunk?) throws {
+        guard let chunk else { return }
+        reader = try LedgerChunkReader(chunk.bytes)
+        head = nil
+        left = chunk.entries
+        try advance()
+        guard head == chunk.first else { throw LedgerError.damaged }
+        count.entries -= chunk.entries
+        count.bytes -= chunk.bytes.count
+    }
+
+    /// Goes to the next entry of the base chunk.
+    private mutating func advance() throws {
+        guard try reader.next() else {
+            guard left == 0 else { throw LedgerError.damaged }
+            head = nil
+            return
+        }
+        let hash = reader.hash(scope.key)
+        guard left > 0, head.map({ $0 < hash }) ?? true else { throw LedgerError.damaged }
+        head = hash
+        left -= 1
+        if reader.state == .held { count.held -= 1 }
+    }
+
+    private mutating func takeChunks(into batch: inout LedgerFold.Batch, bytes: inout Int) {
+        for chunk in splitter.takeChunks() {
+            count.entries += chunk.entries
+            count.bytes += chunk.bytes.count
+            bytes += chunk.bytes.count
+            batch.added.append(chunk)
+        }
+    }
+
+    private func add(
+        _ chunk: LedgerChunk, toUndoOf index: Int, in batch: inout LedgerFold.Batch, bytes: inout Int
+    ) {
+        batch.undo[layers[index], default: []].append(chunk)
+        bytes += chunk.bytes.count
+    }
+}
+
+extension LedgerCount {
+    fileprivate mutating func add(_ other: LedgerCount) {
+        held += other.held
+        entries += other.entries
+        bytes += other.bytes
+    }
+}

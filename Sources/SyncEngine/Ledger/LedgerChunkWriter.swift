@@ -1,0 +1,131 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Makes the chunks of one table of one layer from entries that come in the order of their hashes.
+///
+/// After each entry take away what ``takeFullChunk()`` gives, and at the end what ``takeRest()`` does.
+package struct LedgerChunkWriter: Sendable {
+    /// What fills four pages of a SQLite file that lie outside its tree, and the least that is kept inside: rows of
+    /// this size leave the smallest part of their pages empty.
+    package static let defaultMaximumBytes = 16_800
+
+    /// The client's table.
+    package let table: String
+    /// What entries have besides id and hash.
+    package let shape: LedgerShape
+    /// No chunk has more bytes, but for one that holds a single entry.
+    package let maximumBytes: Int
+    /// What was added so far; the bytes are those of chunks that were ended.
+    package private(set) var count = LedgerCount()
+
+    private var buffer: LedgerEntryBuffer
+    private var entries = 0
+    private var first = IDHash.first
+    private var last: IDHash?
+    private var full: [LedgerChunk] = []
+
+    /// A writer that has nothing.
+    package init(table: String, shape: LedgerShape, maximumBytes: Int = LedgerChunkWriter.defaultMaximumBytes) {
+        self.table = table
+        self.shape = shape
+        self.maximumBytes = maximumBytes
+        buffer = LedgerEntryBuffer(shape: shape)
+    }
+
+    /// Adds an entry by the text of its id, of 1…255 bytes.
+    ///
+    /// - Precondition: The hash is greater than the one before; there are no more links than the shape has. Missing ones
+    ///   are 0. What a state has no place for (a tomb's content, an unknown record's links) is left out.
+    @inline(__always)
+    package mutating func append(
+        id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
+        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), sources: UInt64 = 0,
+        goneAt: Int64 = 0
+    ) {
+        let start = buffer.count
+        buffer.append(
+            id, isPacked: false, state: state, content: content, links: links, sources: sources, goneAt: goneAt)
+        close(from: start, hash: hash, isHeld: state == .held)
+    }
+
+    /// Adds an entry by its packed id, as a reader gives it; else like ``append(id:hash:state:content:links:sources:goneAt:)``.
+    @inline(__always)
+    package mutating func append(
+        packed id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
+        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), sources: UInt64 = 0,
+        goneAt: Int64 = 0
+    ) {
+        let start = buffer.count
+        buffer.append(
+            id, isPacked: true, state: state, content: content, links: links, sources: sources, goneAt: goneAt)
+        close(from: start, hash: hash, isHeld: state == .held)
+    }
+
+    /// Adds an entry as a value.
+    package mutating func append(_ entry: LedgerEntry) {
+        var id = entry.id
+        id.withUTF8 { id in
+            entry.links.withUnsafeBufferPointer { links in
+                append(
+                    id: UnsafeRawBufferPointer(id), hash: entry.hash, state: entry.state, content: entry.content,
+                    links: links, sources: entry.sources, goneAt: entry.goneAt)
+            }
+        }
+    }
+
+    /// Adds the entry that a reader is at; without links and sources where its chunk has another shape.
+    @inline(__always)
+    package mutating func append(entryOf reader: borrowing LedgerChunkReader, hash: IDHash) {
+        let start = buffer.count
+        reader.copyEntry(to: &buffer)
+        close(from: start, hash: hash, isHeld: reader.state == .held)
+    }
+
+    /// Adds that the id which a reader is at was not there.
+    package mutating func append(unknownIDOf reader: borrowing LedgerChunkReader, hash: IDHash) {
+        let start = buffer.count
+        reader.withPackedID {
+            buffer.append(
+                $0, isPacked: true, state: .unknown, content: nil, links: UnsafeBufferPointer(start: nil, count: 0),
+                sources: 0, goneAt: 0)
+        }
+        close(from: start, hash: hash, isHeld: false)
+    }
+
+    /// The oldest chunk that is full and was not taken yet; nil where there is none.
+    @inline(__always)
+    package mutating func takeFullChunk() -> LedgerChunk? { full.isEmpty ? nil : full.removeFirst() }
+
+    /// Ends the last chunk; to be called until nil comes, for full chunks come first.
+    ///
+    /// The order of hashes goes on.
+    package mutating func takeRest() -> LedgerChunk? {
+        endChunk(at: buffer.count)
+        buffer.removeAll()
+        return takeFullChunk()
+    }
+
+    @inline(__always)
+    private mutating func close(from start: Int, hash: IDHash, isHeld: Bool) {
+        precondition(last.map { $0 < hash } ?? true, "entries come in the order of their hashes, each once")
+        last = hash
+        count.entries &+= 1
+        if isHeld { count.held &+= 1 }
+        if buffer.count &+ LedgerChunkFormat.headerBytes > maximumBytes, entries > 0 {
+            endChunk(at: start)
+            buffer.removeFirst(start)
+        }
+        if entries == 0 { first = hash }
+        entries &+= 1
+    }
+
+    private mutating func endChunk(at end: Int) {
+        guard entries > 0 else { return }
+        let bytes = buffer.chunk(0..<end)
+        count.bytes += bytes.count
+        full.append(LedgerChunk(table: table, first: first, entries: entries, bytes: bytes))
+        entries = 0
+    }
+}

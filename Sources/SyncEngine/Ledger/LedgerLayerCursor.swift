@@ -1,0 +1,207 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Goes forward through one table of one layer, a window of chunks at a time.
+struct LedgerLayerCursor: Sendable {
+    /// Where a cursor stands.
+    enum Place: Sendable {
+        /// At an entry.
+        case entry
+        /// Between entries: before the window's next chunk, or behind the window where the store may have more.
+        case gap
+        /// Behind the layer's last entry.
+        case end
+    }
+
+    let layer: LayerID
+    private(set) var place = Place.gap
+    /// The hash of the entry that was reached last.
+    private(set) var head = IDHash.first
+    /// Reads the current chunk and is at the current entry.
+    private(set) var reader = LedgerChunkReader()
+
+    private let scope: LedgerScope
+    /// Chunks that follow each other in the layer.
+    private var window: [NumberedChunk] = []
+    /// The chunk of the window that the reader is in or has left; -1 before the first.
+    private var index = -1
+    /// How many entries of the chunk were reached; nil where the reader is in no chunk.
+    private var reached: Int?
+    /// Whether nothing follows the window.
+    private var isComplete: Bool
+    private var hasHead = false
+    /// How many chunks the last read asked for.
+    private var readAhead = 1
+
+    /// A cursor before the first entry; with the layer's chunks, of all tables, where they have been read.
+    init(layer: LayerID, scope: LedgerScope, preloaded: [LedgerChunk]?) throws(LedgerError) {
+        self.layer = layer
+        self.scope = scope
+        isComplete = preloaded != nil
+        guard let preloaded else { return }
+        let chunks = preloaded.filter { $0.table == scope.table }
+        try setWindow(chunks.map { NumberedChunk(number: 0, chunk: $0) })
+    }
+
+    /// Goes to the next entry that is in memory.
+    @inline(__always)
+    mutating func step() throws(LedgerError) -> Place {
+        do {
+            if try reader.next() {
+                try arrive()
+            } else {
+                try leave()
+            }
+            return place
+        } catch {
+            return try skipDamage(error)
+        }
+    }
+
+    /// Goes on behind a chunk that cannot be read, where that is wanted.
+    @inline(never)
+    private mutating func skipDamage(_ error: LedgerError) throws(LedgerError) -> Place {
+        guard scope.skipsDamage else { throw error }
+        closeReader()
+        return try step()
+    }
+
+    /// Goes to the next entry.
+    mutating func next() async throws {
+        while try place != .end && step() == .gap { try await readOn() }
+    }
+
+    /// As ``pass(_:)``, where that needs nothing but the next entry in memory; else false, and `pass` does it.
+    @inline(__always)
+    mutating func passInMemory(_ hash: IDHash) throws(LedgerError) -> Bool {
+        switch place {
+        case .end: true
+        case .gap: false
+        case .entry: hash < head ? true : hash == head ? try step() != .gap : false
+        }
+    }
+
+    /// Goes to the first entry behind `hash`; stays where it is there or farther.
+    mutating func pass(_ hash: IDHash) async throws {
+        if place == .entry, hash < head { return }
+        if hasHead, !(head < hash) { return try await next() }
+        if try await seek(hash) || place == .gap { try await next() }
+    }
+
+    /// Goes to the entry of an id, and tells whether there is one.
+    ///
+    /// If not, the cursor is between the entries before and behind it, or at the one behind it. Reads only chunks that can
+    /// hold the id.
+    mutating func seek(_ hash: IDHash) async throws -> Bool {
+        while place != .end {
+            if place == .entry, !(head < hash) { return head == hash }
+            skipChunks(to: hash)
+            if reached == nil, index + 1 < window.count, hash < window[index + 1].chunk.first { return false }
+            while try step() == .entry {
+                if !(head < hash) { return head == hash }
+            }
+            guard place == .gap, try await leap(to: hash) else { return false }
+        }
+        return false
+    }
+
+    /// Leaves the current chunk where a later one of the window begins no later than `hash`.
+    private mutating func skipChunks(to hash: IDHash) {
+        var next = index
+        while next + 1 < window.count, !(hash < window[next + 1].chunk.first) { next += 1 }
+        guard next > index else { return }
+        closeReader()
+        // The next step opens the chunk.
+        index = next - 1
+    }
+
+    private mutating func closeReader() {
+        reader = LedgerChunkReader()
+        reached = nil
+        if place == .entry { place = .gap }
+    }
+}
+
+// What has been read is checked on the way.
+extension LedgerLayerCursor {
+    /// Checks the order.
+    @inline(__always)
+    private mutating func arrive() throws(LedgerError) {
+        let hash = reader.hash(scope.key)
+        guard let reached, head < hash || !hasHead else { throw .damaged }
+        if reached == 0, hash != window[index].chunk.first { throw .damaged }
+        self.reached = reached &+ 1
+        head = hash
+        hasHead = true
+        place = .entry
+    }
+
+    /// Goes from the end of one chunk to the first entry of the window's next one.
+    @inline(never)
+    private mutating func leave() throws(LedgerError) {
+        if let reached, reached != window[index].chunk.entries { throw .damaged }
+        closeReader()
+        guard index + 1 < window.count else {
+            place = isComplete ? .end : .gap
+            return
+        }
+        index += 1
+        reader = try LedgerChunkReader(window[index].chunk.bytes)
+        reached = 0
+        guard try reader.next() else { throw .damaged }
+        try arrive()
+    }
+
+    private mutating func setWindow(_ chunks: [NumberedChunk]) throws(LedgerError) {
+        var last = window.last?.chunk.first
+        for chunk in chunks.lazy.map(\.chunk) {
+            guard chunk.table == scope.table, last.map({ $0 < chunk.first }) ?? true else { throw .damaged }
+            last = chunk.first
+        }
+        window = chunks
+        index = -1
+    }
+}
+
+// What is behind the window is read from the store.
+extension LedgerLayerCursor {
+    /// Reads the chunks that follow the window, more with every time.
+    private mutating func readOn() async throws {
+        readAhead = min(scope.readAhead, readAhead * 2)
+        try await read(readAhead)
+    }
+
+    private mutating func read(_ limit: Int) async throws {
+        let last = window.last?.chunk.first
+        let chunks = try await scope.source.chunks(layer: layer, table: scope.table, after: last, limit: limit)
+        isComplete = chunks.count < limit
+        try setWindow(chunks)
+    }
+
+    /// Reads the chunk that can hold an id behind the window; false where it is the one that was searched already.
+    ///
+    /// Hashes are spread evenly, so the width of a chunk tells about how many others lie between: a few are read in a
+    /// row, with what follows.
+    private mutating func leap(to hash: IDHash) async throws -> Bool {
+        if let last = window.last?.chunk, last.entries > 8 {
+            let width = head.high &- last.first.high
+            if (hash.high &- head.high) / 2 <= width {
+                try await readOn()
+                return true
+            }
+        }
+        readAhead = 1
+        guard let found = try await scope.source.chunk(layer: layer, table: scope.table, holding: hash) else {
+            guard window.isEmpty else { return false }
+            // All chunks begin behind the id, so that the first one is next.
+            try await read(1)
+            return true
+        }
+        guard !(hash < found.chunk.first) else { throw LedgerError.damaged }
+        if found.chunk.first == window.last?.chunk.first { return false }
+        try setWindow([found])
+        return true
+    }
+}

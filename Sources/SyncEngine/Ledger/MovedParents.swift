@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The records that are gone, and those that went and came again, by the digests that name them as parents.
+struct MovedParents {
+    /// How many there may be; the children of others stay until they are compared.
+    static let maximum = 1 << 18
+
+    /// How records are gone, by the table's place and the digest.
+    private(set) var gone: [Int: [UInt64: RecordVerdict.Departure]] = [:]
+    /// Those that went and came again.
+    private(set) var returned: [Int: Set<UInt64>] = [:]
+    /// Tables of which there are more.
+    private(set) var overflowed: Set<Int> = []
+    private var count = 0
+    private let maximum: Int
+
+    init(maximum: Int = Self.maximum) { self.maximum = maximum }
+
+    /// Whether there is any of a table.
+    func areKnown(of table: Int) -> Bool { gone[table] != nil || returned[table] != nil }
+
+    /// Notes that a record is gone.
+    ///
+    /// - Returns: How it is gone, where that is news.
+    @discardableResult
+    mutating func end(
+        _ link: UInt64, of table: Int, _ departure: RecordVerdict.Departure
+    ) -> RecordVerdict.Departure? {
+        if let known = gone[table]?[link] {
+            let merged = known.merged(with: departure)
+            guard merged != known else { return nil }
+            gone[table]?[link] = merged
+            return merged
+        }
+        guard hasRoom(for: table) else { return nil }
+        gone[table, default: [:]][link] = departure
+        return departure
+    }
+
+    /// Notes that a record went and came again.
+    mutating func comeBack(_ link: UInt64, of table: Int) {
+        guard returned[table]?.contains(link) != true, hasRoom(for: table) else { return }
+        returned[table, default: []].insert(link)
+    }
+
+    /// Forgets those of a table.
+    mutating func forget(_ table: Int) {
+        count -= (gone[table]?.count ?? 0) + (returned[table]?.count ?? 0)
+        gone[table] = nil
+        returned[table] = nil
+        overflowed.remove(table)
+    }
+
+    /// Forgets those of a table of which no line says that they are gone.
+    mutating func forgetAbsent(_ table: Int) {
+        let before = gone[table]?.count ?? 0
+        gone[table] = gone[table]?.filter { !$0.value.isAbsent }
+        count -= before - (gone[table]?.count ?? 0)
+    }
+
+    private mutating func hasRoom(for table: Int) -> Bool {
+        guard count < maximum else {
+            overflowed.insert(table)
+            return false
+        }
+        count += 1
+        return true
+    }
+}

@@ -1,0 +1,232 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+// What a verdict means for the answer and for the next layer.
+extension Settlement {
+    /// The record that a walk is at.
+    struct Subject {
+        var hash: IDHash
+        var isInStream: Bool
+        var note: PushNote?
+    }
+
+    mutating func judge(
+        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ subject: Subject, _ group: RecordGroup,
+        _ view: LedgerView, _ writer: inout LedgerChunkWriter
+    ) {
+        let verdict = RecordVerdict(known, subject.isInStream ? group : nil, table.rules)
+        let isUnreadable = isUnreadable(table, subject, group)
+        if purpose == .count || purpose == .gather {
+            if known.state == .held { missing.held += 1 }
+            if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
+            if verdict.outcome == .deletedAgain, !isUnreadable { missing.again += 1 }
+            if purpose == .count { return }
+        }
+        let isGone: Bool
+        switch verdict.outcome {
+        case .absent, .descendant: isGone = !isUnreadable && !(verdict.isAbsent && table.isHeldBack)
+        case .deletedAgain: isGone = !isUnreadable && !table.isBlind
+        case .deleted: isGone = !isUnreadable
+        // A row that came and is not delivered has gone with its parent.
+        case .untouched: isGone = !isUnreadable && subject.isInStream && (group.deletion ?? group.upsert) != nil
+        case .created, .updated, .equal, .kept: isGone = false
+        }
+        if table.isParent, !table.isCyclic || purpose != .write {
+            noteParent(table, subject, group, isGone ? verdict : nil)
+        }
+        if purpose == .gather, !isUnreadable { noteChild(table, subject, group, verdict) }
+        guard purpose == .write else { return }
+        if subject.isInStream { settled.superseded += group.lines - 1 }
+        if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
+        let entry = Place(table: table, subject: subject, group: group, view: view)
+        switch verdict.outcome {
+        case .created, .updated, .equal: deliver(verdict, entry, &writer)
+        case .kept: keep(verdict.sources, entry, &writer)
+        case .untouched: keepUntouched(entry, &writer)
+        case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
+            figures.heldBack += 1
+            keep(known.sources, entry, &writer)
+        case .deletedAgain where !isGone:
+            // Whether the device has it is as uncertain as before; a tomb would be believed from now on.
+            figures.heldBack += 1
+            changeHeld(table, by: known.wasHeld ? 0 : 1)
+            append(.held, content: nil, sources: 0, entry, &writer)
+        case .deleted where !isGone, .descendant where !isGone:
+            guard known.state == .held else { return keepUntouched(entry, &writer) }
+            // It came by a source that nothing has taken away.
+            let kept = subject.isInStream ? group.keep : .max
+            let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
+            keep(left == 0 ? known.sources : left, entry, &writer)
+        case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, entry, &writer)
+        }
+    }
+
+    /// Whether the newest that came of a record could not be read: it is there, whatever was said before (finding 13).
+    private func isUnreadable(_ table: SettlementTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+        guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return false }
+        // Of several sources the line may be another's than the deletion.
+        guard subject.isInStream, table.types.count == 1 else { return true }
+        return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0)
+    }
+
+    /// Where a verdict is carried out.
+    private struct Place {
+        let table: SettlementTable
+        let subject: Subject
+        let group: RecordGroup
+        let view: LedgerView
+    }
+
+    /// Notes that a record is gone, by the verdict, or that it went and came again.
+    private mutating func noteParent(
+        _ table: SettlementTable, _ subject: Subject, _ group: RecordGroup, _ gone: RecordVerdict?
+    ) {
+        let isNews = subject.isInStream && group.firstDeletion > 0
+        let link = subject.hash.link
+        if let gone {
+            let isMissing = gone.isAbsent || gone.outcome == .deletedAgain
+            var departure = gone.parent ?? RecordVerdict.Departure(isAbsent: isMissing)
+            if gone.parent == nil, isNews {
+                departure.began = input.signs.beginning(ofRequestOf: group.firstDeletion)
+                departure.resumed = input.signs.beginning(ofPartOf: group.firstDeletion)
+            }
+            // Of what nobody has ever had, nothing hangs on the device either: its children need no looking for.
+            let isLate = departure.began > 0 || departure.resumed > 0
+            guard isLate || !table.rules.isFirst && mayBeKnown(table, subject, group) else { return }
+            parents.end(link, of: table.place, departure)
+        } else if isNews, !table.rules.isFirst, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
+            (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
+        {
+            parents.comeBack(link, of: table.place)
+        }
+    }
+
+    /// Whether the device may have, or have had, a record, or the stream brought it.
+    private func mayBeKnown(_ table: SettlementTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+        if subject.isInStream, group.upsert != nil { return true }
+        guard let state = known.state, state != .unknown else { return !table.rules.isExact || !table.rules.isTracked }
+        return true
+    }
+
+    /// Notes on which records of tables in a cycle a record hangs, if it is there otherwise.
+    private mutating func noteChild(
+        _ table: SettlementTable, _ subject: Subject, _ group: RecordGroup, _ verdict: RecordVerdict
+    ) {
+        guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
+        let upsert = subject.isInStream ? group.upsert : nil
+        let links = upsert == nil ? known.links : group.links
+        for (place, link) in links.enumerated() where place < table.parents.count {
+            let pair = CycleDescent.Pair(parent: link, child: subject.hash.link, sequence: upsert?.sequence ?? 0)
+            for parent in table.parents[place] { descent.add(pair, from: parent, to: table.place) }
+        }
+    }
+
+    private mutating func deliver(_ verdict: RecordVerdict, _ place: Place, _ writer: inout LedgerChunkWriter) {
+        guard let upsert = place.group.upsert else { return }
+        let index = place.table.place
+        switch verdict.outcome {
+        case .created:
+            settled.verdicts[index].create(upsert.line)
+            figures.created += 1
+        case .updated:
+            settled.verdicts[index].update(upsert.line)
+            figures.updated += 1
+            if known.isNoted { figures.echoes += 1 }
+        default: figures.equal += 1
+        }
+        if verdict.outcome != .equal { noteRepair(place) }
+        guard place.table.isLedgered else { return }
+        if verdict.outcome == .equal, input.plan.output == .delta, !known.isNoted,
+            place.table.shape.maskBytes == 0 || verdict.sources == known.sources, known.links == place.group.links
+        {
+            return
+        }
+        changeHeld(place.table, by: known.wasHeld ? 0 : 1)
+        appendHeld(place.group, upsert, sources: verdict.sources, &writer)
+    }
+
+    /// The record stays as it is; an entry is written where something about it has changed, or all are.
+    private mutating func keep(_ sources: UInt64, _ place: Place, _ writer: inout LedgerChunkWriter) {
+        guard place.table.isLedgered else { return }
+        // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for ever.
+        let before = known.sources == 0 && sources != 0 ? place.table.rules.allSources : known.sources
+        // The next pull would trust it again: all has been compared then.
+        let isDistrusted = known.isDistrusted && place.table.rules.sweptSources != 0
+        let isNews = known.isNoted || isDistrusted || place.table.shape.maskBytes > 0 && sources != before
+        guard isNews || input.plan.output == .whole else { return }
+        changeHeld(place.table, by: known.wasHeld ? 0 : 1)
+        append(.held, content: known.content, sources: sources, place, &writer)
+    }
+
+    /// Entries that say nothing about what is there: tombs, and what a push has named.
+    private mutating func keepUntouched(_ place: Place, _ writer: inout LedgerChunkWriter) {
+        guard place.table.isLedgered, let state = known.state, state != .unknown else { return }
+        guard known.isNoted || input.plan.output == .whole else { return }
+        if state == .tomb, !known.isNoted, known.goneAt < input.tombsBefore { return }
+        changeHeld(place.table, by: known.wasHeld && state != .held ? -1 : 0)
+        append(state, content: nil, sources: 0, place, &writer)
+    }
+
+    private mutating func remove(
+        _ outcome: RecordVerdict.Outcome, _ place: Place, _ writer: inout LedgerChunkWriter
+    ) {
+        let index = place.table.place
+        figures.deleted += 1
+        switch outcome {
+        case .absent: figures.absent += 1
+        case .descendant: figures.descendants += 1
+        default: break
+        }
+        if outcome != .deletedAgain { noteRepair(place) }
+        if place.subject.isInStream, let deletion = place.group.deletion, outcome == .deleted {
+            settled.verdicts[index].delete(deletion.line)
+        } else {
+            withPackedID(place) { packed in
+                _ = PackedID.withText(of: packed) { deletions[index].append(id: $0) }
+            }
+        }
+        guard place.table.isLedgered else { return }
+        if known.state == .tomb, known.isStored, !known.isNoted, input.plan.output == .delta { return }
+        changeHeld(place.table, by: known.wasHeld ? -1 : 0)
+        known.goneAt = input.now
+        append(.tomb, content: nil, sources: 0, place, &writer)
+    }
+
+    /// A difference of which the stream said nothing before everything was asked for again.
+    private mutating func noteRepair(_ place: Place) {
+        guard let began = input.sweepBegan, place.table.rules.isAudited, !known.isNoted else { return }
+        if !place.subject.isInStream || place.group.firstSequence > began { figures.repairs += 1 }
+    }
+
+    private mutating func changeHeld(_ table: SettlementTable, by change: Int) {
+        if change != 0, input.plan.output == .delta { counts[table.name, default: LedgerCount()].held += change }
+    }
+
+    private func withPackedID(_ place: Place, _ body: (UnsafeRawBufferPointer) -> Void) {
+        if place.subject.isInStream, !place.group.packedID.isEmpty {
+            place.group.packedID.withUnsafeBytes(body)
+        } else if place.view.isAtEntry, place.view.position == place.subject.hash {
+            place.view.withPackedID(body)
+        } else if let note = place.subject.note {
+            var packed: [UInt8] = []
+            Array(note.id.utf8).withUnsafeBytes { PackedID.append($0, to: &packed) }
+            packed.withUnsafeBytes(body)
+        }
+    }
+
+    private func append(
+        _ state: LedgerState, content: UInt64?, sources: UInt64, _ place: Place, _ writer: inout LedgerChunkWriter
+    ) {
+        let goneAt = state == .tomb ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
+        known.links.withUnsafeBufferPointer { links in
+            withPackedID(place) { id in
+                writer.append(
+                    packed: id, hash: place.subject.hash, state: state, content: content, links: links,
+                    sources: sources,
+                    goneAt: goneAt)
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// One table while it is settled.
+struct SettlementTable {
+    /// What a walk over the table is for.
+    enum Purpose {
+        /// Counts what is missing, before anything is decided.
+        case count
+        /// Finds whether any record is gone by itself, for tables that are each other's parents.
+        case find
+        /// Finds those, what is missing, and what would go with what.
+        case gather
+        /// Decides and writes.
+        case write
+    }
+
+    /// Its place in the schema.
+    let place: Int
+    let name: String
+    let shape: LedgerShape
+    /// Whether a ledger is kept of it.
+    let isLedgered: Bool
+    /// Whether other tables' records go with its own.
+    let isParent: Bool
+    /// Whether it is in a cycle of parents.
+    let isCyclic: Bool
+    /// The links' parents, by place in the schema.
+    let parents: [[Int]]
+    /// The request type of every feed, as the client's version has it.
+    let types: [String?]
+    var rules = RecordVerdict.Rules()
+    /// The notes of its records in the order of their hashes.
+    var notes: [(hash: IDHash, note: PushNote)] = []
+    /// Whether records that did not come must stay.
+    var isHeldBack = false
+    /// Whether that is because nobody knows which did not come.
+    var isBlind = false
+
+    init(place: Int, input: SettlementInput, isParent: Bool, isCyclic: Bool) {
+        let table = input.schema.tables[place]
+        let plan = input.plan
+        let feeds = table.feeds.map { $0.version(at: input.schemaVersion)?.requestType }
+        self.place = place
+        name = table.name
+        shape = LedgerShape(table: table)
+        isLedgered = table.isLedgered && !input.types.isEmpty
+        self.isParent = isParent
+        self.isCyclic = isCyclic
+        types = feeds
+        parents = table.links.map { link in
+            link.parents.compactMap { name in input.schema.tables.firstIndex { $0.name == name } }
+        }
+        let asked = feeds.compactMap { $0 }
+        rules.isFirst = plan.isFirst
+        rules.isExact = plan.isExact && isLedgered
+        rules.isTracked = isLedgered && !asked.contains { plan.untracked.contains($0) }
+        let swept = plan.swept.intersection(asked)
+        rules.isAudited = isLedgered && !swept.isEmpty && swept.isSubset(of: plan.audited)
+        rules.trackedSources = 0
+        for (source, type) in feeds.enumerated() where isLedgered && type.map({ !plan.untracked.contains($0) }) == true
+        {
+            rules.trackedSources |= 1 << UInt64(min(source, 63))
+        }
+        rules.allSources = table.feeds.count < 64 ? (1 << UInt64(max(1, table.feeds.count))) - 1 : .max
+        for (source, type) in feeds.enumerated() where isLedgered {
+            // What is not asked for any more is swept with the rest.
+            if type.map({ plan.swept.contains($0) }) ?? !plan.swept.isEmpty {
+                rules.sweptSources |= 1 << UInt64(min(source, 63))
+            }
+        }
+        if asked.allSatisfy({ !plan.swept.contains($0) }) { rules.sweptSources = 0 }
+        rules.deletions = input.signs.deletions.filter { $0.key.table == place }.map { link, sequences in
+            .init(link: link.link, source: 1 << UInt64(min(link.source, 63)), sequences: sequences)
+        }
+        notes =
+            isLedgered && !plan.isFirst
+            ? input.notes.filter { $0.table == table.name }
+                .map { (IDHash(id: $0.id, key: input.key), $0) }.sorted { $0.0 < $1.0 }
+            : []
+    }
+
+    /// Whether anything is deleted by the value of a link.
+    var hasDeletions: Bool { !rules.deletions.isEmpty }
+
+    /// Whether parents of its records are gone, or went and came again.
+    var hasMovedParents: Bool { !rules.goneParents.isEmpty || !rules.returnedParents.isEmpty }
+
+    /// Whether records may be missing although everything came, or because of their parents.
+    var mayMiss: Bool {
+        rules.sweptSources != 0 || !rules.returnedParents.isEmpty
+            || rules.goneParents.contains { $0.records.values.contains(where: \.isAbsent) }
+    }
+
+    /// Tells which parents are gone by now; those of `excluded` tables as if none were.
+    mutating func setParents(_ moved: MovedParents, excluding excluded: [Int] = []) {
+        rules.goneParents = []
+        rules.returnedParents = []
+        for (link, places) in parents.enumerated() {
+            for place in places where !excluded.contains(place) {
+                if let gone = moved.gone[place], !gone.isEmpty {
+                    rules.goneParents.append(.init(link: link, records: gone))
+                }
+                guard let returned = moved.returned[place] else { continue }
+                rules.returnedParents.append(.init(link: link, records: returned))
+            }
+        }
+    }
+
+    /// The request types that the table's records come by.
+    var requestTypes: Set<String> { Set(types.compactMap { $0 }) }
+}
+
+extension LedgerShape {
+    /// The shape of a table's entries.
+    package init(table: Table) {
+        let links = table.links
+        var names = links.map { table.columns[$0.column].name }
+        // A mask means other sources when feeds change places.
+        if table.feeds.count > 1 { names += table.feeds.map { $0.versions.first?.requestType ?? "" } }
+        let digest = Array(names.joined(separator: "\n").utf8).withUnsafeBytes {
+            SipHash.hash64($0, key: SipHash.Key(0, 0))
+        }
+        self.init(
+            links: links.count, feeds: min(table.feeds.count, 64),
+            tag: names.isEmpty ? 0 : UInt32(truncatingIfNeeded: digest))
+    }
+}

@@ -1,0 +1,82 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncModel
+
+/// Lays the plans of a shape's columns out.
+struct ColumnCompiler {
+    private(set) var plans: [LineShape.ColumnPlan] = []
+    private(set) var sources: [Int32] = []
+    private(set) var text: [UInt8] = []
+
+    /// Adds a column, or with `isWritten: false` only what its link needs.
+    mutating func add(
+        _ column: Column, at place: Int, lineType: String, link: Int?, isWritten: Bool = true,
+        slots: inout SlotCompiler, content: inout ContentPlan
+    ) {
+        let firstSource = Int32(sources.count)
+        var constant: [UInt8] = []
+        search: for source in column.sources {
+            switch source {
+            case .path(let path, let types):
+                if types.isEmpty || types.contains(lineType) { sources.append(slots.slot(of: path)) }
+            case .lineType:
+                constant = ColumnValue.constant(.string(lineType), as: column)
+                break search
+            case .literal(let literal):
+                constant = ColumnValue.constant(literal, as: column)
+                break search
+            }
+        }
+        var prefix = JSONWriter()
+        prefix.append(raw: ",")
+        prefix.append(name: column.name)
+        let seed = content.identity(of: column)
+        plans.append(
+            LineShape.ColumnPlan(
+                column: Int32(place), type: column.type, isOptional: column.isOptional,
+                sources: firstSource..<Int32(sources.count), prefix: append(prefix.bytes), constant: append(constant),
+                contentConstant: constant.isEmpty ? -1 : content.constant(constant, of: column, seed: seed),
+                seed: isWritten ? seed : -1, link: link.map { Int32($0) } ?? -1))
+    }
+
+    private mutating func append(_ bytes: [UInt8]) -> Range<Int32> {
+        let start = Int32(text.count)
+        text += bytes
+        return start..<Int32(text.count)
+    }
+}
+
+/// What hashes of contents need to know of all columns, whatever their tables.
+struct ContentPlan: Sendable {
+    /// A value that stands in the configuration.
+    struct Constant: Sendable {
+        /// As the client gets it.
+        let text: [UInt8]
+        let type: ColumnType
+        let isOptional: Bool
+        let seed: Int32
+    }
+
+    private(set) var identities: [ContentHasher.ColumnIdentity] = []
+    private(set) var constants: [Constant] = []
+    private var numbers: [ContentHasher.ColumnIdentity: Int32] = [:]
+
+    /// The number of a column's identity; columns of different tables share one.
+    mutating func identity(of column: Column) -> Int32 {
+        let identity = ContentHasher.ColumnIdentity(
+            name: Array(column.name.utf8), kind: ContentHasher.Kind(column.type))
+        if let number = numbers[identity] { return number }
+        let number = Int32(identities.count)
+        identities.append(identity)
+        numbers[identity] = number
+        return number
+    }
+
+    /// The number of a constant.
+    mutating func constant(_ text: [UInt8], of column: Column, seed: Int32) -> Int32 {
+        constants.append(Constant(text: text, type: column.type, isOptional: column.isOptional, seed: seed))
+        return Int32(constants.count - 1)
+    }
+}

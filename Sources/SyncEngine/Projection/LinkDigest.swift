@@ -1,0 +1,38 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import JSONBytes
+package import SyncModel
+
+/// The digest of a column whose value is the id of another record: the ``IDHash/link`` of that id, 0 where there is none.
+///
+/// What counts is the value as the client has it. Texts are ids as they are, integral numbers in decimal digits. Null, the
+/// empty text, booleans, `json` columns and values of the wrong type name no record.
+package enum LinkDigest {
+    /// The digest of a value of the backend, or of a client, that belongs into a column of this type.
+    package static func of(_ value: JSONSlice?, as type: ColumnType, key: SipHash.Key) -> UInt64 {
+        of(ColumnValue(value, as: type), key: key)
+    }
+
+    static func of(_ value: ColumnValue, key: SipHash.Key) -> UInt64 {
+        switch value {
+        case .string(let slice): slice.isEmptyString ? 0 : slice.withText { IDHash.link(id: $0, key: key) }
+        case .number(let slice): of(number: slice, key: key)
+        case .milliseconds(let value): of(integer: value, key: key)
+        case .boolean, .json, .null, .absent, .wrong: 0
+        }
+    }
+
+    /// Integers keep their digits, however many they are: an id of the backend does so too.
+    private static func of(number slice: JSONSlice, key: SipHash.Key) -> UInt64 {
+        if slice.isInteger, !slice.isNegativeZero { return IDHash.link(id: slice.bytes, key: key) }
+        guard let value = slice.double, value.magnitude <= 0x1p53, value == value.rounded(.towardZero) else { return 0 }
+        return of(integer: Int64(value), key: key)
+    }
+
+    private static func of(integer: Int64, key: SipHash.Key) -> UInt64 {
+        var digits = JSONWriter()
+        digits.append(integer)
+        return digits.bytes.withUnsafeBytes { IDHash.link(id: $0, key: key) }
+    }
+}

@@ -1,0 +1,86 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Compiles tables into the shapes of their line types.
+struct ShapeCompiler {
+    let schemaVersion: Int
+    private(set) var shapes: [LineShape] = []
+    private(set) var content = ContentPlan()
+    private var seen: Set<[UInt8]> = []
+
+    init(schemaVersion: Int) { self.schemaVersion = schemaVersion }
+
+    mutating func addControl(_ type: String, _ role: LineShape.Role) {
+        append(type, role, nil, source: 0, slots: SlotCompiler(), idSlots: [], columns: ColumnCompiler())
+    }
+
+    mutating func add(_ table: Table, at place: Int) {
+        for type in table.upserts { addUpsert(type, table, at: place) }
+        for rule in table.deletes { addDelete(rule, table, at: place) }
+    }
+
+    private mutating func addUpsert(_ type: String, _ table: Table, at place: Int) {
+        var slots = SlotCompiler()
+        let idPaths = table.idRule(for: type)?.paths ?? [Path(name: "id")]
+        let idSlots = idPaths.map { slots.slot(of: $0) }
+        let links = table.isLedgered ? table.links : []
+        func link(_ index: Int) -> Int? { links.firstIndex { $0.column == index } }
+        var columns = ColumnCompiler()
+        for (index, column) in table.columns.enumerated() where isVisible(column) {
+            columns.add(column, at: index, lineType: type, link: link(index), slots: &slots, content: &content)
+        }
+        // The ledger finds descendants for clients of every version, so it needs links that this one does not have.
+        for (index, column) in table.columns.enumerated() where !isVisible(column) {
+            guard let link = link(index) else { continue }
+            columns.add(
+                column, at: index, lineType: type, link: link, isWritten: false, slots: &slots, content: &content)
+        }
+        append(
+            type, .upsert, (place, table), source: table.source(of: type), slots: slots, idSlots: idSlots,
+            columns: columns)
+    }
+
+    private mutating func addDelete(_ rule: Table.DeleteRule, _ table: Table, at place: Int) {
+        var slots = SlotCompiler()
+        var columns = ColumnCompiler()
+        let role: LineShape.Role
+        var idSlots: [Int32] = []
+        switch rule.target {
+        case .by(let paths, let all):
+            role = .delete(all: all)
+            idSlots = paths.map { slots.slot(of: $0) }
+        case .whereColumn(let name, let path):
+            guard let index = table.columns.firstIndex(where: { $0.name == name }),
+                let link = table.links.firstIndex(where: { $0.column == index })
+            else { return }
+            role = .deleteWhere(column: index, link: link)
+            // The value is converted as the column's own, from where the delete line has it.
+            var column = table.columns[index]
+            column.sources = [.path(path, types: [])]
+            columns.add(column, at: index, lineType: rule.type, link: link, slots: &slots, content: &content)
+            idSlots = [slots.slot(of: path)]
+        }
+        append(
+            rule.type, role, (place, table), source: table.source(of: rule.type), slots: slots, idSlots: idSlots,
+            columns: columns)
+    }
+
+    /// The client's own bookkeeping never comes from a backend (watermelon-protocol 0.4), and the id is written anyway.
+    private func isVisible(_ column: Column) -> Bool {
+        column.since <= schemaVersion && !["id", "_status", "_changed"].contains(column.name)
+    }
+
+    private mutating func append(
+        _ type: String, _ role: LineShape.Role, _ table: (place: Int, table: Table)?, source: Int, slots: SlotCompiler,
+        idSlots: [Int32], columns: ColumnCompiler
+    ) {
+        guard seen.insert(Array(type.utf8)).inserted else { return }
+        let isLedgered = table?.table.isLedgered ?? false
+        shapes.append(
+            LineShape(
+                type: type, role: role, table: table?.place ?? -1, source: source, slots: slots, idSlots: idSlots,
+                columns: columns, linkCount: isLedgered ? table?.table.links.count ?? 0 : 0, needsContent: isLedgered))
+    }
+}

@@ -1,0 +1,161 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+// The stream is complete: it is settled, maybe looked at again, and the new cursor is written.
+extension PullMachine {
+    mutating func streamComplete() -> PullAction {
+        // First what is new, then everything of one type: what only the latter brings, the former should have.
+        if let type = dueType {
+            step = .sweeping
+            return .beginSweep(type: type)
+        }
+        // A pull that may turn out to have brought nothing asks the clock first.
+        if let row = context.row, report == nil, isIdle(row, at: row.cursor.rawValue) { return readClock() }
+        return settle()
+    }
+
+    /// Streams a whole request type; without a place it stays due and the pull ends as any other.
+    mutating func sweepAnswered(_ isGranted: Bool) -> PullAction {
+        guard let name = dueType.take(), isGranted, let type = query.ledgered[name] else { return streamComplete() }
+        beforeSweep = BeforeSweep(type: name, vector: vector, carriedData: carriedData, resumes: resumes)
+        plan.swept = [name]
+        if let old = context.row?.sweeps[name], old.doneAt > 0, !old.isBlocked, old.mapping == type.mapping {
+            plan.audited = [name]
+        }
+        return beginStream(at: vector.filter { !type.namespaces.contains($0) })
+    }
+
+    /// Ends the pull as one that has not compared anything.
+    ///
+    /// A type that is too large, or of which the backend fails, must not keep its device from what is new.
+    mutating func dropSweep() -> PullAction {
+        guard let before = beforeSweep.take() else { preconditionFailure("no comparison is under way") }
+        failedSweep = before.type
+        (vector, carriedData, resumes) = (before.vector, before.carriedData, before.resumes)
+        plan.swept = []
+        plan.audited = []
+        plan.isSecondLook = false
+        hasLookedTwice = false
+        report = nil
+        dropQueue()
+        // Nobody knows which of the calls has got through.
+        position = .unknown
+        isStoredUnknown = false
+        step = .sweepDropped
+        return .dropSweep(type: before.type, failures: failures(of: before.type))
+    }
+
+    private func failures(of type: String) -> Int { (context.row?.sweeps[type]?.failures ?? 0) + 1 }
+
+    mutating func settle() -> PullAction {
+        step = .settling
+        return .settle(plan)
+    }
+
+    private mutating func readClock() -> PullAction {
+        step = .clock
+        return .readClock
+    }
+
+    /// Looks once more, from where the stream has got to, before anything is deleted because it did not come
+    /// (finding 12).
+    mutating func settled(_ report: SettlementReport) -> PullAction {
+        self.report = report
+        guard report.needsSecondLook, !hasLookedTwice else { return readClock() }
+        hasLookedTwice = true
+        plan.isSecondLook = true
+        return setPosition()
+    }
+
+    mutating func clockRead(_ now: Int64) -> PullAction {
+        if let row = context.row, isIdle(row, at: now) {
+            step = .ended
+            return .answer(
+                PullAnswerPlan(cursor: row.cursor, content: .nothing, delivery: delivery, row: nil, restart: nil))
+        }
+        guard report != nil || usesKept else { return settle() }
+        if let newest = context.newest, now <= newest.rawValue {
+            let lag = newest.rawValue - now
+            waits += 1
+            guard lag <= Self.clockTolerance, waits <= Self.clockWaits else { return fail(.clockBehind) }
+            return .sleep(lag + 1)
+        }
+        guard let cursor = Cursor(rawValue: now) else { return fail(.clockBehind) }
+        let isContinuation = context.row.map { $0.replica == replica } ?? false
+        let row = CursorRow(
+            principal: query.principal, cursor: cursor, replica: replica,
+            parent: isContinuation ? query.presented : nil, vector: vector, schemaVersion: newSchemaVersion,
+            session: query.session, generation: context.session.generation, mappingDigest: query.mappingDigest,
+            noted: usesKept ? query.kept?.noted ?? 0 : context.sequence, sweeps: newSweeps)
+        step = .committing(row)
+        return .commit(row, isNewReplica: !isContinuation)
+    }
+
+    /// A pull that brought nothing gives the presented cursor back and writes nothing (design §2).
+    private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
+        !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.swept.isEmpty
+            && failedSweep == nil && row.mappingDigest == query.mappingDigest
+            && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
+    }
+
+    /// LS of the new row: the client's own version after a whole stream, else what the parent's row says.
+    private var newSchemaVersion: Int? {
+        guard let row = context.row, restart == nil else { return query.schemaVersion }
+        return row.schemaVersion
+    }
+
+    /// When each request type was last compared; one that could not be judged stays due.
+    private var newSweeps: [String: Sweep] {
+        guard settings.sweeps != nil else { return [:] }
+        if usesKept { return query.kept?.sweeps ?? [:] }
+        var sweeps: [String: Sweep] = [:]
+        let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
+        for (name, type) in query.ledgered {
+            let old = known[name]
+            let isSuspended = report?.suspended.contains(name) ?? false
+            let isBlocked = report?.blocked.contains(name) ?? false
+            switch (plan.swept.contains(name), isSuspended || isBlocked) {
+            case (false, false): sweeps[name] = old
+            // What is held back without a comparison is found by one, as soon as there is a place.
+            case (false, true):
+                sweeps[name] = old.map { old in
+                    guard old.isTracked else { return old }
+                    let triedAt = old.failures > 0 ? old.triedAt : 0
+                    return Sweep(
+                        doneAt: 0, triedAt: triedAt, mapping: type.mapping, blockedAt: old.blockedAt,
+                        failures: old.failures)
+                }
+            case (true, false): sweeps[name] = Sweep(doneAt: context.now, mapping: type.mapping)
+            case (true, true):
+                let doneAt = restart == nil && old?.mapping == type.mapping ? old?.doneAt ?? 0 : 0
+                sweeps[name] = Sweep(
+                    doneAt: doneAt, triedAt: context.now, mapping: type.mapping,
+                    // Leave that was given holds until everything can be judged.
+                    blockedAt: isBlocked ? context.now : old?.blockedAt ?? 0)
+            }
+        }
+        guard let failedSweep else { return sweeps }
+        sweeps[failedSweep, default: Sweep(doneAt: 0, mapping: "")].triedAt = context.now
+        sweeps[failedSweep]?.failures = failures(of: failedSweep)
+        return sweeps
+    }
+
+    mutating func cursorTaken(_ newest: Cursor) -> PullAction {
+        commits += 1
+        guard commits < Self.commitAttempts else { return fail(.cursorContention) }
+        context.newest = newest
+        return readClock()
+    }
+
+    mutating func answer(_ row: CursorRow) -> PullAction {
+        step = .ended
+        var answer = PullAnswerPlan(
+            cursor: row.cursor, content: usesKept ? .kept : .streamed, delivery: delivery, row: row, restart: restart)
+        answer.replacesUnledgered =
+            restart != nil && delivery == .later && query.hasUnledgered && settings.sweeps != nil
+            && settings.unknownCursor == .replacement
+        return .answer(answer)
+    }
+}

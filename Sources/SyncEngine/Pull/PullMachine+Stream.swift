@@ -1,0 +1,133 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+// The backend is made to hold the vector, and streams from there on.
+extension PullMachine {
+    mutating func beginStream(at vector: CheckpointVector) -> PullAction {
+        self.vector = vector
+        return setPosition()
+    }
+
+    /// Makes the backend hold exactly ``vector`` (findings 4 and 5), then streams.
+    ///
+    /// Where the backend may write checkpoints of its own while it streams (finding 6), its position counts as unknown
+    /// before the stream begins, so that no crash can leave a wrong belief behind.
+    mutating func setPosition() -> PullAction {
+        start = vector
+        guard settings.style == .server else { return openStream() }
+        let after = lacksUpsertNamespace(start) ? Position.unknown : .at(start)
+        var actions: [PullAction] = []
+        switch position {
+        case .at(start): break
+        case _ where start.isEmpty: actions = [.forgetAll]
+        case .unknown:
+            step = .positionListed
+            return .listCheckpoints
+        case .at(let held):
+            let superfluous = held.namespaces.filter { start[$0] == nil }
+            let differing = start.namespaces.filter { held[$0] != start[$0] }.compactMap { start[$0] }
+            if !superfluous.isEmpty { actions.append(.forget(superfluous)) }
+            if !differing.isEmpty { actions.append(.acknowledge(differing)) }
+        }
+        let mustStore = isStoredUnknown || !actions.isEmpty
+        if !isStoredUnknown, mustStore || after == .unknown { actions.insert(.storePosition(.unknown), at: 0) }
+        if after != .unknown, mustStore { actions.append(.storePosition(after)) }
+        position = after
+        isStoredUnknown = after == .unknown
+        step = .streaming
+        return actions.isEmpty ? openStream() : run(actions)
+    }
+
+    func lacksUpsertNamespace(_ vector: CheckpointVector) -> Bool {
+        query.upsertNamespaces.contains { vector[$0] == nil }
+    }
+
+    mutating func openStream() -> PullAction {
+        step = .streaming
+        defer { isAfresh = false }
+        return .stream(types: query.requestTypes, from: start, afresh: isAfresh)
+    }
+
+    mutating func streamEnded(_ report: StreamReport) -> PullAction {
+        carriedData = carriedData || report.carriedData
+        for (namespace, token) in report.received.tokens { vector[namespace] = token }
+        switch report.end {
+        case .complete:
+            guard settings.style == .server, lacksUpsertNamespace(start) else { return streamComplete() }
+            step = .listingSelfWritten(resuming: false)
+            return .listCheckpoints
+        case .broken:
+            guard resumes < settings.resumeAttempts else { return isComparing ? dropSweep() : fail(.streamBroken) }
+            let pause = settings.resumeBackoff << Int64(min(resumes, 6))
+            resumes += 1
+            step = .pausing
+            return .sleep(pause)
+        case .reset(let token):
+            return resetSeen(token)
+        }
+    }
+
+    /// Takes over what the backend has written by itself: namespaces that it holds and that no line has moved.
+    mutating func selfWrittenListed(_ held: CheckpointVector, resuming: Bool) -> PullAction {
+        for namespace in held.namespaces where vector[namespace] == nil { vector[namespace] = held[namespace] }
+        guard resuming else { return streamComplete() }
+        position = .at(held)
+        return setPosition()
+    }
+
+    /// Takes a broken stream up again, after the pause: a backend that has just broken a stream may not list either.
+    mutating func resume() -> PullAction {
+        guard settings.style == .server, lacksUpsertNamespace(start) else { return setPosition() }
+        step = .listingSelfWritten(resuming: true)
+        return .listCheckpoints
+    }
+
+    mutating func resetSeen(_ token: String) -> PullAction {
+        guard !hasSeenReset else { return fail(.resetAgain) }
+        hasSeenReset = true
+        if !query.isFirst, let refusal = streamWhole(because: .reset) { return refusal }
+        // A backend that keeps no checkpoints has no flag to clear: the reset is for this cursor alone.
+        guard settings.style == .server else { return startOver() }
+        step = .resetRaised(token: token)
+        return .raiseGeneration
+    }
+
+    mutating func startOver() -> PullAction {
+        // Raising the generation has stored that the position is unknown.
+        position = .unknown
+        isStoredUnknown = true
+        return streamAfresh()
+    }
+
+    private mutating func streamAfresh() -> PullAction {
+        vector = CheckpointVector()
+        isAfresh = true
+        carriedData = false
+        hasLookedTwice = false
+        plan.isSecondLook = false
+        return setPosition()
+    }
+
+    /// Starts over where the backend does not take a checkpoint that it has made: were it presented again on every
+    /// pull, its device would be stuck for good.
+    mutating func tokensRefused() -> PullAction {
+        if isComparing { return dropSweep() }
+        guard !hasSeenRefusal else { return fail(.tokensRefused) }
+        hasSeenRefusal = true
+        dropQueue()
+        // The call that was refused came after the note that nobody knows.
+        if !query.isFirst, restart == nil, let refusal = streamWhole(because: .refusedTokens) { return refusal }
+        return startOver()
+    }
+
+    /// Goes on without what cannot be read: the client gets everything and a new replica, since no other pull could ever
+    /// mend the old one, and no device stays stuck.
+    mutating func ledgerDamaged() -> PullAction {
+        // Everything came already, and nothing of the ledger was to be trusted.
+        if case .settling = step, !plan.isExact, plan.output == .whole { return settle() }
+        context.ledger.isExact = false
+        return streamWhole(because: .damagedLedger) ?? streamAfresh()
+    }
+}

@@ -1,0 +1,183 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Reads everything that a compactor has gathered, record by record, one table at a time.
+///
+/// Records come in the order of their ``IDHash``. A table may be opened as often as one likes, in any order; nothing is
+/// consumed. Do not copy a reader that is in use: the copies would share nothing and read everything twice.
+package struct CompactionReader: Sendable {
+    /// What became of looking for the next record.
+    package enum Step: Sendable {
+        /// It is in ``CompactionReader/group``.
+        case group
+        /// The table has no more.
+        case end
+        /// Call ``CompactionReader/refill()``, then look again.
+        case starved
+    }
+
+    /// The place of a run in the merge: the key of its head, so that comparing looks at nothing else.
+    private struct Place {
+        var high: UInt64
+        var low: UInt64
+        var sequence: UInt64
+        var cursor: Int
+
+        init(_ entry: CompactionEntry, cursor: Int) {
+            high = entry.idHigh
+            low = entry.idLow
+            sequence = entry.sequence
+            self.cursor = cursor
+        }
+
+        @inline(__always)
+        func precedes(_ other: Self) -> Bool {
+            if high != other.high { return high < other.high }
+            return low != other.low ? low < other.low : sequence < other.sequence
+        }
+    }
+
+    /// How much all windows have together at the most, and one alone, in bytes.
+    private static let windowTotal = 4 << 20
+    private static let windowMaximum = 128 << 10
+    private static let windowMinimum = 16 << 10
+
+    private let stored: [StoredRun]
+    private let run: [CompactionEntry]
+    private let arena: [UInt8]
+    private let read: @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
+
+    private var cursors: [RunCursor] = []
+    /// A heap: the run whose head comes first is at the top.
+    private var heap: [Place] = []
+    /// The runs whose head has to be found before anything can be compared.
+    private var starved: [Int] = []
+    /// Whether the group has begun and may get more lines.
+    private var isOpen = false
+
+    /// The record that was found last.
+    package private(set) var group = RecordGroup()
+
+    init(
+        stored: [StoredRun], run: [CompactionEntry], arena: [UInt8],
+        read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
+    ) {
+        self.stored = stored
+        self.run = run
+        self.arena = arena
+        self.read = read
+    }
+
+    /// Goes before the first record of the table with this rank.
+    ///
+    /// - Throws: What reading a stored run throws.
+    package mutating func open(table: Int) async throws {
+        let rank = UInt16(table)
+        cursors.removeAll(keepingCapacity: true)
+        heap.removeAll(keepingCapacity: true)
+        isOpen = false
+        for run in stored {
+            let range = run.range(of: rank)
+            if !range.isEmpty { cursors.append(RunCursor(range)) }
+        }
+        let places = firstPlace { $0.table >= rank }..<firstPlace { $0.table > rank }
+        if !places.isEmpty { cursors.append(RunCursor(places, of: run, arena: arena)) }
+        starved = Array(cursors.indices)
+        try await refill()
+    }
+
+    /// Goes to the next record, which then is in ``group``; false where the table has no more.
+    ///
+    /// - Throws: What reading a stored run throws.
+    package mutating func next() async throws -> Bool {
+        while true {
+            switch advance() {
+            case .group: return true
+            case .end: return false
+            case .starved: try await refill()
+            }
+        }
+    }
+
+    /// Like ``next()``, but never waits: for loops over millions, which wait only where there is something to wait for.
+    package mutating func advance() -> Step {
+        guard starved.isEmpty else { return .starved }
+        while let top = heap.first {
+            if !isOpen {
+                isOpen = true
+                group.begin(cursors[top.cursor].head)
+            } else if top.high != group.hash.high || top.low != group.hash.low {
+                isOpen = false
+                return .group
+            }
+            switch cursors[top.cursor].deliver(to: &group) {
+            case .ready: replaceTop(with: Place(cursors[top.cursor].head, cursor: top.cursor))
+            case .exhausted: removeTop()
+            case .starved:
+                removeTop()
+                starved.append(top.cursor)
+                return .starved
+            }
+        }
+        defer { isOpen = false }
+        return isOpen ? .group : .end
+    }
+
+    /// Reads what ``advance()`` needs to go on.
+    ///
+    /// - Throws: What reading a stored run throws; nothing is lost then, and it may be called again.
+    package mutating func refill() async throws {
+        let window = max(Self.windowMinimum, min(Self.windowMaximum, Self.windowTotal / max(cursors.count, 1)))
+        while let index = starved.last {
+            var outcome = cursors[index].advance()
+            while case .starved = outcome {
+                try await cursors[index].fill(window, reading: read)
+                outcome = cursors[index].advance()
+            }
+            starved.removeLast()
+            if case .ready = outcome { insert(Place(cursors[index].head, cursor: index)) }
+        }
+    }
+
+    /// The place of the first entry in memory that satisfies what all behind it satisfy too.
+    private func firstPlace(where isBehind: (CompactionEntry) -> Bool) -> Int {
+        var (low, high) = (0, run.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(run[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private mutating func insert(_ place: Place) {
+        heap.append(place)
+        var child = heap.count - 1
+        while child > 0, place.precedes(heap[(child - 1) / 2]) {
+            heap[child] = heap[(child - 1) / 2]
+            child = (child - 1) / 2
+        }
+        heap[child] = place
+    }
+
+    private mutating func removeTop() {
+        let last = heap.removeLast()
+        if !heap.isEmpty { replaceTop(with: last) }
+    }
+
+    private mutating func replaceTop(with place: Place) {
+        heap.withUnsafeMutableBufferPointer { heap in
+            var parent = 0
+            while true {
+                var child = 2 &* parent &+ 1
+                guard child < heap.count else { break }
+                if child &+ 1 < heap.count, heap[child &+ 1].precedes(heap[child]) { child &+= 1 }
+                guard heap[child].precedes(place) else { break }
+                heap[parent] = heap[child]
+                parent = child
+            }
+            heap[parent] = place
+        }
+    }
+}

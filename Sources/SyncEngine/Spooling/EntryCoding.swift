@@ -1,0 +1,101 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// How an entry lies in a stored run: the entry as it is in memory, then its details: how many bytes the packed id has
+/// and how many links there are (two bytes each), the id, the links.
+///
+/// Read by the process that wrote it and by no other.
+enum EntryCoding {
+    /// How many bytes an entry has without its details.
+    static let entrySize = MemoryLayout<CompactionEntry>.size
+    private static let headSize = 4
+
+    /// How many bytes an entry takes.
+    static func length(of entry: CompactionEntry, in arena: UnsafeRawBufferPointer) -> Int {
+        entry.detail == CompactionEntry.noDetail
+            ? entrySize : entrySize &+ detailLength(at: Int(entry.detail), in: arena)
+    }
+
+    /// How many bytes the details at a place have.
+    @inline(__always)
+    static func detailLength(at place: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+        let (id, links) = head(at: place, in: bytes)
+        return headSize &+ id &+ links &* 8
+    }
+
+    @inline(__always)
+    private static func head(at place: Int, in bytes: UnsafeRawBufferPointer) -> (id: Int, links: Int) {
+        let head = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+        return (Int(head & 0xffff), Int(head &>> 16))
+    }
+
+    /// How much room writing details needs at the most; more than they take.
+    static func room(links: Int) -> Int { headSize &+ PackedID.maximumBytes &+ PackedID.slack &+ links &* 8 }
+
+    /// Packs an id, writes the details where there is ``room(links:)`` for them and tells how many bytes they have.
+    @inline(__always)
+    static func write(
+        _ id: UnsafeRawBufferPointer, _ links: [UInt64], to bytes: UnsafeMutableRawBufferPointer, at start: Int
+    ) -> Int {
+        guard let details = bytes.baseAddress.map({ $0 + start }) else { return 0 }
+        let packed = PackedID.write(id, to: details + headSize)
+        let head = UInt32(truncatingIfNeeded: packed) | UInt32(UInt16(links.count)) &<< 16
+        details.storeBytes(of: head.littleEndian, as: UInt32.self)
+        var end = headSize &+ packed
+        for link in links {
+            details.storeBytes(of: link.littleEndian, toByteOffset: end, as: UInt64.self)
+            end &+= 8
+        }
+        return end
+    }
+
+    /// Entries with their details, `length` bytes altogether.
+    static func bytes(of entries: ArraySlice<CompactionEntry>, arena: [UInt8], length: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+            let piece = UnsafeMutableRawBufferPointer(buffer)
+            arena.withUnsafeBytes { arena in
+                var place = 0
+                for entry in entries {
+                    var entry = entry
+                    var details = UnsafeRawBufferPointer(start: nil, count: 0)
+                    if entry.detail != CompactionEntry.noDetail {
+                        let start = Int(entry.detail)
+                        details = UnsafeRawBufferPointer(
+                            rebasing: arena[start..<start &+ detailLength(at: start, in: arena)])
+                    }
+                    entry.detail = UInt32(details.count)
+                    withUnsafeBytes(of: &entry) { bytes in
+                        UnsafeMutableRawBufferPointer(rebasing: piece[place...])
+                            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(entrySize)))
+                    }
+                    place &+= entrySize
+                    guard !details.isEmpty else { continue }
+                    UnsafeMutableRawBufferPointer(rebasing: piece[place...]).copyMemory(from: details)
+                    place &+= details.count
+                }
+                count = place
+            }
+        }
+    }
+
+    /// Puts packed id and links into arrays that are used again and again; nothing where an entry has no details.
+    static func read(_ details: UnsafeRawBufferPointer, packedID: inout [UInt8], links: inout [UInt64]) {
+        guard details.count >= headSize, details.count == detailLength(at: 0, in: details) else {
+            packedID.removeAll(keepingCapacity: true)
+            links.removeAll(keepingCapacity: true)
+            return
+        }
+        let (idBytes, linkCount) = head(at: 0, in: details)
+        // Ids are mostly equally long, and all rows of a table have equally many links: nothing is resized then.
+        if packedID.count != idBytes { packedID = Array(repeating: 0, count: idBytes) }
+        let end = headSize &+ idBytes
+        packedID.withUnsafeMutableBytes {
+            $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: details[headSize..<end]))
+        }
+        if links.count != linkCount { links = Array(repeating: 0, count: linkCount) }
+        for index in 0..<linkCount {
+            links[index] = UInt64(
+                littleEndian: details.loadUnaligned(fromByteOffset: end &+ index &* 8, as: UInt64.self))
+        }
+    }
+}

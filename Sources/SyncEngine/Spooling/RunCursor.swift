@@ -1,0 +1,117 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads one table's entries out of one run: out of the stored ones window by window, or out of the one in memory.
+struct RunCursor: Sendable {
+    /// What became of moving on.
+    enum Outcome {
+        /// ``head`` is the next entry.
+        case ready
+        /// The table has no more entries in this run.
+        case exhausted
+        /// The window has to be filled first.
+        case starved
+    }
+
+    /// The entry that comes next.
+    private(set) var head: CompactionEntry
+    /// Where the head's details lie in ``bytes``.
+    private var details = 0..<0
+
+    /// The run in memory, and which of its entries are still to come; empty for a stored run.
+    private let entries: [CompactionEntry]
+    private var coming: Range<Int>
+    /// The arena of the run in memory, or the window of a stored one.
+    private var bytes: [UInt8]
+    /// How far the window has been read, and where it lies.
+    private var place = 0
+    private var offset: UInt64
+    private let end: UInt64
+    private let isStored: Bool
+
+    private static let none = CompactionEntry(
+        idHigh: 0, idLow: 0, sequence: 0, line: 0, table: 0, source: 0, operation: .upsert)
+
+    /// Reads entries that are in memory.
+    init(_ places: Range<Int>, of run: [CompactionEntry], arena: [UInt8]) {
+        head = Self.none
+        entries = run
+        coming = places
+        bytes = arena
+        offset = 0
+        end = 0
+        isStored = false
+    }
+
+    /// Reads entries that were stored.
+    init(_ range: Range<UInt64>) {
+        head = Self.none
+        entries = []
+        coming = 0..<0
+        bytes = []
+        offset = range.lowerBound
+        end = range.upperBound
+        isStored = true
+    }
+
+    /// Goes on to the next entry.
+    @inline(__always)
+    mutating func advance() -> Outcome { isStored ? advanceStored() : advanceInMemory() }
+
+    private mutating func advanceInMemory() -> Outcome {
+        guard !coming.isEmpty else { return .exhausted }
+        let entry = entries[coming.lowerBound]
+        coming = coming.lowerBound &+ 1..<coming.upperBound
+        head = entry
+        details = 0..<0
+        if entry.detail != CompactionEntry.noDetail {
+            let start = Int(entry.detail)
+            let length = bytes.withUnsafeBytes { EntryCoding.detailLength(at: start, in: $0) }
+            details = start..<start &+ length
+        }
+        return .ready
+    }
+
+    private mutating func advanceStored() -> Outcome {
+        let left = bytes.count &- place
+        guard left >= EntryCoding.entrySize else { return left == 0 && offset >= end ? .exhausted : .starved }
+        let entry = bytes.withUnsafeBytes { bytes in
+            // Not loaded as a whole: the bytes that fill an entry up were not stored.
+            withUnsafeTemporaryAllocation(of: CompactionEntry.self, capacity: 1) { entry in
+                UnsafeMutableRawBufferPointer(entry).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: bytes[place..<place &+ EntryCoding.entrySize]))
+                return entry[0]
+            }
+        }
+        let next = EntryCoding.entrySize &+ Int(entry.detail)
+        guard left >= next else { return .starved }
+        head = entry
+        details = place &+ EntryCoding.entrySize..<place &+ next
+        place &+= next
+        return .ready
+    }
+
+    /// Adds the head to its record and goes on; mutating as a whole, so that nothing is copied.
+    mutating func deliver(to group: inout RecordGroup) -> Outcome {
+        bytes.withUnsafeBytes { group.take(head, UnsafeRawBufferPointer(rebasing: $0[details])) }
+        return advance()
+    }
+
+    /// Reads the next window behind what is left of this one.
+    ///
+    /// - Throws: What `read` throws, and ``DamagedRun`` where it gives nothing although there is more.
+    mutating func fill(_ window: Int, reading read: (UInt64, Int) async throws -> [UInt8]) async throws {
+        let count = Int(min(UInt64(window), end - offset))
+        let next = count > 0 ? try await read(offset, count) : []
+        guard next.count == count, count > 0 else { throw DamagedRun() }
+        bytes = place == bytes.count ? next : Array(bytes[place...]) + next
+        place = 0
+        offset += UInt64(count)
+    }
+}
+
+/// A stored run that does not end where it should: the file that holds it was damaged.
+package struct DamagedRun: Error, Hashable, Sendable {
+    /// The stable code for answers, log and metrics.
+    package var code: String { "spool.file" }
+}

@@ -1,0 +1,164 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct LedgerCollectionTests {
+    private static let hour: Int64 = 3_600_000
+
+    @Test(arguments: StateBacking.all)
+    func `ways back that are older than the rewind go and the cursors before them are not exact any more`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            for value: Int64 in [200, 300, 400] {
+                try await store.proceed(row(value, parent: value - 100), [UInt8(value / 100): 1])
+            }
+            try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+            // What is not in the base needs no way back, however old it is.
+            #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
+            #expect(try await store.outline(100).isExact)
+            try await store.fold(store.outline(400), [400, 300, 200], finished: 400)
+            let collected = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: 301))
+            #expect(collected.undos == 2)
+            #expect(try await !store.outline(100).isExact)
+            #expect(try await !store.outline(200).isExact)
+            #expect(try await store.outline(300).isExact)
+            #expect(try await store.view(300) == [1: 1, 2: 1, 3: 1])
+            #expect(try await store.view(100).keys.contains(1))
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.horizon) == [try cursor(300)])
+            _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
+            #expect(try await !store.outline(300).isExact)
+            #expect(try await store.outline(400).isExact)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a fold under way keeps its ways back`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
+            try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            let before = try await store.view(100)
+            #expect(try await !store.fold(store.outline(200), [200], finished: 200, steps: 1))
+            #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).undos == 0)
+            #expect(try await store.view(100) == before)
+            #expect(try await store.outline(200).isExact)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `layers of cursors that never came back go after the rewind`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.proceed(row(201, parent: 100), .copied(from: cursor(200)))
+            try await store.proceed(row(202, parent: 100), [3: 3])
+            // As long as the replica has not gone on, any of them may come back.
+            #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
+            try await store.proceed(row(300, parent: 202), [4: 4])
+            let bytes = try await store.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes)
+            let collected = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
+            #expect(collected.siblings == 2)
+            #expect(try await !store.outline(200).isExact)
+            #expect(try await !store.outline(201).isExact)
+            #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
+            #expect(try await store.outline(300).isExact)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes) == bytes.map { $0 - 2 })
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a pull that is under way can read its layers for an hour after they have gone`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.proceed(row(201, parent: 100), [3: 3])
+            let read = try await store.outline(200)
+            try await store.proceed(row(300, parent: 201), [4: 4])
+            _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
+            #expect(try await store.view(read) == [1: 1, 2: 2])
+            #expect(try await store.collect(Retention(now: now + Self.hour, seenBefore: 0)).chunks == 0)
+            #expect(try await store.collect(Retention(now: now + Self.hour + 1, seenBefore: 0)).chunks > 0)
+            #expect(try await store.view(read) == [1: 1])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `what was staged and never named goes after an hour, in steps`(backing: StateBacking) async throws {
+        var limits = StateLimits()
+        limits.collectBatch = 3
+        try await backing(limits) { store in
+            let chunks = TestLedger.chunks(Entries(uniqueKeysWithValues: (1...40).map { ($0, 1) }))
+            let forgotten = try await store.stageLayer(at: now)
+            try await store.stage(chunks, in: forgotten)
+            let current = try await store.stageLayer(at: now + Self.hour)
+            try await store.stage(chunks, in: current)
+            #expect(try await store.collect(Retention(now: now + Self.hour, seenBefore: 0)).isEmpty)
+            // Ten chunks and the layer.
+            #expect(try await store.collect(Retention(now: now + Self.hour + 1, seenBefore: 0)).chunks == 11)
+            try await store.stage([], in: current)
+            await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: forgotten) }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `cursors on which a ledger rests stay although newer ones came back`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            for value: Int64 in [200, 300, 400] {
+                try await store.proceed(row(value, parent: value - 100), value == 300 ? [:] : [2: UInt8(value / 100)])
+            }
+            try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+            #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 1)
+            #expect(try await store.context(300).row == nil)
+            #expect(try await store.outline(400).isExact)
+            #expect(try await store.view(400) == [1: 1, 2: 4])
+            try await store.fold(store.outline(400), [400, 200], finished: 400)
+            #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 2)
+            #expect(try await store.view(400) == [1: 1, 2: 4])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `notes go when every cursor that counts has seen their echo, and not before the rewind`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            func noted(_ value: Int64, replica: Int64, parent: Int64? = nil, _ count: Int64) throws -> CursorRow {
+                var row = try row(value, replica: replica, parent: parent)
+                row.noted = count
+                return row
+            }
+            func left(undoBefore: Int64) async throws -> [Int64] {
+                _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: undoBefore))
+                return try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence)
+            }
+            try await store.begin(noted(100, replica: 1, 0), [1: 1])
+            for id in 1...6 {
+                try await store.note(
+                    [PushNote(table: "t", id: "\(id)", state: .held)], principal: alice, at: Int64(id) * 1_000)
+            }
+            try await store.proceed(noted(200, replica: 1, parent: 100, 4), [2: 2])
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            // Cursor 100 has seen none, and its ledger is exact.
+            #expect(try await left(undoBefore: now) == [1, 2, 3, 4, 5, 6])
+            try await store.fold(store.outline(200), [200], finished: 200)
+            #expect(try await left(undoBefore: 3_500) == [4, 5, 6])
+            try await store.begin(noted(300, replica: 2, 3), [1: 1])
+            #expect(try await left(undoBefore: now) == [4, 5, 6])
+            try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+            try await store.proceed(noted(400, replica: 2, parent: 300, 6), [2: 2])
+            try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+            try await store.fold(store.outline(400), [400], finished: 400)
+            #expect(try await left(undoBefore: now) == [5, 6])
+            _ = try await store.collect(Retention(now: now, seenBefore: 5_500))
+            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence) == [6])
+        }
+    }
+}

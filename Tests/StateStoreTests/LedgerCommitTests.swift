@@ -1,0 +1,229 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct LedgerCommitTests {
+    private static let replica = ReplicaID(rawValue: 1)
+
+    @Test(arguments: StateBacking.all)
+    func `a staged layer is seen with the commit that names it and can be named once`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let layer = try await store.stageLayer(at: now)
+            let entries = Entries(uniqueKeysWithValues: (1...50).map { ($0, $0) })
+            let chunks = TestLedger.chunks(entries)
+            for part in 0..<3 { try await store.stage(Array(chunks.dropFirst(part * 5).prefix(5)), in: layer) }
+            let staged = LedgerCommit.staged(layer, counts: TestLedger.count(entries))
+            try await store.commit(PullCommit(row: row(100), replica: .new, now: now, ledger: staged))
+            #expect(try await store.outline(100).base == layer)
+            #expect(try await store.view(100) == entries)
+            #expect(try await store.ledgerCounts(of: [layer]) == [layer: TestLedger.count(entries)])
+            let again = PullCommit(row: try row(200, replica: 2), replica: .new, now: now, ledger: staged)
+            await #expect(throws: StateError.ledgerChanged) { try await store.commit(again) }
+            await #expect(throws: StateError.ledgerChanged) { try await store.stage(chunks, in: layer) }
+            await #expect(throws: StateError.ledgerChanged) {
+                try await store.stage(chunks, in: LayerID(rawValue: 999))
+            }
+            #expect(try await store.context(200).row == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `chunks are found by a hash that they may hold, one by one and many at once`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let entries = Entries(uniqueKeysWithValues: (1...20).map { ($0 * 10, 1) })
+            let chunks = TestLedger.chunks(entries) + TestLedger.chunks([15: 1], table: "users")
+            try await store.commit(
+                PullCommit(row: row(100), replica: .new, now: now, ledger: .chunks(chunks, counts: [:])))
+            let base = try #require(try await store.outline(100).base)
+            func holding(_ id: UInt8, _ table: String = TestLedger.table) async throws -> LedgerChunk? {
+                try await store.ledgerChunk(layer: base, table: table, holding: TestLedger.hash(id))?.chunk
+            }
+            for (id, place) in [(9, nil), (10, 0), (49, 0), (50, 1), (255, 4)] as [(UInt8, Int?)] {
+                #expect(try await holding(id) == place.map { chunks[$0] })
+            }
+            #expect(try await holding(14, "users") == nil)
+            #expect(try await holding(255, "users") == chunks[5])
+            #expect(try await holding(10, "other") == nil)
+            func after(_ first: IDHash?, _ limit: Int) async throws -> [LedgerChunk] {
+                try await store.ledgerChunks(layer: base, table: TestLedger.table, after: first, limit: limit)
+                    .map(\.chunk)
+            }
+            #expect(try await after(nil, 100) == Array(chunks[..<5]))
+            #expect(try await after(chunks[1].first, 2) == Array(chunks[2..<4]))
+            #expect(try await after(chunks[4].first, 2).isEmpty)
+            #expect(try await after(nil, -1).isEmpty)
+            let missing = LayerID(rawValue: 999)
+            #expect(
+                try await store.ledgerChunks(of: [base, missing], limit: 6) == LedgerLayers(chunks: [base: chunks]))
+            #expect(try await store.ledgerChunks(of: [base, missing], limit: 5) == LedgerLayers(large: [base]))
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a commit over a ledger that was changed meanwhile is refused`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            let read = try await store.outline(200)
+            func pull(_ value: Int64, _ version: Int?, fork: Bool = false) throws -> PullCommit {
+                PullCommit(
+                    row: try row(value, replica: fork ? 7 : 1, parent: fork ? 100 : 200),
+                    replica: fork ? .new : .existing, now: now, ledger: TestLedger.commit([3: 3]),
+                    ledgersRead: version.map { [Self.replica: $0] } ?? [:])
+            }
+            try await store.fold(read, [200], finished: 200)
+            for isFork in [false, true] {
+                await #expect(throws: StateError.ledgerChanged) {
+                    try await store.commit(pull(300, read.version, fork: isFork))
+                }
+            }
+            let current = try await store.outline(200).version
+            #expect(current != read.version)
+            try await store.commit(pull(300, current, fork: true))
+            try await store.commit(pull(301, current))
+            try await store.commit(pull(302, nil))
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a commit is refused where any of the ledgers that it has read was changed`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            try await store.begin(row(300, replica: 2), [3: 3])
+            let read = try await store.ledgers(of: alice)
+            #expect(read.count == 2)
+            func pull(_ value: Int64, _ read: [LedgerOutline]) throws -> PullCommit {
+                PullCommit(
+                    row: try row(value, replica: value), replica: .new, now: now, ledger: TestLedger.commit([1: 1]),
+                    ledgersRead: Dictionary(uniqueKeysWithValues: read.map { ($0.replica, $0.version) }))
+            }
+            try await store.commit(pull(400, read))
+            try await store.fold(store.outline(200), [200], finished: 200)
+            // What was folded can be read to the end, although it is of no use.
+            _ = try await store.collect(Retention(now: now, seenBefore: 0))
+            #expect(try await store.view(read[0])[2] == 2)
+            await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(500, read)) }
+            try await store.commit(pull(500, store.ledgers(of: alice)))
+            let again = try await store.ledgers(of: alice)
+            #expect(try await store.forget(replica: ReplicaID(rawValue: 2)))
+            await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(600, again)) }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `leave for deletions is for what was held back until then`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.confirm(principal: alice, cursor: cursor(100), at: now)
+            #expect(try await store.context(100).acceptedAt == 0)
+            try await store.acceptDeletions(replica: Self.replica, at: now)
+            #expect(try await store.context(100).acceptedAt == now)
+            try await store.acceptDeletions(replica: Self.replica, at: now - 1)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.acceptedAt) == [now])
+            var next = try row(200, parent: 100)
+            next.sweeps = [
+                "A": Sweep(doneAt: 1, triedAt: now + 5, mapping: "m", blockedAt: now),
+                "B": Sweep(doneAt: 1, triedAt: now, mapping: "m", blockedAt: now + 1),
+                "C": Sweep(doneAt: 1, triedAt: now - 1, mapping: "m"),
+            ]
+            try await store.proceed(next, [2: 2])
+            let replica = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
+            #expect(replica.released == ["A"] && replica.blocked == ["B"])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `the operator may ask for a comparison and have a replica forgotten`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            #expect(try await store.context(100).resyncAt == 0)
+            try await store.resync(replica: Self.replica, at: now)
+            try await store.resync(replica: Self.replica, at: now - 1)
+            #expect(try await store.context(100).resyncAt == now)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.resyncAt) == [now])
+            let outline = try await store.outline(100)
+            #expect(try await store.forget(replica: Self.replica))
+            #expect(try await !store.forget(replica: Self.replica))
+            #expect(try await store.context(100).row == nil)
+            #expect(try await !store.context(100).hasLedgers)
+            let unknown = StateError.replicaUnknown(Self.replica)
+            await #expect(throws: unknown) { try await store.resync(replica: Self.replica, at: now) }
+            await #expect(throws: unknown) { try await store.acceptDeletions(replica: Self.replica, at: now) }
+            await #expect(throws: unknown) {
+                _ = try await store.foldBatch(
+                    LedgerFoldBatch(replica: Self.replica, version: outline.version, base: try #require(outline.base)),
+                    at: now)
+            }
+            // A pull that is under way reads on, and finds the replica gone when it commits.
+            #expect(try await store.collect(Retention(now: now, seenBefore: 0)).chunks == 0)
+            #expect(try await store.view(outline) == [1: 1])
+            let pull = PullCommit(
+                row: try row(200, replica: 2), replica: .new, now: now, ledger: TestLedger.commit([1: 1]),
+                ledgersRead: [Self.replica: outline.version])
+            await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull) }
+            #expect(try await store.collect(Retention(now: now + 3_600_001, seenBefore: 0)).chunks > 0)
+            #expect(try await store.view(outline).isEmpty)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a cursor keeps how many notes it has seen and when everything was compared`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            var first = try row(100)
+            first.noted = 7
+            first.sweeps = [
+                "AlbumsV1": Sweep(doneAt: now, mapping: "m,1:x"),
+                "Ünï": Sweep(doneAt: 0, triedAt: now - 1, mapping: "", blockedAt: now - 2),
+            ]
+            try await store.begin(first, at: now)
+            #expect(try await store.context(100).row == first)
+            try await store.proceed(row(200, parent: 100))
+            #expect(try await store.context(200).row?.sweeps == [:])
+            var third = try row(300, parent: 200)
+            third.sweeps = first.sweeps
+            try await store.proceed(third)
+            let replica = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
+            #expect(replica.sweeps == first.sweeps)
+            #expect(replica.blocked == ["Ünï"])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `chunks that no store can hold are refused`(backing: StateBacking) async throws {
+        var limits = StateLimits()
+        limits.chunkBytes = 100
+        limits.sweepBytes = 100
+        try await backing(limits) { store in
+            func refused(_ error: StateError, _ chunk: LedgerChunk) async throws {
+                let pull = PullCommit(row: try row(100), replica: .new, now: now, ledger: .chunks([chunk], counts: [:]))
+                await #expect(throws: error) { try await store.commit(pull) }
+                let layer = try await store.stageLayer(at: now)
+                await #expect(throws: error) { try await store.stage([chunk], in: layer) }
+            }
+            var chunk = LedgerChunk(table: "t", first: .first, entries: 1, bytes: Array(repeating: 0, count: 101))
+            try await refused(.tooLarge("ledger chunk"), chunk)
+            chunk.bytes = [1]
+            chunk.table = "a\u{0}b"
+            try await refused(.invalid("table"), chunk)
+            var long = try row(100)
+            long.sweeps = ["A": Sweep(doneAt: 0, mapping: String(repeating: "m", count: 100))]
+            let pull = PullCommit(row: long, replica: .new, now: now)
+            await #expect(throws: StateError.tooLarge("sweep states")) { try await store.commit(pull) }
+            #expect(try await store.context() == PullContext())
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct LedgerLineTests {
+    private static let replica = ReplicaID(rawValue: 1)
+
+    @Test(arguments: StateBacking.all)
+    func `a replica's first layer is its base and later ones lie over it, the newest first`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1, 2: 1, 3: 1, 4: 1, 5: 1])
+            let first = try await store.outline(100)
+            #expect(first.deltas.isEmpty && first.undos.isEmpty && first.isExact && first.deltaChunks == 0)
+            #expect(try await store.context(100).hasLedgers)
+            try await store.proceed(row(200, parent: 100), [2: 2, 9: 2])
+            try await store.proceed(row(300, parent: 200), [2: 3])
+            let third = try await store.outline(300)
+            #expect(third.base == first.base)
+            #expect(third.deltas.count == 2)
+            #expect(third.deltaChunks == 2)
+            #expect(third.isExact)
+            #expect(try await store.view(100) == [1: 1, 2: 1, 3: 1, 4: 1, 5: 1])
+            #expect(try await store.view(200) == [1: 1, 2: 2, 3: 1, 4: 1, 5: 1, 9: 2])
+            #expect(try await store.view(300) == [1: 1, 2: 3, 3: 1, 4: 1, 5: 1, 9: 2])
+            #expect(try await store.context(300, of: bob).ledger == nil)
+            #expect(try await store.context().ledger == nil)
+            #expect(try await store.context().hasLedgers)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a pull that changes nothing has no layer, and an empty first one has a base`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [:])
+            #expect(try await store.outline(100).base != nil)
+            #expect(try await store.outline(100).isExact)
+            for value: Int64 in 101...150 { try await store.proceed(row(value, parent: value - 1), [:]) }
+            #expect(try await store.outline(150).layers.count == 1)
+            try await store.proceed(row(151, parent: 150), [1: 1])
+            let staged = try await store.stageLayer(at: now)
+            try await store.proceed(row(152, parent: 151), .staged(staged, counts: [:]))
+            #expect(try await store.outline(152) == store.outline(151))
+            #expect(try await store.view(152) == [1: 1])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `siblings do not see each other's layers`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.proceed(row(201, parent: 100), [3: 3])
+            #expect(try await store.view(200) == [1: 1, 2: 2])
+            #expect(try await store.view(201) == [1: 1, 3: 3])
+            try await store.proceed(row(300, parent: 201), [4: 4])
+            // Also when the other one has gone on and is folded, as the device may still come with this one.
+            let outline = try await store.outline(300)
+            try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+            try await store.fold(outline, [300, 201], finished: 300)
+            #expect(try await store.view(200) == [1: 1, 2: 2])
+            #expect(try await store.outline(200).isExact)
+            #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `an answer that is given once more has the same layers under its own cursor`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.proceed(row(201, parent: 100), .copied(from: cursor(200)))
+            try await store.proceed(row(202, parent: 100), .copied(from: cursor(201)))
+            #expect(try await store.view(202) == [1: 1, 2: 2])
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).first?.ledgerBytes == 4)
+            try await store.confirm(principal: alice, cursor: cursor(202), at: now)
+            try await store.fold(store.outline(202), [202], finished: 202)
+            for value: Int64 in 200...202 { #expect(try await store.view(value) == [1: 1, 2: 2]) }
+            #expect(try await store.view(100) == [1: 1])
+            for (parent, source) in [(202, 200), (202, 999)] as [(Int64, Int64)] {
+                await #expect(throws: StateError.ledgerChanged) {
+                    try await store.proceed(row(300, parent: parent), .copied(from: cursor(source)))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a replica from before the ledger gets its base with the next pull and is exact from there on`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100))
+            #expect(try await store.outline(100) == LedgerOutline(replica: Self.replica))
+            #expect(try await !store.context(100).hasLedgers)
+            try await store.proceed(row(200, parent: 100), [1: 1, 2: 1])
+            // The answer was lost: the device comes with the old cursor, of which nothing is known exactly.
+            let again = try await store.outline(100)
+            #expect(!again.isExact)
+            #expect(try await store.view(again) == [1: 1, 2: 1])
+            try await store.proceed(row(201, parent: 100), [2: 2, 3: 2])
+            #expect(try await store.outline(201).isExact)
+            #expect(try await store.view(201) == [1: 1, 2: 2, 3: 2])
+            try await store.proceed(row(202, parent: 100), .copied(from: cursor(200)))
+            #expect(try await store.view(202) == [1: 1, 2: 1])
+            try await store.proceed(row(300, parent: 201), [4: 3])
+            try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+            try await store.fold(store.outline(300), [300, 201], finished: 300)
+            #expect(try await store.view(300) == [1: 1, 2: 2, 3: 2, 4: 3])
+            for value: Int64 in [200, 202] {
+                #expect(try await store.view(value) == [1: 1, 2: 1])
+                #expect(try await store.outline(value).isExact)
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a pull without a ledger leaves a cursor that is not exact and the next one with a ledger is`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1])
+            try await store.proceed(row(200, parent: 100), [2: 2])
+            try await store.proceed(row(300, parent: 200), LedgerCommit.none)
+            #expect(try await !store.outline(300).isExact)
+            #expect(try await store.view(300) == [1: 1, 2: 2])
+            try await store.proceed(row(400, parent: 300), [2: 4, 3: 4])
+            #expect(try await store.outline(400).isExact)
+            #expect(try await store.view(400) == [1: 1, 2: 4, 3: 4])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `the operator sees the ledgers of a principal and of one replica`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(100), [1: 1, 2: 1])
+            try await store.proceed(row(200, parent: 100), [3: 2])
+            try await store.begin(row(300, replica: 2), at: now)
+            try await store.begin(row(400, replica: 3, parent: 100), [7: 7])
+            let all = try await store.ledgers(of: alice)
+            // The device may hold what has come back last, or already what was made from that.
+            #expect(all.map(\.replica.rawValue) == [1, 1, 3])
+            #expect(try await store.view(all[0]) == [1: 1, 2: 1])
+            #expect(try await store.view(all[1]) == [1: 1, 2: 1, 3: 2])
+            #expect(try await store.ledgers(of: bob).isEmpty)
+            // At the tip, which is the parent here.
+            let one = try #require(try await store.ledger(of: Self.replica))
+            #expect(try await store.view(one) == [1: 1, 2: 1])
+            #expect(
+                try await store.ledger(of: ReplicaID(rawValue: 2)) == LedgerOutline(replica: ReplicaID(rawValue: 2)))
+            #expect(try await store.ledger(of: ReplicaID(rawValue: 9)) == nil)
+            let rows = try await store.replicas(of: alice, after: nil, limit: 9)
+            #expect(
+                rows.map(\.ledger) == [
+                    [TestLedger.table: LedgerCount(held: 2, entries: 2, bytes: 4)], [:],
+                    [TestLedger.table: LedgerCount(held: 1, entries: 1, bytes: 2)],
+                ])
+            #expect(rows.map(\.ledgerBytes) == [6, 0, 2])
+        }
+    }
+}

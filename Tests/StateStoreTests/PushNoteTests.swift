@@ -1,0 +1,96 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+@Suite struct PushNoteTests {
+    @Test(arguments: StateBacking.all)
+    func `notes are numbered for their principal and each record has its last one`(backing: StateBacking) async throws {
+        try await backing { store in
+            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).isEmpty)
+            #expect(try await store.context().sequence == 0)
+            let first = [
+                PushNote(
+                    table: "a", id: "1", state: .seen, sequence: 99, links: [.max, 0, 0x0102_0304_0506_0708],
+                    shape: .max),
+                PushNote(table: "b", id: "1", state: .seen),
+            ]
+            try await store.note(first, principal: alice, at: now)
+            try await store.note([PushNote(table: "a", id: "2", state: .gone)], principal: bob, at: now)
+            var expected = first
+            expected[0].sequence = 1
+            expected[1].sequence = 2
+            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100) == expected)
+            try await store.note(
+                [PushNote(table: "b", id: "1", state: .held), PushNote(table: "a", id: "1", state: .gone)],
+                principal: alice, at: now)
+            let last = try await store.pushNotes(of: alice, after: 0, limit: 100)
+            #expect(last.map(\.state) == [.held, .gone])
+            #expect(last.map(\.sequence) == [3, 4])
+            // A deletion names no links: those that were known still tell what its record went with.
+            #expect(last.map(\.links) == [[], first[0].links])
+            #expect(last.map(\.shape) == [0, .max])
+            #expect(try await store.pushNotes(of: alice, after: 3, limit: 100) == [last[1]])
+            #expect(try await store.pushNotes(of: alice, after: 0, limit: 1) == [last[1]])
+            #expect(try await store.pushNotes(of: alice, after: 0, limit: -1).isEmpty)
+            for (sequence, limit, hasMore) in [(0, 2, false), (0, 1, true), (3, 1, false), (3, 0, true), (4, 0, false)]
+            {
+                #expect(
+                    try await store.hasMorePushNotes(than: limit, of: alice, after: Int64(sequence)) == hasMore)
+            }
+            #expect(try await store.pushNotes(of: alice, after: 4, limit: 100).isEmpty)
+            #expect(try await store.context().sequence == 4)
+            #expect(try await store.context(of: bob).sequence == 1)
+            try await store.note([], principal: Principal(rawValue: "new"), at: now)
+            #expect(try await store.context(of: Principal(rawValue: "new")) == PullContext())
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `of notes of which one cannot be kept none is`(backing: StateBacking) async throws {
+        try await backing { store in
+            let ids = ["\u{0}", "", "a b", String(repeating: "x", count: 256)]
+            let bad = ids.map { PushNote(table: "a", id: $0, state: .held) }
+            for bad in bad + [PushNote(table: "", id: "1", state: .held)] {
+                let notes = [PushNote(table: "a", id: "1", state: .held), bad]
+                await #expect(throws: StateError.self) {
+                    try await store.note(notes, principal: alice, at: now)
+                }
+            }
+            let context = try await store.context()
+            #expect(context == PullContext())
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `numbers go on after notes were collected`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.note([PushNote(table: "a", id: "1", state: .held)], principal: alice, at: 5)
+            try await store.begin(row(100), at: now)
+            #expect(try await store.collect(Retention(now: now, seenBefore: 6)).notes == 1)
+            try await store.note([PushNote(table: "a", id: "2", state: .held)], principal: alice, at: now)
+            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence) == [2])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `what is known of a record is not forgotten because it is sent again`(backing: StateBacking) async throws {
+        try await backing { store in
+            func note(_ state: PushNote.State, _ links: [UInt64] = [], shape: UInt32 = 0) async throws -> PushNote? {
+                let note = PushNote(table: "a", id: "1", state: state, links: links, shape: shape)
+                try await store.note([note], principal: alice, at: now)
+                return try await store.pushNotes(of: alice, after: 0, limit: 100).last
+            }
+            #expect(try await note(.seen, [1], shape: 5)?.state == .seen)
+            #expect(try await note(.held, [2], shape: 5)?.state == .held)
+            #expect(try await note(.seen, [3], shape: 6)?.state == .held)
+            #expect(try await note(.gone)?.state == .gone)
+            let last = try await note(.seen)
+            #expect(last?.state == .gone && last?.sequence == 5)
+            #expect(last?.links == [3] && last?.shape == 6)
+            #expect(try await note(.held, [0], shape: 7)?.links == [0])
+        }
+    }
+}
