@@ -66,10 +66,12 @@ import Testing
 
             // What came behind it is confirmed; the record itself comes with its next change.
             let next = try PulledChanges(await stack.sendPull(pulled.cursor))
-            #expect(next.count == (damage.startsOver ? whole.count : 0))
+            // A stream that had to start over brings nothing either that the device has already.
+            #expect(next.count == 0)
             try await stack.backend.edit(.put("tasks", ["id": "t-2", "name": "whole again"]))
             let later = try PulledChanges(await stack.sendPull(next.cursor))
-            #expect(later.updated["tasks"]?.keys.sorted() == ["t-2"])
+            let changed = damage.isLost ? later.created : later.updated
+            #expect(changed["tasks"]?.keys.sorted() == ["t-2"])
         }
     }
 

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `pull rule 2: a later pull says nothing in created, so that no echo brings back what a user deletes`()
+    @Test func `pull rule 2: no echo of a push stands in created, where it would bring back what a user deletes`()
         async throws
     {
         try await GatewayStack.with { stack in

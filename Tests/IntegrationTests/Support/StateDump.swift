@@ -11,9 +11,9 @@ struct StateDump: Equatable, CustomStringConvertible {
     private(set) var rows: [String: [String]] = [:]
 
     /// Tables that say how far clients have got, and what was told to them.
-    static let clientTables = ["cursor", "replica", "push", "quarantine", "vector"]
+    static let clientTables = ["cursor", "replica", "push", "quarantine", "vector", "layer", "chunk"]
     /// All tables with anybody's data.
-    static let allTables = clientTables + ["principal", "session", "meta"]
+    static let allTables = clientTables + ["principal", "session", "meta", "push_note", "layer_count", "sweep_states"]
     /// Notes of who was there when, which any request may move.
     private static let notes: Set = ["last_seen", "accepted_at", "position"]
 
@@ -56,6 +56,6 @@ extension GatewayStack {
     ///
     /// That a cursor was presented is noted even where the pull then fails.
     func clientState() throws -> StateDump {
-        try StateDump(path: statePath, ignoring: ["confirmed", "last_result"])
+        try StateDump(path: statePath, ignoring: ["confirmed", "tip", "last_result"])
     }
 }

@@ -1,0 +1,69 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import GatewayTesting
+import StateStore
+import SyncModel
+import Testing
+
+/// What the state remembers of pushes.
+@Suite(.timeLimit(.minutes(5))) struct PushNoteTests {
+    private static func notes(_ stack: GatewayStack) async throws -> [PushNote] {
+        let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 1).first)
+        return try await stack.store.pushNotes(of: replica.principal, after: 0, limit: 100)
+    }
+
+    @Test(arguments: [401, 429])
+    func `what the backend has taken of a push that fails half way is held`(_ status: Int) async throws {
+        try await CallPushTests.started { stack, device in
+            for number in 1...3 { try device.model.create("tags", id: "n-\(number)", ["label": "new"]) }
+            stack.backend.inject(DemoFault("POST", "/tags", action: .delay(0)))
+            stack.backend.inject(DemoFault("POST", "/tags", action: .status(status)))
+            await #expect(throws: StackDevice.Failure.self) { try await device.sync() }
+            let notes = try await Self.notes(stack)
+            #expect(notes.sorted { $0.id < $1.id }.map(\.state) == [.held, .seen, .seen])
+        }
+    }
+
+    @Test func `the links of a note are those that the streamed row would have`() async throws {
+        try await GatewayStack.with { stack in
+            try await stack.seed(tasks: 1)
+            var device = try await stack.device()
+            try await device.sync()
+            func link(_ value: DemoValue) async throws -> [UInt64] {
+                let tasks: [DemoValue] = [["id": "n", "name": "new", "project_id": value]]
+                _ = try await stack.sendPush(nil, .changes("tasks", created: tasks))
+                return try #require(try await Self.notes(stack).last).links
+            }
+            let link0 = try await link("p-0")
+            #expect(link0.count == 1 && link0 != [0])
+            // A number is no text: the client gets the default of the column, which names no record.
+            for none: DemoValue in [7, .null, "", true] { #expect(try await link(none) == [0]) }
+        }
+    }
+
+    @Test func `with more notes than can be laid over a ledger everything is compared, once`() async throws {
+        try await GatewayStack.with { stack in
+            try await stack.seed(tasks: 3)
+            var device = try await stack.settledDevices()[0]
+            let principal = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 1).first).principal
+            func note(_ ids: Range<Int>) async throws {
+                let notes = ids.map { PushNote(table: "tags", id: "x-\($0)", state: .seen) }
+                try await stack.store.note(notes, principal: principal, at: 1)
+            }
+            // One record twice, so that there are more sequences than notes.
+            try await note(0..<50_000)
+            try await note(0..<1)
+            try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": "new"]))
+            let lost = try await device.pullLosingAnswer()
+            #expect(try await stack.figures(of: lost)["restart"] == nil)
+            try await note(50_000..<50_001)
+            let answer = try await device.pull().answer
+            #expect(try await stack.figures(of: answer)["restart"] == "older_than_ledger")
+            #expect(try PulledChanges(answer).deleted == [:])
+            try await stack.expectEqual(device)
+            try await device.expectPull([])
+        }
+    }
+}
