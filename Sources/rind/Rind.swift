@@ -24,7 +24,7 @@ struct Rind: AsyncParsableCommand {
             """,
         version: Version.line,
         subcommands: [
-            ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self, DemoCommand.self,
-            VersionCommand.self,
+            ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self,
+            ReplicasCommand.self, WhyCommand.self, DemoCommand.self, VersionCommand.self,
         ])
 }

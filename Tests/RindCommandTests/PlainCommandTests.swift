@@ -4,6 +4,7 @@
 import Foundation
 import GatewayConfig
 import Logging
+import StateStore
 import Testing
 
 @testable import rind
@@ -35,7 +36,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["serve", "check", "keys", "pull", "demo", "version"])
+    @Test(arguments: ["serve", "check", "keys", "pull", "replicas", "why", "demo", "version"])
     func `every subcommand teaches by examples`(name: String) async throws {
         let result = try await RunningCommand.run(name, "--help")
         #expect(result.status == 0)
@@ -54,6 +55,16 @@ import Testing
         #expect(result.out.contains("8  The devices meet"))
         #expect(result.out.hasSuffix("checks hold.\n"))
         #expect(!result.out.contains("\u{1B}"), "no colours in a pipe")
+    }
+
+    @Test func `what the configuration keeps is kept, and nothing longer`() {
+        var ledger = Configuration.Ledger()
+        ledger.maxOffline = .seconds(90 * 86_400)
+        ledger.rewind = .seconds(3_600)
+        let retention = ledger.retention(at: 10_000_000_000)
+        #expect(retention.now == 10_000_000_000)
+        #expect(retention.seenBefore == 2_224_000_000 && retention.supersededBefore == 2_224_000_000)
+        #expect(retention.undoBefore == 9_996_400_000)
     }
 
     @Test func `a log line cannot be forged by what others say`() {

@@ -1,0 +1,74 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import StateStore
+import SyncModel
+
+/// A replica as an operator names it: its 16 hexadecimal digits, or as many of them as nobody else has.
+struct ReplicaName {
+    /// The fewest digits that name a replica.
+    static let minimum = 4
+
+    private let digits: String
+
+    /// Reads digits that stand in the command line.
+    init(validating text: String) throws {
+        let digits = text.lowercased()
+        guard (Self.minimum...16).contains(digits.utf8.count), Self.isHexadecimal(digits) else {
+            throw ValidationError(
+                "'\(text.shown(upTo: 40))' is no replica: write 4 to 16 hexadecimal digits of its ID.")
+        }
+        self.digits = digits
+    }
+
+    /// Whether a text consists of hexadecimal digits.
+    static func isHexadecimal(_ text: String) -> Bool {
+        text.utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        }
+    }
+
+    /// Finds the one replica of this name.
+    ///
+    /// - Throws: ``CommandFailure`` that names the nearest ones where there is none, and those meant where there are
+    ///   several.
+    func find(in store: any StateStore) async throws -> ReplicaRow {
+        let found = try await Self.rows(beginningWith: digits, in: store)
+        if found.count == 1 { return found[0] }
+        if found.isEmpty {
+            let near = try await nearest(in: store)
+            throw CommandFailure(
+                .noInput,
+                "There is no replica \(digits) in the state. "
+                    + (near.isEmpty ? "'rind replicas list' shows all." : "The nearest: \(Self.list(near))."))
+        }
+        throw CommandFailure(
+            .usage, "\(digits) is the beginning of several replicas: \(Self.list(found)). Name more digits.")
+    }
+
+    /// Those that share the longest beginning with a name that nobody has, if that is more than chance.
+    private func nearest(in store: any StateStore) async throws -> [ReplicaRow] {
+        for count in stride(from: digits.utf8.count - 1, to: 1, by: -1) {
+            let rows = try await Self.rows(beginningWith: String(digits.prefix(count)), in: store)
+            if !rows.isEmpty { return rows }
+        }
+        return []
+    }
+
+    private static let shown = 5
+
+    private static func list(_ rows: [ReplicaRow]) -> String {
+        rows.prefix(shown).map(\.id.description).joined(separator: ", ") + (rows.count > shown ? ", …" : "")
+    }
+
+    /// The first replicas whose digits begin so: they are a range of numbers.
+    private static func rows(beginningWith digits: String, in store: any StateStore) async throws -> [ReplicaRow] {
+        let free = UInt64(16 - digits.utf8.count) * 4
+        guard let number = UInt64(digits, radix: 16), let first = Int64(exactly: number << free) else { return [] }
+        let last = first | Int64((UInt64(1) << free) - 1)
+        let rows = try await store.replicas(
+            of: nil, after: ReplicaID(rawValue: max(0, first - 1)), limit: shown + 1)
+        return rows.filter { $0.id.rawValue <= last }
+    }
+}

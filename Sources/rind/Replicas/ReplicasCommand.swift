@@ -1,0 +1,39 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `rind replicas`.
+struct ReplicasCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replicas", abstract: "Shows the client databases that the state knows, and changes single ones.",
+        discussion: """
+            EXAMPLES
+              rind replicas list --config rind.ini
+              rind replicas show 0123456789abcdef --config rind.ini
+              rind replicas resync 0123 --config rind.ini
+
+            A replica is one installed client database. Its ID is the 'replica' of the log; so many of its digits as
+            nobody else has are enough, at least 4.
+
+            All of these work while the gateway runs. To look changes nothing; each change is one transaction, and the
+            replica's next sync finds it.
+            """,
+        subcommands: [
+            ReplicasListCommand.self, ReplicasShowCommand.self, ReplicasForgetCommand.self,
+            ReplicasResyncCommand.self, ReplicasAcceptCommand.self,
+        ])
+}
+
+/// What names one replica.
+struct ReplicaArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The replica's digits, at least 4 of them.", valueName: "id"))
+    var id: String
+
+    /// The name.
+    var name: ReplicaName {
+        get throws { try ReplicaName(validating: id) }
+    }
+
+    func validate() throws { _ = try name }
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import JSONBytes
+import StateStore
+import SyncModel
+
+/// `rind replicas list`.
+struct ReplicasListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists replicas, by their IDs.",
+        discussion: """
+            EXAMPLES
+              rind replicas list --config rind.ini
+              rind replicas list --config rind.ini --principal 5f0c1a7e90b2
+              rind replicas list --config rind.ini --limit 1000 --after 7fa3c0de12345678 --json
+
+            PRINCIPAL is whom the replica belongs to, as the log's 'principal' shows it. CONFIRMED says whether the
+            device has ever come back with a cursor. HELD BACK names the request types whose deletions wait for
+            'rind replicas accept'.
+            """)
+
+    @OptionGroup var state: StateArguments
+
+    @Option(help: ArgumentHelp("Only of this principal: its first digits, at least 4.", valueName: "digits"))
+    var principal: String?
+
+    @Option(help: ArgumentHelp("How many at most, 1 to 5000.", valueName: "n"))
+    var limit = 100
+
+    @Option(help: ArgumentHelp("Only those behind this one, the last of a list before.", valueName: "id"))
+    var after: String?
+
+    func validate() throws {
+        guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
+        if let principal, !(4...64).contains(principal.count) || !ReplicaName.isHexadecimal(principal.lowercased()) {
+            throw ValidationError("'\(principal)' is no principal: write 4 hexadecimal digits of it, or more.")
+        }
+        if let after, after.count != 16 || Int64(after, radix: 16) == nil {
+            throw ValidationError("'--after' takes the 16 digits of a replica.")
+        }
+    }
+
+    func run() async throws {
+        try await state.run(for: .reading) { store, _ in
+            var owner: Principal?
+            if let principal {
+                owner = try await Self.principal(principal.lowercased(), in: store)
+            }
+            let first = after.flatMap { Int64($0, radix: 16) }.map(ReplicaID.init(rawValue:))
+            // One more, to see whether there are more.
+            let rows = try await store.replicas(of: owner, after: first, limit: limit + 1)
+            return ReplicaList(rows: Array(rows.prefix(limit)), hasMore: rows.count > limit)
+        }
+    }
+
+    private static func principal(_ digits: String, in store: SQLiteStateStore) async throws -> Principal {
+        let found = try await store.principals(beginningWith: digits, limit: 6)
+        if found.count == 1 { return found[0] }
+        guard !found.isEmpty else {
+            throw CommandFailure(.noInput, "There is no principal \(digits) in the state.")
+        }
+        let names = found.prefix(5).map(\.description).joined(separator: ", ") + (found.count > 5 ? ", …" : "")
+        throw CommandFailure(
+            .usage, "\(digits) is the beginning of several principals: \(names). Name more digits.")
+    }
+}
+
+/// A page of replicas.
+struct ReplicaList: StateReport {
+    let rows: [ReplicaRow]
+    let hasMore: Bool
+
+    private static let head = [
+        "REPLICA", "PRINCIPAL", "CONFIRMED", "SCHEMA", "FIRST SEEN", "LAST SEEN", "LAST RESULT", "RECORDS", "LEDGER",
+        "HELD BACK",
+    ]
+
+    var lines: [String] {
+        guard !rows.isEmpty else { return ["no replicas"] }
+        let cells = [Self.head] + rows.map(Self.cells)
+        let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        // Numbers stand below each other by their last digit.
+        let isNumber = Set([7, 8])
+        var lines = cells.map { row in
+            let line = row.indices.map { column in
+                isNumber.contains(column)
+                    ? row[column].leftPadded(to: widths[column]) : row[column].padded(to: widths[column])
+            }.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        if hasMore, let last = rows.last { lines.append("there are more: --after \(last.id)") }
+        return lines
+    }
+
+    var json: JSONValue {
+        .object([
+            "replicas": .array(rows.map(\.summary)),
+            "next": .string(hasMore ? rows.last?.id.description : nil),
+        ])
+    }
+
+    private static func cells(_ row: ReplicaRow) -> [String] {
+        [
+            row.id.description, row.principal.description, row.isConfirmed ? "yes" : "no",
+            row.schemaVersion.map(String.init) ?? "-", MomentText.seconds(row.firstSeen),
+            MomentText.seconds(row.lastSeen), row.lastResult.shown(upTo: 40), String(row.records),
+            String(row.ledgerBytes), row.blocked.map { $0.shown(upTo: 60) }.joined(separator: ", "),
+        ]
+    }
+}

@@ -1,0 +1,165 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Gateway
+import GatewayConfig
+import JSONBytes
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// `rind replicas show`.
+struct ReplicasShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows one replica: what it holds by its ledger, and when that was compared.",
+        discussion: """
+            EXAMPLES
+              rind replicas show 0123456789abcdef --config rind.ini
+              rind replicas show 0123 --config rind.ini --json | jq .tables
+
+            A sweep compares everything that the backend has of a request type with what the replica holds.
+            Deletions that were too many ('[ledger] max_sweep') are held back until 'rind replicas accept'.
+            """)
+
+    @OptionGroup var replica: ReplicaArgument
+    @OptionGroup var state: StateArguments
+
+    func run() async throws {
+        let name = try replica.name
+        try await state.run(for: .reading) { store, configuration in
+            ReplicaReport(row: try await name.find(in: store), configuration: configuration)
+        }
+    }
+}
+
+/// All that is known of one replica.
+struct ReplicaReport: StateReport {
+    /// A request type's sweep as the operator wants to know it.
+    private struct SweepState {
+        var type: String
+        var sweep: Sweep?
+        /// When it is due; nil for never, 0 for the next pull.
+        var dueAt: Int64?
+    }
+
+    let row: ReplicaRow
+    private let sweeps: [SweepState]
+
+    init(row: ReplicaRow, configuration: GatewayConfig.Configuration) {
+        self.row = row
+        let version = row.schemaVersion ?? configuration.schema.version
+        let asked = configuration.schema.tables(at: version).filter(\.isLedgered)
+            .flatMap { $0.feeds.compactMap { $0.version(at: version)?.requestType } }
+        let schedule = SweepSchedule(
+            every: configuration.ledger.resweepEvery.milliseconds, maximumRows: configuration.ledger.resweepRows)
+        // Of types that the app asks for no longer nothing is compared.
+        sweeps = Set(asked).sorted().map { type in
+            let sweep = row.sweeps[type]
+            let tables = configuration.schema.tables(at: version).filter { table in
+                table.feeds.contains { $0.version(at: version)?.requestType == type }
+            }
+            let rows = tables.reduce(0) { $0 + (row.ledger[$1.name]?.held ?? 0) }
+            let dueAt = schedule.dueAt(
+                type, mapping: sweep?.mapping ?? "", sweep: sweep, rows: rows, replica: row.id,
+                acceptedAt: row.acceptedAt)
+            return SweepState(
+                type: type, sweep: sweep, dueAt: row.resyncAt > sweep?.doneAt ?? 0 ? 0 : dueAt.map { max(0, $0) })
+        }
+    }
+
+    var lines: [String] {
+        var lines = [
+            Self.line("replica", row.id.description), Self.line("principal", row.principal.description),
+            Self.line("confirmed", row.isConfirmed ? "yes" : "no: it has never come back with a cursor"),
+            Self.line("schema", row.schemaVersion.map { "version \($0)" } ?? "never told"),
+            Self.line("first seen", MomentText.seconds(row.firstSeen)),
+            Self.line("last seen", MomentText.seconds(row.lastSeen) + ", " + row.lastResult.shown(upTo: 80)),
+            Self.line("cursor", cursorText),
+        ]
+        if let horizon = row.horizon { lines.append(Self.line("exact from", MomentText.cursor(horizon))) }
+        lines.append(Self.line("ledger", ledgerText))
+        if row.resyncAt > 0 { lines.append(Self.line("resync", "asked for at \(MomentText.seconds(row.resyncAt))")) }
+        if !row.released.isEmpty {
+            lines.append(Self.line("accepted", "deletions of \(Self.list(row.released)) go with the next comparisons"))
+        }
+        if !row.blocked.isEmpty {
+            lines.append(
+                Self.line(
+                    "held back",
+                    "deletions of \(Self.list(row.blocked)): 'rind replicas accept \(row.id)' releases them"))
+        }
+        return lines + tableLines + sweepLines
+    }
+
+    private var cursorText: String {
+        guard let newest = row.newest else { return "none" }
+        guard let tip = row.tip, tip != newest else {
+            return MomentText.cursor(newest) + (row.tip == nil ? ", not come back yet" : "")
+        }
+        return MomentText.cursor(tip) + " has come back; newest \(MomentText.cursor(newest))"
+    }
+
+    private var ledgerText: String {
+        row.ledger.isEmpty ? "none" : "\(row.records) records, \(row.ledgerBytes) bytes"
+    }
+
+    private static func list(_ types: [String]) -> String {
+        types.map { $0.shown(upTo: 60) }.joined(separator: ", ")
+    }
+
+    private static func line(_ name: String, _ value: String) -> String { name.padded(to: 12) + value }
+
+    private var tableLines: [String] {
+        guard !row.ledger.isEmpty else { return [] }
+        let width = max(10, row.ledger.keys.map(\.count).max() ?? 0)
+        let head = "TABLE".padded(to: width) + ["RECORDS", "ENTRIES", "BYTES"].map { $0.leftPadded(to: 12) }.joined()
+        return ["", head]
+            + row.ledger.sorted { $0.key < $1.key }.map { table, count in
+                table.padded(to: width)
+                    + [count.held, count.entries, count.bytes].map { String($0).leftPadded(to: 12) }.joined()
+            }
+    }
+
+    private var sweepLines: [String] {
+        guard !sweeps.isEmpty else { return [] }
+        let width = max(12, sweeps.map(\.type.count).max() ?? 0)
+        let head = "SWEEP OF".padded(to: width) + "  " + "DONE".padded(to: 20) + "  " + "DUE"
+        return ["", head]
+            + sweeps.map { state in
+                let done = state.sweep.map { $0.doneAt > 0 ? MomentText.seconds($0.doneAt) : "never" } ?? "never"
+                let due =
+                    state.dueAt.map { $0 == 0 ? "with the next pull" : "from " + MomentText.seconds($0) } ?? "never"
+                let tried = state.sweep.map {
+                    $0.triedAt > $0.doneAt ? ", tried \(MomentText.seconds($0.triedAt))" : ""
+                }
+                let failed = state.sweep.map { $0.failures > 0 ? ", failed \($0.failures) times in a row" : "" }
+                let isHeldBack = state.sweep?.isBlocked == true && !row.released.contains(state.type)
+                let blocked = isHeldBack ? ", held back" : ""
+                return state.type.padded(to: width) + "  " + done.padded(to: 20) + "  " + due + (tried ?? "")
+                    + (failed ?? "") + blocked
+            }
+    }
+
+    var json: JSONValue {
+        let tables = row.ledger.sorted { $0.key < $1.key }.map { table, count in
+            JSONValue.object([
+                "table": .string(table), "records": .integer(count.held), "entries": .integer(count.entries),
+                "bytes": .integer(count.bytes),
+            ])
+        }
+        let sweeps = sweeps.map { state in
+            JSONValue.object([
+                "request_type": .string(state.type), "done_at": .integer(state.sweep?.doneAt ?? 0),
+                "tried_at": .integer(state.sweep?.triedAt ?? 0), "due_at": .integer(state.dueAt),
+                "held_back": .bool(state.sweep?.isBlocked ?? false), "failures": .integer(state.sweep?.failures ?? 0),
+            ])
+        }
+        let more: [JSONValue.Member] = [
+            .init("confirmed_cursor", .integer(row.tip?.rawValue)), .init("horizon", .integer(row.horizon?.rawValue)),
+            .init("accepted", .array(row.released.map { .string($0) })), .init("resync_at", .integer(row.resyncAt)),
+            .init("tables", .array(tables)), .init("sweeps", .array(sweeps)),
+        ]
+        return .object((row.summary.members ?? []) + more)
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import GatewayConfig
+import JSONBytes
+import StateStore
+
+/// What all commands on the state take.
+struct StateArguments: ParsableArguments {
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The configuration file, which names the state.", valueName: "file"))
+    var config: String
+
+    @Flag(help: "Print one JSON object instead of text; its names are in docs/OPERATIONS.md and stay.")
+    var json = false
+
+    /// Runs a command on the state and prints what comes of it, as text or as JSON.
+    func run(
+        for purpose: SQLiteStateStore.Purpose,
+        _ body: (SQLiteStateStore, GatewayConfig.Configuration) async throws -> any StateReport
+    ) async throws {
+        try await reportingFailures {
+            Console.ignoreBrokenPipes()
+            let configuration = try GatewayConfig.Configuration.loadReporting(config)
+            let report = try await configuration.withState(for: purpose) { try await body($0, configuration) }
+            if json {
+                Console.out(bytes: report.json.serialised + [0x0A])
+            } else {
+                for line in report.lines { Console.out(line) }
+            }
+        }
+    }
+}
+
+/// What a command on the state has to say.
+protocol StateReport {
+    /// For people.
+    var lines: [String] { get }
+    /// For machines: one object, whose names never change.
+    var json: JSONValue { get }
+}
+
+extension JSONValue {
+    /// An object of these members, in this order.
+    static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        .object(members.map { Member($0.key, $0.value) })
+    }
+
+    /// A number.
+    static func integer(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+
+    /// A number, or null.
+    static func integer(_ value: Int64?) -> JSONValue { value.map { .integer($0) } ?? .null }
+
+    /// A text, or null.
+    static func string(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+}

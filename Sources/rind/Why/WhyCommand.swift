@@ -1,0 +1,56 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import GatewayConfig
+import StateStore
+import SyncModel
+
+/// `rind why`.
+struct WhyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why", abstract: "Tells what the gateway knows of one record on one device, and why.",
+        discussion: """
+            EXAMPLES
+              rind why --replica 0123456789abcdef --table tasks --id t-17 --config rind.ini
+              rind why --replica 0123 --table tasks --id t-17 --config rind.ini --json | jq .holds
+
+            It looks into the replica's ledger, the notes of pushes and the quarantine: whether the device holds the
+            record, since which cursor, with which content (a digest: contents are not kept), which record it hangs
+            on, or what kept it from coming. 'rind replicas list' shows the replicas; the log names one with each sync.
+
+            It works while the gateway runs, and changes nothing. The status is 0 whatever the answer is.
+            """)
+
+    @Option(help: ArgumentHelp("The replica's digits, at least 4 of them.", valueName: "id"))
+    var replica: String
+
+    @Option(help: ArgumentHelp("The client's table.", valueName: "name"))
+    var table: String
+
+    @Option(help: ArgumentHelp("The record's id as the client has it.", valueName: "id"))
+    var id: String
+
+    @OptionGroup var state: StateArguments
+
+    func validate() throws {
+        _ = try ReplicaName(validating: replica)
+        guard RecordID.isSafe(id) else {
+            throw ValidationError(
+                "'\(id.shown(upTo: 80))' is no id that a client can hold: letters, digits, '_', '.' and '-' only.")
+        }
+    }
+
+    func run() async throws {
+        let name = try ReplicaName(validating: replica)
+        try await state.run(for: .reading) { store, configuration in
+            guard let table = configuration.schema.table(named: table) else {
+                let names = configuration.schema.tables.map(\.name).joined(separator: ", ")
+                throw CommandFailure(
+                    .usage, "The configuration has no table '\(self.table.shown(upTo: 80))'; it has \(names).")
+            }
+            return try await WhyReport(
+                id, in: table, of: try await name.find(in: store), configuration: configuration, store: store)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayConfig
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// What is known of a record on a device.
+struct WhyReport {
+    /// What it comes to; the raw value is the stable word.
+    enum Verdict: String {
+        /// The ledger says that the device holds it.
+        case held
+        /// It is in an answer that has not come back yet.
+        case pending
+        /// The device was told to delete it.
+        case deleted
+        /// A push has named it, and nothing is known but that.
+        case pushed
+        /// It never came.
+        case absent
+        /// Nothing is kept that could tell.
+        case unknown
+    }
+
+    let row: ReplicaRow
+    let table: Table
+    let id: String
+    let finding: RecordFinding
+
+    /// The entry that counts.
+    var entry: LedgerEntry? { finding.sights.first?.entry }
+
+    /// What it comes to.
+    var verdict: Verdict {
+        guard finding.hasLedger else { return .unknown }
+        switch entry?.state {
+        case .held: return finding.isPending ? .pending : .held
+        case .tomb: return .deleted
+        case .seen: return .pushed
+        case .unknown, nil: return finding.isNoteNew ? .pushed : .absent
+        }
+    }
+
+    /// Whether the device holds the record; nil where nobody can be sure.
+    var holds: Bool? {
+        guard finding.isExact, !finding.isPending else { return nil }
+        switch verdict {
+        case .held: return finding.isNoteNew && finding.note?.state == .gone ? nil : true
+        case .deleted, .absent: return finding.isNoteNew ? nil : false
+        case .pending, .pushed, .unknown: return nil
+        }
+    }
+
+    /// The sources that have brought it, by the names of their newest request types.
+    var sources: [String] {
+        guard let sight = finding.sights.first, sight.hasPresentShape, sight.entry.state == .held else { return [] }
+        return table.feeds.enumerated().compactMap { index, feed in
+            index < 64 && sight.entry.sources >> UInt64(index) & 1 == 1 ? feed.versions.last?.requestType : nil
+        }
+    }
+
+    /// 16 digits.
+    static func hexadecimal(_ digest: UInt64) -> String {
+        let digits = String(digest, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// The stable word for a state.
+    static func word(_ state: LedgerState) -> String {
+        switch state {
+        case .held: "held"
+        case .tomb: "deleted"
+        case .seen: "seen"
+        case .unknown: "absent"
+        }
+    }
+}
+
+extension WhyReport {
+    /// Looks a record up in all that the state keeps about a replica.
+    init(
+        _ id: String, in table: Table, of row: ReplicaRow, configuration: Configuration, store: SQLiteStateStore
+    ) async throws {
+        self.row = row
+        self.table = table
+        self.id = id
+        finding = try await LedgerInspector(configuration: configuration, store: store).find(id, in: table, of: row)
+    }
+}
