@@ -49,6 +49,9 @@ struct DemoPrinter {
         Console.out("   timestamp \(terminal.yellow("\(changes.timestamp)"))")
     }
 
+    /// Prints one line of what a command has printed.
+    func result(_ line: String) { Console.out(line.isEmpty ? "" : "   " + line) }
+
     /// Prints one record of an answer.
     func record(_ label: String, _ value: JSONValue) {
         Console.out("   \(label) \(String(decoding: value.serialised, as: UTF8.self))")

@@ -12,6 +12,7 @@ struct DemoScript {
     private static let limits = JSONValue.Limits(bytes: 64 << 20, depth: 64, elements: 4_000_000)
 
     let backend: DemoBackend
+    let files: DemoFiles
     let gatewayURL: String
     let backendURL: String
     let reactor: CurlReactor
@@ -33,8 +34,9 @@ struct DemoScript {
         var task: JSONValue
     }
 
-    init(backend: DemoBackend, gatewayURL: String, backendURL: String, reactor: CurlReactor) {
+    init(backend: DemoBackend, files: DemoFiles, gatewayURL: String, backendURL: String, reactor: CurlReactor) {
         self.backend = backend
+        self.files = files
         self.gatewayURL = gatewayURL
         self.backendURL = backendURL
         self.reactor = reactor
@@ -58,6 +60,8 @@ struct DemoScript {
         try await deletion()
         try await secondDevice()
         try await devicesMeet()
+        try await reset()
+        try await why()
         printer.title("All \(printer.checks) checks hold.")
     }
 
@@ -66,6 +70,8 @@ struct DemoScript {
         printer.title("It stays up: try it, and end it with Ctrl-C")
         printer.say("ada-token and bob-token are sessions of two users. A pull, counted:")
         printer.line("rind pull \(gatewayURL)/sync --schema-version 3 -H 'Authorization: Bearer bob-token'")
+        printer.say("Which devices there are, and what one holds:")
+        printer.line("rind replicas list --config \(files.configurationPath)")
         printer.say("The backend's next stream breaks after 100 lines; the pull that meets it is whole all the same:")
         printer.line("curl -sS -X POST '\(backendURL)/_demo/fault' -d '{\"cutAfterLines\":100}'")
         printer.say("Whether the gateway is well, and what passes through it:")

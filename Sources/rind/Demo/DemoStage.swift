@@ -33,8 +33,9 @@ struct DemoStage {
     func run() async throws {
         try await backend.seed()
         let (ports, ready) = AsyncThrowingStream.makeStream(of: Int.self)
-        let gateway = DemoGateway(backend: backend, directory: directory, port: port, logger: logger, ready: ready)
-        let tour = DemoTour(backend: backend, gatewayPorts: ports, staysUp: !endsAfterTour)
+        let files = DemoFiles(directory: directory)
+        let gateway = DemoGateway(backend: backend, files: files, port: port, logger: logger, ready: ready)
+        let tour = DemoTour(backend: backend, files: files, gatewayPorts: ports, staysUp: !endsAfterTour)
         var quiet = logger
         quiet.logLevel = .critical
         // What is below ends after what is above it.
@@ -55,7 +56,7 @@ struct DemoStage {
 /// The gateway of the demo, which can start only when the backend has its port.
 struct DemoGateway: Service {
     let backend: DemoBackend
-    let directory: URL
+    let files: DemoFiles
     let port: Int
     let logger: Logger
     /// Gets the gateway's port, or the reason why there is none.
@@ -85,14 +86,9 @@ struct DemoGateway: Service {
         }.run()
     }
 
-    /// The quickstart's configuration, with this run's addresses and files.
     private func configuration() async throws -> Configuration {
-        var configuration = try Configuration.load(QuickstartConfiguration.text, file: "examples/quickstart/rind.ini")
-        configuration.gateway.listen.port = port
+        var configuration = try files.write(gatewayPort: port, backendURL: try await backend.url)
         configuration.gateway.shutdownGrace = .seconds(2)
-        configuration.backend.url.port = try await backend.port
-        let state = directory.appending(path: "rind-state.db").path(percentEncoded: false)
-        configuration.state.url = .sqlite(path: state)
         return configuration
     }
 }

@@ -8,6 +8,7 @@ import ServiceLifecycle
 /// Shows a sync step by step, then waits for Ctrl-C or ends.
 struct DemoTour: Service {
     let backend: DemoBackend
+    let files: DemoFiles
     /// Brings the gateway's port as soon as it listens.
     let gatewayPorts: AsyncThrowingStream<Int, any Error>
     let staysUp: Bool
@@ -21,8 +22,8 @@ struct DemoTour: Service {
             let backendURL = try await backend.url
             try await cancelWhenGracefulShutdown {
                 var script = DemoScript(
-                    backend: backend, gatewayURL: "http://127.0.0.1:\(gatewayPort)", backendURL: backendURL,
-                    reactor: reactor)
+                    backend: backend, files: files, gatewayURL: "http://127.0.0.1:\(gatewayPort)",
+                    backendURL: backendURL, reactor: reactor)
                 try await script.run()
                 if staysUp { script.sayGoodbye() }
             }

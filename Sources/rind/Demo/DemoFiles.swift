@@ -1,0 +1,33 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GatewayConfig
+
+/// What the demo has on disk while it runs: a configuration that other commands can be given, and the state.
+struct DemoFiles {
+    let directory: URL
+
+    /// The path of the configuration.
+    var configurationPath: String { directory.appending(path: "rind.ini").path(percentEncoded: false) }
+
+    /// Writes the quickstart's configuration with this run's addresses and files.
+    func write(gatewayPort: Int, backendURL: String) throws -> Configuration {
+        let state = directory.appending(path: "rind-state.db").path(percentEncoded: false)
+        var text = QuickstartConfiguration.text
+        for (line, ours) in [
+            ("listen = 127.0.0.1:8790", "listen = 127.0.0.1:\(gatewayPort)"),
+            ("url = sqlite:rind-state.db", "url = sqlite:\(state)"),
+            ("url = http://127.0.0.1:8791", "url = \(backendURL)"),
+        ] {
+            text = text.replacing("\n\(line)\n", with: "\n\(ours)\n")
+        }
+        try text.write(toFile: configurationPath, atomically: true, encoding: .utf8)
+        return try Configuration.load(text, file: configurationPath)
+    }
+
+    /// The configuration as another command reads it.
+    func configuration() throws -> Configuration {
+        try Configuration.load(try String(contentsOfFile: configurationPath, encoding: .utf8), file: configurationPath)
+    }
+}
