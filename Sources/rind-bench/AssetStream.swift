@@ -8,8 +8,26 @@ import NIOCore
 /// A line has about 630 bytes and 20 members, of which a client's table takes 8. Some names have characters beyond ASCII
 /// and some have escapes, since real ones do.
 struct AssetStream {
+    /// How ids are spelled.
+    enum IDs: String, Codable, CaseIterable {
+        /// 36 characters.
+        case uuid
+        /// 16 characters, as WatermelonDB makes them.
+        case short
+    }
+
     /// How many assets there are.
     let rows: Int
+    /// How all ids are spelled.
+    var ids = IDs.uuid
+    /// Whether assets have a stack as their parent and come by two request types.
+    var isLinked = false
+
+    /// How many stacks there are where assets are linked.
+    static let stacks = 100
+
+    /// How many records a first sync brings.
+    var records: Int { rows + (isLinked ? Self.stacks : 0) }
 
     /// The configuration of the gateway that fits the stream, apart from where things are.
     static let schema = """
@@ -31,6 +49,26 @@ struct AssetStream {
 
         """
 
+    /// The same where assets are linked.
+    static let linkedSchema =
+        schema
+        .replacing("request = AssetsV1", with: "request = AssetsV1, PartnerAssetsV1")
+        .replacing("upsert = AssetV1", with: "upsert = AssetV1, PartnerAssetV1")
+        .replacing("id = id", with: "id = id\nparent = stack_id stacks")
+            + """
+            stack_id = string? stackId
+
+            [table stacks]
+            request = StacksV1
+            upsert = StackV1
+            delete = StackDeleteV1 by stackId
+            id = id
+
+            [columns stacks]
+            owner_id = string ownerId
+
+            """
+
     /// What stands at the beginning of every record, in the stream and in answers, and nowhere else.
     static let recordMark = Array(#"{"id":"#.utf8)
 
@@ -38,27 +76,94 @@ struct AssetStream {
     func bytes() -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(rows * 650 + 200)
-        var random = SplitMix64(state: 42)
+        var random = Self.random
         let owner = Self.uuid(&random)
-        for row in 0..<rows { buffer.writeString(Self.line(row, owner: owner, &random)) }
-        buffer.writeString(#"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|\#(Self.uuid(&random))"}"# + "\n")
+        if isLinked {
+            for stack in 0..<Self.stacks {
+                buffer.writeString(
+                    #"{"type":"StackV1","data":{"id":"\#(stackID(stack))","ownerId":"\#(owner)"},"#
+                        + #""ack":"StackV1|\#(stackID(stack))"}"# + "\n")
+            }
+        }
+        for row in 0..<rows { buffer.writeString(line(row, owner: owner, &random)) }
+        buffer.writeString(Self.completeLine(&random))
         return buffer
     }
 
-    private static func line(_ row: Int, owner: String, _ random: inout SplitMix64) -> String {
-        let id = uuid(&random)
+    /// What a backend streams that has all of this behind it, and in which `count` assets have got another name since.
+    ///
+    /// Which ones they are, is another matter with every round; they lie all over the table.
+    func changes(_ count: Int, round: Int) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        var places = SplitMix64(state: UInt64(round))
+        for _ in 0..<count {
+            let row = Int(places.next() % UInt64(rows))
+            var random = generator(at: row)
+            let owner = Self.owner
+            var line = self.line(row, owner: owner, &random)
+            line.replace(".jpeg", with: "_\(round).jpeg")
+            buffer.writeString(line)
+        }
+        buffer.writeString(Self.completeLine(&places))
+        return buffer
+    }
+
+    private static var random: SplitMix64 { SplitMix64(state: 42) }
+
+    private static var owner: String {
+        var random = random
+        return uuid(&random)
+    }
+
+    /// The generator as it stands before a row: each row takes equally many numbers, and each number one step.
+    private func generator(at row: Int) -> SplitMix64 {
+        var random = Self.random
+        let owner = Self.uuid(&random)
+        var next = random
+        _ = line(0, owner: owner, &next)
+        random.state &+= UInt64(row) &* (next.state &- random.state)
+        return random
+    }
+
+    private static func completeLine(_ random: inout SplitMix64) -> String {
+        #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|\#(uuid(&random))"}"# + "\n"
+    }
+
+    private func line(_ row: Int, owner: String, _ random: inout SplitMix64) -> String {
+        let id = ids == .uuid ? Self.uuid(&random) : Self.short(&random)
         let bits = random.next()
         let isPortrait = bits & 1 == 0
-        let taken = time(row, &random)
-        return #"{"type":"AssetV1","data":{"id":"\#(id)","ownerId":"\#(owner)","#
-            + #""originalFileName":"\#(fileName(row))","thumbhash":"\#(base64(28, &random))","#
-            + #""checksum":"\#(base64(27, &random))=","fileCreatedAt":"\#(taken)","#
-            + #""fileModifiedAt":"\#(time(row + 1, &random))","localDateTime":"\#(taken)","#
+        let taken = Self.time(row, &random)
+        let type = isLinked && row % 3 == 2 ? "PartnerAssetV1" : "AssetV1"
+        let stack = isLinked ? #""\#(stackID(row % Self.stacks))""# : "null"
+        return #"{"type":"\#(type)","data":{"id":"\#(id)","ownerId":"\#(owner)","#
+            + #""originalFileName":"\#(Self.fileName(row))","thumbhash":"\#(Self.base64(28, &random))","#
+            + #""checksum":"\#(Self.base64(27, &random))=","fileCreatedAt":"\#(taken)","#
+            + #""fileModifiedAt":"\#(Self.time(row + 1, &random))","localDateTime":"\#(taken)","#
             + #""duration":null,"type":"IMAGE","deletedAt":null,"#
             + #""isFavorite":\#(bits % 20 == 0),"visibility":"timeline","livePhotoVideoId":null,"#
-            + #""stackId":null,"libraryId":null,"isEdited":false,"#
+            + #""stackId":\#(stack),"libraryId":null,"isEdited":false,"#
             + #""width":\#(isPortrait ? 3024 : 4032),"height":\#(isPortrait ? 4032 : 3024),"#
-            + #""exposure":0.\#(bits >> 32 % 900 + 100)},"ack":"AssetV1|\#(uuid(&random))"}"# + "\n"
+            + #""exposure":0.\#(bits >> 32 % 900 + 100)},"ack":"\#(type)|\#(Self.uuid(&random))"}"# + "\n"
+    }
+
+    private func stackID(_ stack: Int) -> String {
+        var random = SplitMix64(state: UInt64(stack) << 32)
+        return ids == .uuid ? Self.uuid(&random) : Self.short(&random)
+    }
+
+    /// Takes as many numbers as a UUID.
+    private static func short(_ random: inout SplitMix64) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        var text = ""
+        for _ in 0..<2 {
+            var bits = random.next()
+            for _ in 0..<8 {
+                text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(bits % 62)]))
+                bits /= 62
+            }
+        }
+        return text
     }
 
     private static func fileName(_ row: Int) -> String {

@@ -89,7 +89,9 @@ enum NginxBaseline {
 
 /// The gateway's configuration: the defaults, apart from where things are.
 enum GatewayBaseline {
-    static func configuration(port: Int, backendPort: Int, state: URL) -> String {
+    static func configuration(
+        port: Int, backendPort: Int, state: URL, schema: String = AssetStream.schema, ledger: String = ""
+    ) -> String {
         """
         [gateway]
         listen = 127.0.0.1:\(port)
@@ -105,6 +107,6 @@ enum GatewayBaseline {
         oldest = 1
         migrations_enabled_at = 1
 
-        """ + AssetStream.schema
+        """ + ledger + schema
     }
 }

@@ -149,13 +149,16 @@ struct BytePath: AsyncParsableCommand {
     }
 
     /// Everything but the spool: chunks are dropped where they would be put away.
-    private func intake(_ stream: ByteBuffer, _ projection: Projection) throws -> StreamIntake {
+    private func intake(
+        _ stream: ByteBuffer, _ projection: Projection, storing store: ([UInt8]) -> Void = { _ in }
+    ) throws -> StreamIntake {
         var intake = StreamIntake(projection: projection, hashKey: Self.key, limits: StreamIntake.Limits())
         var length: UInt64 = 0
         intake.beginRequest()
         try forEachChunk(stream) { chunk in
             try intake.feed(chunk)
             while let full = intake.nextFullChunk(offset: length) { length += UInt64(full.count) }
+            while let piece = intake.nextRunPiece() { store(piece) }
         }
         while let rest = intake.nextRestChunk(offset: length) { length += UInt64(rest.count) }
         return intake
@@ -165,11 +168,18 @@ struct BytePath: AsyncParsableCommand {
         _ stream: ByteBuffer, _ projection: Projection, _ stage: inout Report.Stage
     ) async throws -> Int {
         let watch = Watch()
-        var intake = try intake(stream, projection)
-        // The run that did not fill is all there is: nothing was taken away.
-        let (_, compaction) = try await intake.finish { _, _, _ in [] }
+        var runs: [UInt8] = []
+        var intake = try intake(stream, projection) { runs += $0 }
+        var reader = intake.reader { [runs] offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
+        var settlement = Settlement(
+            SettlementInput(
+                plan: SettlementPlan(), schema: projection.schema, schemaVersion: projection.schemaVersion,
+                order: projection.tableOrder, types: [:], source: NoLedger(), key: Self.key),
+            verdicts: intake.verdicts)
+        try await settlement.run(
+            &reader, Settlement.Sinks(store: { _ in }, spool: { _ in }, spoolLength: { 0 }))
         watch.note(&stage)
-        return compaction.counts.values.reduce(0) { $0 + $1.upserts }
+        return settlement.settled.verdicts.reduce(0) { $0 + $1.created.count }
     }
 
     private func table(_ report: Report) -> String {
@@ -190,4 +200,11 @@ struct BytePath: AsyncParsableCommand {
             \(Text.table(header + rows))
             """
     }
+}
+
+/// A first sync has none.
+private struct NoLedger: LedgerSource {
+    func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? { nil }
+
+    func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) async throws -> [NumberedChunk] { [] }
 }

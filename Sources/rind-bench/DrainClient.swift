@@ -26,6 +26,14 @@ struct DrainClient {
         var wall = Duration.zero
         /// The body, where it was asked for.
         var body = ByteBuffer()
+        /// The last bytes of the body, where the cursor stands.
+        var tail: [UInt8] = []
+
+        /// The cursor that the answer ends with: its last digits; nil where there are none.
+        var cursor: Int? {
+            let digits = tail.split { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.last
+            return digits.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        }
     }
 
     /// How long an answer may take before the measurement is given up.
@@ -82,6 +90,9 @@ private final class DrainHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
+    /// How much of the end is kept: more than a cursor has.
+    private static let tailBytes = 64
+
     private let request: HTTPRequestHead
     private let promise: EventLoopPromise<DrainClient.Answer>
     private let keepsBody: Bool
@@ -106,6 +117,7 @@ private final class DrainHandler: ChannelInboundHandler {
         case .body(var part):
             answer.bytes += part.readableBytes
             part.withUnsafeReadableBytes { counter.feed($0) }
+            answer.tail = (answer.tail + part.readableBytesView.suffix(Self.tailBytes)).suffix(Self.tailBytes)
             if keepsBody { answer.body.writeBuffer(&part) }
         case .end:
             answer.records = counter.count

@@ -32,15 +32,15 @@ final class FirstSyncCourse {
     enum Failure: Error, CustomStringConvertible {
         case refused(name: String, status: UInt, output: String)
         case wrongCount(name: String, found: Int, expected: Int)
-        case differ(first: String, second: String, offset: Int)
+        case differ(first: String, second: String, offset: Int, texts: [String])
 
         var description: String {
             switch self {
             case .refused(let name, let status, let output): "\(name) answered \(status); its last words:\n\(output)"
             case .wrongCount(let name, let found, let expected):
                 "\(name) answered \(found) records instead of \(expected)"
-            case .differ(let first, let second, let offset):
-                "the answers of \(first) and \(second) differ at byte \(offset)"
+            case .differ(let first, let second, let offset, let texts):
+                "the answers of \(first) and \(second) differ at byte \(offset):\n" + texts.joined(separator: "\n")
             }
         }
     }
@@ -170,7 +170,7 @@ final class FirstSyncCourse {
         return answer
     }
 
-    /// The first round, which is not measured: what translates must come to the same bytes, up to the cursor.
+    /// The first round, which is not measured: what translates must come to the same bytes, apart from newlines and the cursor.
     ///
     /// - Returns: How many bytes the backend streams.
     private func compareAnswers() async throws -> Int {
@@ -185,7 +185,8 @@ final class FirstSyncCourse {
             let body = Self.withoutCursor(answer.body)
             if let first {
                 if let offset = Self.firstDifference(first.body, body) {
-                    throw Failure.differ(first: first.name, second: contestant.name, offset: offset)
+                    let texts = [first.body, body].map { Self.excerpt($0, around: offset) }
+                    throw Failure.differ(first: first.name, second: contestant.name, offset: offset, texts: texts)
                 }
             } else {
                 first = (contestant.name, body)
@@ -198,7 +199,13 @@ final class FirstSyncCourse {
         let bytes = Array(body.readableBytesView)
         // The cursor is the last member; before the document white space may have kept the connection alive.
         let end = bytes.lastIndex(of: UInt8(ascii: ",")) ?? bytes.count
-        return Array(bytes[..<end].drop { $0 <= 0x20 })
+        // A newline is white space between elements: inside a string JSON does not allow it (RFC 8259 section 7).
+        return bytes[..<end].drop { $0 <= 0x20 }.filter { $0 != UInt8(ascii: "\n") }
+    }
+
+    /// What stands around a place, so that a difference can be read.
+    private static func excerpt(_ body: [UInt8], around offset: Int) -> String {
+        String(decoding: body[max(0, offset - 80)..<min(body.count, offset + 80)], as: UTF8.self)
     }
 
     private static func firstDifference(_ a: [UInt8], _ b: [UInt8]) -> Int? {

@@ -15,12 +15,23 @@ import Darwin
 #endif
 
 /// The backend of a measurement, in a process of its own: sends the stream as fast as the other side takes it.
+///
+/// Whoever has acknowledged the stream gets a few changes instead of all of it, others with every request.
 struct ServeStream: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve-stream", abstract: "Serves the stream that FirstSync measures with.", shouldDisplay: false)
+        commandName: "serve-stream", abstract: "Serves the streams that are measured with.", shouldDisplay: false)
 
     @Option(help: "How many rows the stream has.")
     var rows = 300_000
+
+    @Option(help: "How ids are spelled.")
+    var ids = AssetStream.IDs.uuid
+
+    @Flag(help: "Whether rows have a parent and come by two request types.")
+    var linked = false
+
+    @Option(help: "How many rows have changed for those who have acknowledged the stream.")
+    var changes = 10
 
     @Option(help: "The port on 127.0.0.1.")
     var port: Int
@@ -28,7 +39,7 @@ struct ServeStream: AsyncParsableCommand {
     func run() async throws {
         // Whoever measures ignores them, which is inherited.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-        let stream = AssetStream(rows: rows).bytes()
+        let backend = StreamingBackend(AssetStream(rows: rows, ids: ids, isLinked: linked), changes: changes)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -39,7 +50,7 @@ struct ServeStream: AsyncParsableCommand {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    try channel.pipeline.syncOperations.addHandler(StreamHandler(stream))
+                    try channel.pipeline.syncOperations.addHandler(StreamHandler(backend))
                 }
             }
             .bind(host: "127.0.0.1", port: port).get()
@@ -47,7 +58,9 @@ struct ServeStream: AsyncParsableCommand {
     }
 }
 
-/// Answers the calls that a gateway makes during a first sync.
+extension AssetStream.IDs: ExpressibleByArgument {}
+
+/// Answers the calls that a gateway makes during a pull.
 private final class StreamHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -55,18 +68,21 @@ private final class StreamHandler: ChannelInboundHandler {
     /// How much is written at once, in bytes.
     static let pieceSize = 256 * 1024
 
-    private let stream: ByteBuffer
+    private let backend: StreamingBackend
     private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
     private var rest = ByteBuffer()
     private var isStreaming = false
     private var isSending = false
 
-    init(_ stream: ByteBuffer) { self.stream = stream }
+    init(_ backend: StreamingBackend) { self.backend = backend }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
-        case .body: break
+        case .head(let head):
+            self.head = head
+            body.clear()
+        case .body(var part): body.writeBuffer(&part)
         case .end: answer(context)
         }
     }
@@ -81,17 +97,17 @@ private final class StreamHandler: ChannelInboundHandler {
         switch (head.method, head.uri) {
         case (.POST, "/sync/stream"):
             write(.ok, ["content-type": "application/jsonlines+json"], context)
-            rest = stream
+            rest = backend.stream()
             isStreaming = true
             send(context)
         case (.GET, "/users/me"): writeWhole(#"{"id":"bench"}"#, context)
-        case (.GET, "/sync/ack"): writeWhole("[]", context)
-        case (.POST, "/sync/ack"), (.DELETE, "/sync/ack"):
-            write(.noContent, [:], context)
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        default:
-            write(.notFound, ["content-length": "0"], context)
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        case (.GET, "/sync/ack"): writeWhole(backend.list(), context)
+        case (.POST, "/sync/ack"):
+            writeEmpty(backend.acknowledge(body) ? .noContent : .badRequest, context)
+        case (.DELETE, "/sync/ack"):
+            backend.forget(body)
+            writeEmpty(.noContent, context)
+        default: writeEmpty(.notFound, context)
         }
     }
 
@@ -104,6 +120,11 @@ private final class StreamHandler: ChannelInboundHandler {
     private func writeWhole(_ text: String, _ context: ChannelHandlerContext) {
         write(.ok, ["content-type": "application/json", "content-length": "\(text.utf8.count)"], context)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    private func writeEmpty(_ status: HTTPResponseStatus, _ context: ChannelHandlerContext) {
+        write(status, status == .noContent ? [:] : ["content-length": "0"], context)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 

@@ -111,6 +111,19 @@ final class ServerProcess {
         return kibibytes * 1024
     }
 
+    /// How many bytes it has asked the system for so far, and written, whatever they came from and went to; nil where the
+    /// system does not tell.
+    var transferredBytes: (read: Int, written: Int)? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/io", encoding: .utf8) else {
+            return nil
+        }
+        func figure(_ name: String) -> Int? {
+            text.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }
+        }
+        guard let read = figure("rchar: "), let written = figure("wchar: ") else { return nil }
+        return (read, written)
+    }
+
     /// The end of what it has printed.
     var lastWords: String {
         let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
