@@ -112,7 +112,8 @@ import Testing
                 try await client.send("PUT /media HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab")
                 try await firstSeen.wait()
                 try await client.send("cd")
-                #expect(try await client.read(through: "ab").hasSuffix("\r\n\r\nab"))
+                // Not only "ab": the id of the request may have that, too.
+                _ = try await client.read(through: "\r\n\r\nab")
                 goOn.open()
                 #expect(try await client.read(through: "cd") == "cd")
             }
