@@ -16,7 +16,7 @@ final class ProjectionCache: Sendable {
         self.rules = rules
     }
 
-    /// The mapping for clients of a version between the oldest and the newest one that the configuration knows.
+    /// The mapping for clients of a version that changes something (``Schema/versions``).
     func projection(at schemaVersion: Int) -> Projection {
         projections.withLockedValue { projections in
             if let projection = projections[schemaVersion] { return projection }

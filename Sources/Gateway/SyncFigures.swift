@@ -19,6 +19,8 @@ package struct SyncFigures: Sendable {
     package var mode = ""
     /// Why the whole stream came; nil on a plain pull.
     package var restart: String?
+    /// From which schema version to which one the client has come; nil for most pulls.
+    package var migration: String?
     /// Lines that the backend sent.
     package var lines = 0
     /// Records that go out or came in.
@@ -56,6 +58,7 @@ package struct SyncFigures: Sendable {
         if let presented { metadata["presented"] = "\(presented)" }
         if let cursor { metadata["cursor"] = "\(cursor)" }
         if let restart { metadata["restart"] = "\(restart)" }
+        if let migration { metadata["migration"] = "\(migration)" }
         if let sweep { metadata["sweep"] = "\(sweep)" }
         let counts = [
             "lines": lines, "records": records, "deletions": deletions, "superseded": superseded,

@@ -96,12 +96,14 @@ package final class SyncGateway: Sendable {
                 principal: identity.principal, session: identity.session, cursor: presented, schemaVersion: version)
             kept = services.kept.entry(for: key, at: services.clock.now)
         }
+        let digests = services.mappings.digests(at: version)
         var generator = SystemRandomNumberGenerator()
         let query = PullQuery(
             principal: identity.principal, session: identity.session, presented: presented,
             isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
-            schema: services.configuration.schema, effectiveVersion: version, mappingDigest: services.mappingDigest,
-            tableDigests: services.tableDigests, newReplica: .random(using: &generator), kept: kept?.kept)
+            asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
+            mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &generator),
+            kept: kept?.kept)
         return PullRunner(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), kept: kept, logger: caller.logger)
@@ -117,15 +119,18 @@ package final class SyncGateway: Sendable {
     }
 
     /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.
+    ///
+    /// Of versions that see the same it is the first, so that what is made for each version is not made for every
+    /// number that a client comes up with.
     private func effectiveVersion(_ told: Int?) throws -> Int {
         let schema = services.configuration.schema
-        guard let told else { return schema.version }
+        guard let told else { return services.versions.last ?? schema.version }
         guard told >= schema.oldest else {
             throw GatewayError(
                 status: 426, code: "schema.too_old",
                 message: "This version of the app is too old to sync. Please update it.",
                 cause: "schema version \(told) is below \(schema.oldest)")
         }
-        return min(told, schema.version)
+        return services.versions.last { $0 <= told } ?? schema.oldest
     }
 }

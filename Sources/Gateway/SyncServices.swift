@@ -20,15 +20,15 @@ struct SyncServices: Sendable {
     let dialect: WireDialect
     let pullSettings: PullSettings
     let projections: ProjectionCache
-    /// A digest of all table mappings, for the cursor rows.
-    let mappingDigest: String
+    /// The digests of the table mappings, for the cursor rows.
+    let mappings: MappingCache
+    /// The schema versions between which clients see the same.
+    let versions: [Int]
 
     /// The key under which ids are hashed.
     let hashKey: SipHash.Key
     /// The pulls that compare a whole request type although nothing demands it.
     let sweeping: Occupancy
-    /// The digest of each table's mapping.
-    let tableDigests: [String: String]
 
     private let intakeLimits: StreamIntake.Limits
     private let spoolLimits: Spool.Limits
@@ -48,15 +48,8 @@ struct SyncServices: Sendable {
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings
         projections = ProjectionCache(schema: configuration.schema, rules: configuration.envelopeRules)
-        mappingDigest = digests.digits(
-            .mapping,
-            configuration.schema.tables.map { Array(Configuration.mappingDescription(of: $0).utf8) })
-        let digests = digests
-        tableDigests = Dictionary(
-            uniqueKeysWithValues: configuration.schema.tables.map { table in
-                let text = Array(Configuration.mappingDescription(of: table).utf8)
-                return (table.name, String(digests.digits(.mapping, [text]).prefix(16)))
-            })
+        mappings = MappingCache(schema: configuration.schema, digests: digests)
+        versions = configuration.schema.versions
         sweeping = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
         hashKey = digests.hashKey
         intakeLimits = configuration.intakeLimits
@@ -65,12 +58,12 @@ struct SyncServices: Sendable {
             total: configuration.spool.max)
     }
 
-    /// A spooler for one stream.
-    func makeSpooler(_ projection: Projection) -> StreamSpooler {
+    /// A spooler for one stream; columns in `added` the client has only just got.
+    func makeSpooler(_ projection: Projection, added: [String: Set<String>] = [:]) -> StreamSpooler {
         let tables =
             pullSettings.sweeps == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
         return StreamSpooler(
             projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
-            ledgered: Set(tables.map(\.offset)))
+            ledgered: Set(tables.map(\.offset)), added: added)
     }
 }

@@ -68,6 +68,12 @@ package enum PrincipalSource: Hashable, Sendable {
     case bearer
 }
 
+/// What tells a client's schema version instead of its query and body.
+package enum VersionSource: Hashable, Sendable {
+    /// A header field, its name in lower case.
+    case header(name: String)
+}
+
 /// Bytes that never appear in a log, a message or a dump.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The bytes, for the one place that needs them.

@@ -20,6 +20,8 @@ package struct Configuration: Hashable, Sendable {
     package var backend: Backend
     /// The keys of `[schema]`, `[table …]` and `[columns …]`.
     package var schema: Schema
+    /// `[schema] version_from`: what tells a client's schema version instead of query and body; nil where nothing does.
+    package var versionFrom: VersionSource?
     /// The keys of `[pull]`.
     package var pull = Pull()
     /// The keys of `[push]`.

@@ -119,7 +119,21 @@ extension KeyTable {
             "The oldest schema version that is still served.", "Older clients are answered 426 and a sentence."),
         .setting(
             "schema", "migrations_enabled_at", \.schema.migrationsEnabledAt,
-            ValueFormat<Int>.integer(1...1_000_000_000).optional, example: "3",
-            "The app's `migrationsEnabledAtVersion`; empty where it is the oldest version."),
+            ValueFormat<Int>.integer(0...1_000_000_000, zero: "no migrations").optional, example: "2",
+            "The app's `migrationsEnabledAtVersion`; empty where it is the oldest version.",
+            """
+            It stands in where the version that a device last synced with is not known. Clients below it are refused \
+            once they have synced. With 0 nothing is fetched again because a client has a new version, unless the \
+            client itself asks for it: what it lacks comes with the next comparison of the table, and without a \
+            ledger with the next change of each record.
+            """),
+        .setting(
+            "schema", "version_from", \.versionFrom, ValueFormat<VersionSource>.versionSource.optional,
+            "What tells a client's schema version instead of its query and body.",
+            """
+            `header:X-Schema-Version` for apps that send no `schema_version` but can be told to send a header field. \
+            Where it is there its number counts for pulls and pushes whatever else they say; where it is not, they \
+            count as ever. A field that holds no version is answered 400.
+            """),
     ]
 }

@@ -25,6 +25,7 @@ extension Loader {
             TableCallChecks(draft: draft, hasStreamPush: configuration.push.path != nil).run(&problems)
         }
         checkSharedTypes()
+        checkRequestedVersions()
         configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map { draft in
             var table = draft.model
             table.isLedgered = isLedgered(draft)

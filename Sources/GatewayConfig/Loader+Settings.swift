@@ -7,7 +7,7 @@ import SyncModel
 /// The checks that look at several keys of the unnamed sections.
 extension Loader {
     /// Fields of RFC 9110 (7.6.1) and others that would break or falsify a call.
-    private static let neverForwarded: Set<String> = [
+    static let neverForwarded: Set<String> = [
         "host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
         "content-length", "accept-encoding", "expect", "proxy-authorization", "proxy-authenticate",
     ]
@@ -20,6 +20,7 @@ extension Loader {
         checkForwardedFields()
         checkSizes()
         checkVersions()
+        checkVersionSource()
         checkPushTable()
         checkLedger()
     }
@@ -166,25 +167,6 @@ extension Loader {
         problems.error(
             "\(small.text) is larger than \(large.text)", at: anyPlace(first.section, first.key),
             second: second(other.section, other.key, "the other one is here"))
-    }
-
-    private mutating func checkVersions() {
-        let schema = configuration.schema
-        guard !isBroken("schema", "version") else { return }
-        if schema.oldest > schema.version, !isBroken("schema", "oldest") {
-            problems.error(
-                "oldest \(schema.oldest) is above version \(schema.version)", at: anyPlace("schema", "oldest"),
-                hint: "'version' is the newest schema version",
-                second: second("schema", "version", "the version is here"))
-        }
-        if let enabled = schema.migrationsEnabledAt, enabled > schema.version,
-            !isBroken("schema", "migrations_enabled_at")
-        {
-            problems.error(
-                "migrations_enabled_at \(enabled) is above version \(schema.version)",
-                at: anyPlace("schema", "migrations_enabled_at"),
-                second: second("schema", "version", "the version is here"))
-        }
     }
 
     private mutating func checkPushTable() {

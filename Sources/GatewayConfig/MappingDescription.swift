@@ -4,47 +4,76 @@
 package import SyncModel
 
 extension Configuration {
-    /// What decides how a table's lines become records, as text that is the same for the same meaning.
+    /// What decides how a table's lines become records of clients of a schema version, as text that is the same for the
+    /// same meaning.
     ///
-    /// A digest of it tells whether a client's copy was made under another mapping. Calls and other things that only
-    /// pushes use are left out: to change them changes nothing that a client has. Names are length-prefixed, so that
-    /// no two mappings have the same text.
-    package static func mappingDescription(of table: Table) -> String {
-        var lines = ["table \(quoted(table.name)) since \(table.since)"]
-        for feed in table.feeds {
-            lines.append("feed" + feed.versions.map { " \(quoted($0.requestType)) since \($0.since)" }.joined())
+    /// A digest of it tells whether a client's copy was made under another mapping. What comes with a later version is
+    /// left out, and so is since when something is there: to add a column for new clients changes nothing for old ones.
+    /// Calls and other things that only pushes use are left out too. Names are length-prefixed, so that no two mappings
+    /// have the same text.
+    ///
+    /// - Precondition: Clients of the version have the table.
+    package static func mappingDescription(of table: Table, at schemaVersion: Int) -> String {
+        let types = table.upsertTypes(at: schemaVersion)
+        var lines = ["table \(quoted(table.name))"]
+        for (place, feed) in table.feeds.enumerated() {
+            guard let version = feed.version(at: schemaVersion) else { continue }
+            lines.append("feed \(place) \(quoted(version.requestType))")
         }
-        lines += table.upserts.map { "upsert \(quoted($0))" }
-        for rule in table.deletes {
+        for type in types {
+            let id = (table.idRule(for: type)?.paths ?? [Path(name: "id")]).map(text).joined()
+            lines.append("upsert \(quoted(type)) of \(table.source(of: type)) id\(id)")
+        }
+        // A deletion whose feed came later does not come.
+        for rule in table.deletes where isAsked(table.source(of: rule.type), of: table, at: schemaVersion) {
+            let start = "delete \(quoted(rule.type)) of \(table.source(of: rule.type))"
             switch rule.target {
             case .by(let paths, let all):
-                lines.append("delete \(quoted(rule.type)) by\(paths.map(text).joined())\(all ? " all" : "")")
+                lines.append("\(start) by\(paths.map(text).joined())\(all ? " all" : "")")
             case .whereColumn(let column, let path):
-                lines.append("delete \(quoted(rule.type)) where \(quoted(column)) =\(text(path))")
+                lines.append("\(start) where \(quoted(column)) =\(text(path))")
             }
         }
-        for rule in table.ids {
-            lines.append("id\(rule.paths.map(text).joined()) in\(rule.types.map { " " + quoted($0) }.joined())")
-        }
-        lines += table.parents.map { "parent \(quoted($0.column)) \(quoted($0.table))" }
-        lines += table.columns.map(describe)
-        // A ledger that is only just kept knows nothing of what clients have.
-        if !table.isLedgered { lines.append("ledger off") }
+        lines += table.columns(at: schemaVersion).map { describe($0, types) }
+        lines += ledgerDescription(of: table, types)
         return lines.joined(separator: "\n")
     }
 
-    private static func describe(_ column: Column) -> String {
-        let sources = column.sources.map { source in
+    /// What the entries of its ledger are, which is one for clients of all versions.
+    ///
+    /// Where the columns of links or the order of several sources change, what entries say of them is lost, and only a
+    /// comparison brings it back. A ledger that is only just kept knows nothing of what clients have.
+    private static func ledgerDescription(of table: Table, _ types: [String]) -> [String] {
+        guard table.isLedgered else { return ["ledger off"] }
+        var lines = table.parents.map { "parent \(quoted($0.column)) \(quoted($0.table))" }
+        lines += table.links.map { "link " + describe(table.columns[$0.column], types) }
+        if table.feeds.count > 1 {
+            lines.append("sources" + table.feeds.map { " " + quoted($0.versions.first?.requestType ?? "") }.joined())
+        }
+        return lines
+    }
+
+    private static func isAsked(_ source: Int, of table: Table, at schemaVersion: Int) -> Bool {
+        !table.feeds.indices.contains(source) || table.feeds[source].version(at: schemaVersion) != nil
+    }
+
+    /// A column, as far as lines of these types fill it.
+    private static func describe(_ column: Column, _ types: [String]) -> String {
+        let sources = column.sources.compactMap { source -> String? in
             switch source {
-            case .path(let path, let types): "path\(text(path)) in\(types.map { " " + quoted($0) }.joined())"
-            case .lineType: "@type"
-            case .literal(.string(let text)): "string \(quoted(text))"
-            case .literal(.number(let number)): "number \(number)"
-            case .literal(.boolean(let value)): "boolean \(value)"
+            case .path(let path, let only):
+                let named = types.filter(only.contains)
+                if named.isEmpty, !only.isEmpty { return nil }
+                let limits = named.count < types.count ? named.map { " " + quoted($0) }.joined() : ""
+                return "path\(text(path)) in\(limits)"
+            case .lineType: return "@type"
+            case .literal(.string(let text)): return "string \(quoted(text))"
+            case .literal(.number(let number)): return "number \(number)"
+            case .literal(.boolean(let value)): return "boolean \(value)"
             }
         }
-        return "column \(quoted(column.name)) \(column.type.rawValue)\(column.isOptional ? "?" : "") "
-            + "since \(column.since) from " + sources.joined(separator: " | ")
+        return "column \(quoted(column.name)) \(column.type.rawValue)\(column.isOptional ? "?" : "") from "
+            + sources.joined(separator: " | ")
     }
 
     private static func text(_ path: Path) -> String {

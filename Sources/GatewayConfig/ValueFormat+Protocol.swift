@@ -121,6 +121,25 @@ extension ValueFormat where Value == PrincipalSource {
     }
 }
 
+extension ValueFormat where Value == VersionSource {
+    /// What tells a client's schema version.
+    static var versionSource: Self {
+        ValueFormat(
+            name: "header:NAME",
+            parse: { (value, problems) throws(Mistake) -> VersionSource in
+                guard value.string.hasPrefix("header:") else {
+                    throw Mistake(
+                        "expected 'header:NAME', found '\(value.shown)'", at: value.span,
+                        hint: value.hasInsertedText || !value.characters.allSatisfy(\.scalar.isTokenPart)
+                            ? nil : "did you mean 'header:\(value.string)'?")
+                }
+                let name = value[value.characters.startIndex + 7..<value.characters.endIndex].trimmed
+                return .header(name: try ValueFormat<String>.fieldName.parse(name, &problems))
+            },
+            render: { if case .header(let name) = $0 { "header:\(name)" } else { "" } })
+    }
+}
+
 extension ValueFormat where Value == Secret {
     /// A key of at least this many bytes.
     static func secret(atLeast minimum: Int) -> Self {

@@ -4,7 +4,7 @@
 import GRDB
 import SyncModel
 
-/// The columns of a replica that its ledger is about.
+/// The columns of a replica that its ledger and its pulls are about.
 struct LedgerAnchor: Sendable {
     var replica: ReplicaID
     var principal: Int64
@@ -20,6 +20,8 @@ struct LedgerAnchor: Sendable {
     var foldAfter: Int64
     var acceptedAt: Int64
     var resyncAt: Int64
+    /// The schema version that its pushes show.
+    var pushedVersion: Int?
 
     /// The version as callers have it; a fold goes on under the next odd one.
     ///
@@ -52,7 +54,8 @@ extension Database {
     func anchor(of replica: ReplicaID) throws -> LedgerAnchor? {
         try row(
             """
-            SELECT principal, tip, base, folded, horizon, ledger_version, fold_after, accepted_at, resync_at
+            SELECT principal, tip, base, folded, horizon, ledger_version, fold_after, accepted_at, resync_at,
+                pushed_version
             FROM replica WHERE id = ? AND dead = 0
             """, [replica.rawValue]
         ).map { row in
@@ -61,7 +64,8 @@ extension Database {
                 tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
                 base: row.optionalInteger(2).map(LayerID.init(rawValue:)), folded: row.optionalInteger(3),
                 horizon: row.optionalInteger(4), version: Int(row.number(5)), foldAfter: row.integer(6),
-                acceptedAt: row.number(7), resyncAt: row.number(8))
+                acceptedAt: row.number(7), resyncAt: row.number(8),
+                pushedVersion: row.optionalInteger(9).map(Int.init))
         }
     }
 

@@ -33,14 +33,18 @@ package struct PullContext: Hashable, Sendable {
     package var acceptedAt: Int64
     /// When the operator last wanted everything of the row's replica compared, in milliseconds since 1970; 0: never.
     package var resyncAt: Int64
+    /// The schema version that the replica's pushes have told or shown (``StateStore/notePushed(version:replica:principal:)``);
+    /// nil where they have told nothing, and for a fork, whose own pushes they need not be.
+    package var pushedVersion: Int?
 
     /// A context; the defaults are those of a principal that nobody has met.
     package init(
         row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
         hasReceipts: Bool = false, ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
-        acceptedAt: Int64 = 0, resyncAt: Int64 = 0
+        acceptedAt: Int64 = 0, resyncAt: Int64 = 0, pushedVersion: Int? = nil
     ) {
+        self.pushedVersion = pushedVersion
         self.row = row
         self.isFork = isFork
         self.newestOfReplica = newestOfReplica

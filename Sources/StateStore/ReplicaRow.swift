@@ -19,7 +19,8 @@ package struct ReplicaRow: Hashable, Sendable {
     package var lastResult: String
     /// Its newest cursor.
     package var newest: Cursor?
-    /// The client's schema version at that cursor; nil where it was never told.
+    /// The client's schema version as it last told it, else as its pushes or its newest cursor show it; nil where nothing
+    /// does.
     package var schemaVersion: Int?
     /// The newest cursor that has come back; nil before any has.
     package var tip: Cursor?

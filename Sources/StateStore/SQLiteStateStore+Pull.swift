@@ -29,6 +29,8 @@ extension SQLiteStateStore {
                 context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
                 context.acceptedAt = anchor.acceptedAt
                 context.resyncAt = anchor.resyncAt
+                // What another device has pushed says nothing of this one.
+                context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
                 context.ledger = try db.outline(of: anchor, at: presented)
             } else {
                 context.belongsToAnotherPrincipal = try db.exists(

@@ -21,6 +21,17 @@ extension SQLiteStateStore {
         }
     }
 
+    /// Reads first; it rises once for an update of an app.
+    package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
+        let isNews = try await read { try $0.replica(replica, of: principal, below: version) != nil }
+        guard isNews else { return false }
+        return try await write { db in
+            guard let id = try db.replica(replica, of: principal, below: version) else { return false }
+            try db.run("UPDATE replica SET pushed_version = ? WHERE id = ?", [version, id])
+            return true
+        }
+    }
+
     /// By the numbers, each with its newest cursor and what its ledger holds.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         try await read { db in
@@ -32,7 +43,7 @@ extension SQLiteStateStore {
             return try db.rows(
                 """
                 SELECT r.id, p.digest, r.confirmed, r.first_seen, r.last_seen, r.last_result, c.cursor,
-                    coalesce(r.schema_version, c.schema_version), coalesce(w.states, x'')
+                    coalesce(r.schema_version, r.pushed_version, c.schema_version), coalesce(w.states, x'')
                 FROM replica r JOIN principal p ON p.id = r.principal
                 LEFT JOIN cursor c ON c.principal = r.principal
                     AND c.cursor = (SELECT max(cursor) FROM cursor WHERE replica = r.id)
@@ -55,6 +66,18 @@ extension SQLiteStateStore {
 }
 
 extension Database {
+    /// A principal's replica, or its only one, where its pushes have shown less than this version.
+    fileprivate func replica(_ replica: ReplicaID?, of principal: Principal, below version: Int) throws -> Int64? {
+        guard let owner = try principalID(principal) else { return nil }
+        let found = try rows(
+            """
+            SELECT id, coalesce(pushed_version, 0) FROM replica
+            WHERE principal = ?1 AND dead = 0 AND (?2 IS NULL OR id = ?2) LIMIT 2
+            """, [owner, replica?.rawValue])
+        guard found.count == 1, let row = found.first, try row.integer(1) < Int64(version) else { return nil }
+        return try row.integer(0)
+    }
+
     /// Fills in what the operator sees of a ledger.
     fileprivate func describeLedger(of replica: inout ReplicaRow) throws {
         guard let anchor = try anchor(of: replica.id) else { return }

@@ -26,7 +26,11 @@ package struct SchemaMigration: Hashable, Sendable {
             tables: ["meta", "principal", "vector", "session", "replica", "cursor", "push", "quarantine"]),
         SchemaMigration(
             number: 2, sql: second, tables: ["layer", "layer_count", "chunk", "sweep_states", "push_note"]),
+        SchemaMigration(number: 3, sql: third),
     ]
+
+    /// The schema versions that pushes show, for clients that tell none.
+    private static let third = "ALTER TABLE replica ADD COLUMN pushed_version INTEGER;"
 
     /// What the tables and columns mean stands in `docs/STATE.md`.
     ///

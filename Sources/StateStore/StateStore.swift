@@ -74,6 +74,18 @@ package protocol StateStore: LedgerStore {
     /// Ends the principal's receipts, for a pull that is answered without a commit; writes nothing if there are none.
     func dropReceipts(principal: Principal) async throws
 
+    /// Notes of which schema version a replica's pushes are; what is noted only rises.
+    ///
+    /// Writes nothing where it does not rise.
+    ///
+    /// - Parameters:
+    ///   - version: The version.
+    ///   - replica: Whose; nil is the principal's only one: where it has several, nobody can tell, and nothing is noted.
+    ///   - principal: Who pushed; another one's replica is none.
+    /// - Returns: Whether it has risen.
+    /// - Throws: ``StateError``.
+    func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool
+
     /// What sits in quarantine, the line that came last first, at most 10,000.
     func quarantined(limit: Int) async throws -> [QuarantineEntry]
 

@@ -26,6 +26,15 @@ package struct Schema: Hashable, Sendable {
     /// The tables that a client of this schema version has.
     package func tables(at schemaVersion: Int) -> [Table] { tables.filter { $0.since <= schemaVersion } }
 
+    /// The served versions that change something, in rising order, the oldest one first: a client of any other version
+    /// sees what one of the last of these before it does.
+    package var versions: [Int] {
+        let changes = tables.flatMap { table in
+            [table.since] + table.columns.map(\.since) + table.feeds.flatMap { $0.versions.map(\.since) }
+        }
+        return Set([oldest] + changes.filter { $0 > oldest && $0 <= version }).sorted()
+    }
+
     /// What a stream request for this schema version asks for, each once, in the order of the configuration.
     package func requestTypes(at schemaVersion: Int) -> [String] {
         var seen: Set<String> = []

@@ -11,16 +11,23 @@ struct Arguments {
     private(set) var migration = Told<Migration>.nothing
     private let dialect: WireDialect
     private let readsMigration: Bool
+    private let readsSchemaVersion: Bool
 
     /// Takes what the query tells; without `readsMigration` migrations, which mean nothing in a push, may be anything.
-    init(query: QueryParameters, dialect: WireDialect, readsMigration: Bool) throws(WireError) {
+    ///
+    /// Where a header field tells the schema version, what query and body say of it is not even looked at.
+    init(
+        query: QueryParameters, schemaVersion: Told<Int>, dialect: WireDialect, readsMigration: Bool
+    ) throws(WireError) {
         self.dialect = dialect
         self.readsMigration = readsMigration
+        readsSchemaVersion = schemaVersion.value == nil
+        self.schemaVersion = readsSchemaVersion ? .nothing : schemaVersion
         for text in query.values(named: dialect.lastPulledAtNames) {
             try lastPulledAt.merge(.lastPulledAt(text: text), orThrow: .lastPulledAtTwice)
         }
-        for text in query.values(named: dialect.schemaVersionNames) {
-            try schemaVersion.merge(.schemaVersion(text: text), orThrow: .schemaVersionTwice)
+        for text in query.values(named: dialect.schemaVersionNames) where readsSchemaVersion {
+            try self.schemaVersion.merge(.schemaVersion(text: text), orThrow: .schemaVersionTwice)
         }
         guard readsMigration else { return }
         let reader = MigrationReader(limits: dialect.limits)
@@ -40,6 +47,7 @@ struct Arguments {
             }
             try lastPulledAt.merge(told, orThrow: .lastPulledAtTwice)
         case .schemaVersion:
+            guard readsSchemaVersion else { return }
             let told = try Self.scalar(value, orThrow: .schemaVersion) { (text) throws(WireError) in
                 try Told<Int>.schemaVersion(text: text)
             }

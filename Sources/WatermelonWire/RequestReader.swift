@@ -26,21 +26,25 @@ package struct RequestReader: Sendable {
     ///   - route: What ``WireDialect/route(_:)`` found.
     ///   - query: What follows the question mark, still percent-encoded; empty where there is none.
     ///   - body: Decompressed, with or without a byte order mark.
+    ///   - versions: The values of the header field ``WireDialect/schemaVersionField``. A number there is the client's
+    ///     schema version whatever query and body say.
     /// - Returns: The pull or push.
     /// - Throws: ``WireError``, to be answered with its status and sentence. Nothing may be changed then.
     package func read(
-        method: String, route: WireDialect.Route, query: String, body: [UInt8]
+        method: String, route: WireDialect.Route, query: String, body: [UInt8], versions: [String] = []
     ) throws(WireError) -> ClientRequest {
         guard route.allowedMethods.contains(method) else { throw .method(allowed: route.allowedMethods) }
-        let parameters = try QueryParameters(query, limit: dialect.limits.queryParameters)
+        let head = Head(
+            parameters: try QueryParameters(query, limit: dialect.limits.queryParameters),
+            schemaVersion: try .schemaVersion(fields: versions))
         guard let content = try RequestBody(body, dialect: dialect) else {
             if route == .push { throw .changesMissing }
-            return .pull(pull(try Arguments(query: parameters, dialect: dialect, readsMigration: true)))
+            return .pull(pull(try arguments(head, readsMigration: true)))
         }
         let isGet = method == "GET"
         return try content.withValue { (value, origin) throws(WireError) -> ClientRequest in
             if value.isNull, isGet || route == .pull {
-                return .pull(pull(try Arguments(query: parameters, dialect: dialect, readsMigration: true)))
+                return .pull(pull(try arguments(head, readsMigration: true)))
             }
             guard value.kind == .object else { throw wrongKind(value, route: route) }
             let outline = BodyOutline(value, dialect: dialect)
@@ -48,14 +52,25 @@ package struct RequestReader: Sendable {
                 guard !outline.hasChanges else { throw .changesInPull }
             } else if route == .push || outline.hasChanges {
                 let tables = try readTables(outline, of: value, origin, bytes: content.bytes)
-                return .push(try push(parameters, outline, tables))
+                return .push(try push(head, outline, tables))
             } else if !outline.isPlainPull {
                 throw .bodyShape
             }
-            var arguments = try Arguments(query: parameters, dialect: dialect, readsMigration: true)
+            var arguments = try arguments(head, readsMigration: true)
             for (kind, value) in outline.arguments { try arguments.merge(kind, value) }
             return .pull(pull(arguments))
         }
+    }
+
+    /// What a request tells before its body.
+    private struct Head {
+        let parameters: QueryParameters
+        let schemaVersion: Told<Int>
+    }
+
+    private func arguments(_ head: Head, readsMigration: Bool) throws(WireError) -> Arguments {
+        try Arguments(
+            query: head.parameters, schemaVersion: head.schemaVersion, dialect: dialect, readsMigration: readsMigration)
     }
 
     private func wrongKind(_ value: JSONSlice, route: WireDialect.Route) -> WireError {
@@ -70,9 +85,9 @@ package struct RequestReader: Sendable {
     }
 
     private func push(
-        _ parameters: QueryParameters, _ outline: BodyOutline, _ changes: PushChanges
+        _ head: Head, _ outline: BodyOutline, _ changes: PushChanges
     ) throws(WireError) -> PushRequest {
-        var arguments = try Arguments(query: parameters, dialect: dialect, readsMigration: false)
+        var arguments = try arguments(head, readsMigration: false)
         for (kind, value) in outline.arguments { try arguments.merge(kind, value) }
         return PushRequest(
             lastPulledAt: arguments.lastPulledAt.value, schemaVersion: arguments.schemaVersion.value, changes: changes)

@@ -37,6 +37,19 @@ extension Told<Int> {
             return .value(Int(number.truncated))
         }
     }
+
+    /// Reads the values of a header field that tells it, be it sent as several fields or as a list in one.
+    ///
+    /// - Throws: ``WireError/Code/schemaVersion`` for what is none, and for two that differ.
+    static func schemaVersion(fields: [String]) throws(WireError) -> Told {
+        var told = Told.nothing
+        for field in fields {
+            for part in field.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                try told.merge(.schemaVersion(text: Array(part)), orThrow: .schemaVersionTwice)
+            }
+        }
+        return told
+    }
 }
 
 extension [UInt8] {

@@ -28,6 +28,8 @@ package struct WireDialect: Hashable, Sendable {
     package var lastPulledAtNames = ["last_pulled_at", "lastPulledAt"]
     /// The names of `schemaVersion` in query and body.
     package var schemaVersionNames = ["schema_version", "schemaVersion", "schemaversion"]
+    /// The header field, in lower case, that tells the schema version instead of query and body; nil where none does.
+    package var schemaVersionField: String?
     /// The names of `migration` in query and body.
     package var migrationNames = ["migration"]
     /// The names under which a push body holds its changes.

@@ -165,7 +165,10 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .duration("backend", "resume_backoff", low: "1ms", below: "0s", high: "60s", above: "61s"),
         .integer("schema", "version", low: 1, high: 1_000_000_000),
         .integer("schema", "oldest", low: 1, high: 1_000_000_000),
-        .integer("schema", "migrations_enabled_at", low: 1, high: 1_000_000_000),
+        .integer("schema", "migrations_enabled_at", low: 0, high: 1_000_000_000),
+        KeyCase(
+            "schema", "version_from", good: ["header:X-Schema-Version", "header: x", ""],
+            bad: ["X-Schema-Version", "header:", "header:a b", "header:Cookie", "cookie:a"]),
         .duration("pull", "first_byte_after", low: "0s", below: "9ms", high: "10m", above: "11m"),
         .duration("pull", "keep_alive_every", low: "10ms", below: "0s", high: "10m", above: "11m"),
         .duration("pull", "repeat_window", low: "0s", below: "9ms", high: "1h", above: "2h"),

@@ -174,47 +174,6 @@ import Testing
     }
 }
 
-@Suite struct MappingDescriptionTests {
-    private func description(_ lines: [String: String] = [:], columns: String = "name = string") throws -> String {
-        let table = try #require(
-            Support.load(Support.withTable(lines, columns: columns)).configuration?.schema.tables.first)
-        return Configuration.mappingDescription(of: table)
-    }
-
-    @Test func `it is the same for the same table and says everything that a pull uses`() throws {
-        #expect(
-            try description() == """
-                table 6:albums since 0
-                feed 8:AlbumsV1 since 0 8:AlbumsV2 since 12
-                upsert 7:AlbumV1
-                upsert 7:AlbumV2
-                delete 13:AlbumDeleteV1 by .7:albumId
-                id .2:id in
-                column 4:name string since 0 from path .4:name in
-                """)
-        #expect(try description() == description())
-    }
-
-    @Test(
-        arguments: [
-            (["since": "2"], "name = string"), (["request": "AlbumsV1 then AlbumsV2 since 11"], "name = string"),
-            (["upsert": "AlbumV2, AlbumV1"], "name = string"),
-            (["delete": "AlbumDeleteV1 by albumId all"], "name = string"),
-            (["id": "id.0"], "name = string"), (["id": "id.\"0\""], "name = string"), ([:], "name = string?"),
-            ([:], "name = string x"), ([:], "name = json"), ([:], "name = string since 2"),
-            ([:], "name = string name in AlbumV1"),
-            ([:], "name = string name | \"x\""), (["parent": "name albums"], "name = string"),
-            (["ledger": "off"], "name = string"),
-        ] as [([String: String], String)])
-    func `another mapping has another description`(lines: [String: String], columns: String) throws {
-        #expect(try description(lines, columns: columns) != description())
-    }
-
-    @Test func `calls and other things of pushes are not in it`() throws {
-        #expect(try description(["update": "PATCH /a/{id}"], columns: "name = string readonly") == description())
-    }
-}
-
 @Suite struct PathPatternTests {
     @Test(arguments: [
         ("/sync", "/sync", true), ("/sync", "/sync/", true), ("/sync", "/sync/x", false), ("/sync", "/Sync", false),

@@ -60,4 +60,67 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: StateBacking.all)
+    func `what a replica's pushes show of its schema only rises`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1, replica: 10))
+            #expect(try await store.context(1).pushedVersion == nil)
+            for (version, rises, known) in [(2, true, 2), (2, false, 2), (1, false, 2), (7, true, 7), (3, false, 7)] {
+                let replica = ReplicaID(rawValue: 10)
+                #expect(try await store.notePushed(version: version, replica: replica, principal: alice) == rises)
+                #expect(try await store.context(1).pushedVersion == known)
+            }
+            try await store.proceed(row(2, replica: 10, parent: 1))
+            #expect(try await store.context(2).pushedVersion == 7)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.schemaVersion) == [7])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a push that names no replica is the only one's, and nobody's where there are several`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            #expect(try await !store.notePushed(version: 2, replica: nil, principal: alice))
+            try await store.begin(row(1, replica: 10))
+            try await store.begin(row(2, of: bob, replica: 20))
+            #expect(try await store.notePushed(version: 2, replica: nil, principal: alice))
+            #expect(try await store.context(1).pushedVersion == 2)
+            #expect(try await store.context(2, of: bob).pushedVersion == nil)
+            try await store.begin(row(3, replica: 11))
+            #expect(try await !store.notePushed(version: 3, replica: nil, principal: alice))
+            #expect(try await store.notePushed(version: 3, replica: ReplicaID(rawValue: 11), principal: alice))
+            #expect(try await store.context(1).pushedVersion == 2)
+            // Whoever has been forgotten does not count.
+            #expect(try await store.forget(replica: ReplicaID(rawValue: 11)))
+            #expect(try await store.notePushed(version: 4, replica: nil, principal: alice))
+            #expect(try await store.context(1).pushedVersion == 4)
+            #expect(try await !store.notePushed(version: 5, replica: ReplicaID(rawValue: 11), principal: alice))
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `another principal's replica is none`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1, replica: 10))
+            #expect(try await !store.notePushed(version: 2, replica: ReplicaID(rawValue: 10), principal: bob))
+            #expect(try await store.context(1).pushedVersion == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a fork has not pushed what its original has`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1, replica: 10))
+            for (cursor, parent) in [(2, 1), (3, 2)] as [(Int64, Int64)] {
+                try await store.proceed(row(cursor, replica: 10, parent: parent))
+            }
+            try await store.confirm(principal: alice, cursor: cursor(3), at: now)
+            #expect(try await store.notePushed(version: 5, replica: ReplicaID(rawValue: 10), principal: alice))
+            let (original, clone) = (try await store.context(3), try await store.context(1))
+            #expect(!original.isFork && original.pushedVersion == 5)
+            #expect(clone.isFork && clone.pushedVersion == nil)
+        }
+    }
 }

@@ -66,11 +66,33 @@ import Testing
         }
     }
 
-    @Test func `the schema of version 1 has not been edited since`() async throws {
+    @Test func `a state of schema version 2 knows of no device what its pushes have shown`() async throws {
         try await withTemporaryDirectory { directory in
-            try sqlite(directory + "/old.db") { try $0.execute(sql: VersionOne.schema) }
+            let path = directory + "/state.db"
+            try sqlite(path) { db in
+                for sql in [VersionOne.schema, VersionOne.rows, VersionTwo.step] { try db.execute(sql: sql) }
+            }
+            #expect(try await SQLiteStateStore.inspect(path: path) == 2)
+            try await withSQLite(path) { store in
+                try await store.check(thoroughly: true)
+                let context = try await store.context(1_700_000_000_000)
+                #expect(context.row?.schemaVersion == 12)
+                #expect(context.pushedVersion == nil)
+                #expect(try await store.notePushed(version: 13, replica: nil, principal: alice))
+                #expect(try await store.context(1_700_000_000_000).pushedVersion == 13)
+            }
+            #expect(try await SQLiteStateStore.inspect(path: path) == SchemaMigration.sqlite.last?.number)
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func `the schema of an older version has not been edited since`(version: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let steps = [VersionOne.schema, VersionTwo.step].prefix(version)
+            try sqlite(directory + "/old.db") { db in for sql in steps { try db.execute(sql: sql) } }
             try await withSQLite(
-                directory + "/new.db", options: .with { $0.migrations = Array(SchemaMigration.sqlite.prefix(1)) }
+                directory + "/new.db",
+                options: .with { $0.migrations = Array(SchemaMigration.sqlite.prefix(version)) }
             ) { _ in }
             func schema(_ name: String) throws -> [String] {
                 try sqlite("\(directory)/\(name).db") { db in
@@ -88,8 +110,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { try await $0.begin(row(1)) }
+            let number = SchemaMigration.sqlite.count + 1
             let step = SchemaMigration(
-                number: 3, sql: "ALTER TABLE replica ADD COLUMN note TEXT; UPDATE replica SET note = 'moved';")
+                number: number, sql: "ALTER TABLE replica ADD COLUMN note TEXT; UPDATE replica SET note = 'moved';")
             for _ in 0..<2 {
                 try await withSQLite(path, options: .with { $0.migrations.append(step) }) { store in
                     let row = try await store.context(1).row
@@ -101,7 +124,7 @@ import Testing
             // And the version before it does not touch the file.
             let before = try contents(path)
             #expect(await codeOfOpening(path) == "state.schema_newer")
-            await #expect(throws: StateError.schemaNewer(found: 3, known: 2)) {
+            await #expect(throws: StateError.schemaNewer(found: number, known: number - 1)) {
                 _ = try await SQLiteStateStore.inspect(path: path)
             }
             #expect(try contents(path) == before)
@@ -116,7 +139,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { try await $0.begin(row(1)) }
-            let broken = SchemaMigration(number: 3, sql: sql)
+            let broken = SchemaMigration(number: SchemaMigration.sqlite.count + 1, sql: sql)
             #expect(await codeOfOpening(path, options: .with { $0.migrations.append(broken) }) == "state.failed")
             try await withSQLite(path) { store in
                 #expect(try await store.context(1).row != nil)

@@ -17,6 +17,7 @@ extension GatewayError {
         case let error as GatewayError: self = error
         case let error as WireError: self.init(status: error.status, code: error.code.rawValue, message: error.message)
         case let error as PullFailure: self.init(error)
+        case let error as SchemaRefusal: self.init(status: 400, code: error.code, message: error.message)
         case let error as PushFailure: self.init(error)
         case let error as BackendError: self.init(error)
         case let error as StateError: self.init(error)
@@ -45,13 +46,14 @@ extension GatewayError {
             switch failure {
             case .unknownCursor: "This device can no longer sync. Please sign out and in again."
             case .streamBroken, .resetAgain, .tokensRefused, .cursorContention: Self.later
+            case .typesRefused: "The server did not understand. Please contact support."
             case .clockBehind: "The server is not ready yet. Please try again later."
             }
         let isFinal = failure == .unknownCursor
-        let isBackend = failure == .streamBroken || failure == .tokensRefused
+        let isBackend = failure == .streamBroken || failure == .tokensRefused || failure == .typesRefused
         self.init(
             status: isFinal ? 409 : isBackend ? 502 : 503, code: failure.rawValue, message: message,
-            retryAfter: isFinal ? nil : 5)
+            retryAfter: isFinal || failure == .typesRefused ? nil : 5)
     }
 
     private init(_ failure: PushFailure) {

@@ -40,6 +40,10 @@ struct PullRunner {
     private var beforeSweep: (spooler: StreamSpooler, length: SpoolLength)?
     private var sweepFailure: (any Error)?
     private var droppedSweep = ""
+    /// What was negotiated about the client's schema version, once it is known.
+    var negotiation: SchemaNegotiator.Decision?
+    var refusedTypes: Set<String> = []
+    var toldRefused: Set<String> = []
     var figures = SyncFigures()
 
     init(
@@ -88,11 +92,17 @@ struct PullRunner {
             switch action {
             case .answer(let plan): return try await answer(plan)
             case .fail(let failure): throw failure
+            case .refuse(let refusal): throw refusal
             default:
                 try Task.checkCancellation()
                 do {
+                    if case .stream = action { begin(machine.negotiation, without: machine.refusedTypes) }
                     action = machine.handle(try await perform(action))
                 } catch {
+                    if !machine.isComparing, let refusal = typesRefused(error, machine) {
+                        action = machine.handle(refusal)
+                        continue
+                    }
                     guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
                     sweepFailure = error
                     action = machine.handle(.sweepFailed)
@@ -134,7 +144,7 @@ struct PullRunner {
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         case .readClock: return .clock(services.clock.now)
         case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
-        case .answer, .fail: preconditionFailure("the end of a pull is not an action to perform")
+        case .answer, .fail, .refuse: preconditionFailure("the end of a pull is not an action to perform")
         }
         return .done
     }
@@ -167,7 +177,7 @@ struct PullRunner {
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
-            ledger: ledger, now: services.clock.now)
+            ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
     }
 
     /// Takes a place among the pulls that compare a whole request type, where there is one.
@@ -211,13 +221,14 @@ struct PullRunner {
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
         if afresh {
-            spooler = services.makeSpooler(projection)
+            spooler = services.makeSpooler(projection, added: negotiation?.change?.columns ?? [:])
             sweepBegan = nil
             beforeSweep = nil
         }
         spooler.beginRequest()
         do {
             let stream = try await backend.openStream(types: types, vector: vector, identity.forwarded)
+            tellRefused()
             services.identities.accepted(identity, at: services.clock.now)
             try await services.store.markAccepted(
                 principal: query.principal, session: query.session, at: services.clock.now)
@@ -251,7 +262,8 @@ struct PullRunner {
     private var resultText: String {
         guard layer != nil, let finished else { return "pull: repeated" }
         let counts = AnswerArray.allCases.map { "\(finished.count($0)) \($0.rawValue)" }
-        return "pull: " + droppedSweep + counts.joined(separator: ", ")
+        let refused = refusedTypes.isEmpty ? "" : "without \(refusedTypes.sorted().joined(separator: ", ")); "
+        return "pull: " + refused + droppedSweep + counts.joined(separator: ", ")
     }
 
     /// What the commit does with the ledger; a repeated answer is backed by the layer that it had the first time.
@@ -282,20 +294,23 @@ struct PullRunner {
 
     /// How the client is to treat what the answer does not name.
     private func strategy(_ plan: PullAnswerPlan) -> AnswerWriter.Strategy {
-        if plan.delivery == .replacement { return .replacement }
-        guard plan.replacesUnledgered else { return .incremental }
-        let tables = projection.schema.tables(at: projection.schemaVersion)
-        return .replacementOf(tables.filter { !$0.isLedgered }.map(\.name))
+        let replacesAll = plan.delivery == .replacement
+        if replacesAll, refusedTypes.isEmpty { return .replacement }
+        guard replacesAll || plan.replacesUnledgered else { return .incremental }
+        // What the backend has not taken must not be replaced by nothing.
+        let refused = Set(refusedTables)
+        let tables = projection.schema.tables(at: projection.schemaVersion).filter { replacesAll || !$0.isLedgered }
+        return .replacementOf(tables.map(\.name).filter { !refused.contains($0) })
     }
 
     /// Keeps the spool for the very same request, whose answer may get lost.
     private func keep(_ spool: FinishedSpool?, _ plan: PullAnswerPlan) {
-        guard plan.content == .streamed, plan.restart == nil, let spool, let row = plan.row,
+        guard plan.content == .streamed, plan.restart == nil, refusedTypes.isEmpty, let spool, let row = plan.row,
             let presented = query.presented, row.parent == presented
         else { return }
         services.kept.keep(
             spool,
-            PullQuery.Kept(row: row, delivery: plan.delivery),
+            PullQuery.Kept(row: row, delivery: plan.delivery, change: negotiation?.change),
             for: KeptSpools.Key(
                 principal: query.principal, session: query.session, cursor: presented,
                 schemaVersion: projection.schemaVersion),

@@ -16,9 +16,10 @@ struct StreamSpooler {
 
     init(
         projection: Projection, hashKey: SipHash.Key, intakeLimits: StreamIntake.Limits, spoolLimits: Spool.Limits,
-        ledgered: Set<Int> = []
+        ledgered: Set<Int> = [], added: [String: Set<String>] = [:]
     ) {
-        intake = StreamIntake(projection: projection, hashKey: hashKey, limits: intakeLimits, ledgered: ledgered)
+        intake = StreamIntake(
+            projection: projection, hashKey: hashKey, limits: intakeLimits, ledgered: ledgered, added: added)
         spool = Spool(limits: spoolLimits)
         var runLimits = spoolLimits
         runLimits.memory = 0

@@ -19,6 +19,9 @@ struct PushRunner {
     let plan: PushPlan
     let reader: OperationReader
     private let presented: Cursor?
+    /// The client database that pushes and the schema version that its pushes have shown before; nil where the cursor
+    /// does not tell.
+    private(set) var pusher: (replica: ReplicaID, version: Int?)?
     private let digest: String
     private var receipt: Receipt?
     private var figures = SyncFigures()
@@ -67,9 +70,12 @@ struct PushRunner {
         var action = machine.begin()
         while true {
             switch action {
-            case .answer: return answer(newReceipt)
+            case .answer:
+                await noteVersion()
+                return answer(newReceipt)
             case .answerFromReceipt:
                 logger.info("a push came again and was answered as before")
+                await noteVersion()
                 return answer(receipt ?? newReceipt)
             case .refuse(let refusal, let applied): throw refused(refusal, applied: applied)
             case .fail(let failure, let applied):
@@ -95,6 +101,8 @@ struct PushRunner {
             guard presented != nil else { return .context(nil) }
             let context = try await store.pullContext(
                 principal: identity.principal, session: identity.session, presented: presented)
+            // A fork's replica is still to begin; the row's is another device.
+            if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
             figures.replica = context.row?.replica.description
             return .context(context.row)
         case .confirm(let cursor):

@@ -16,6 +16,7 @@ extension Configuration {
         var dialect = WireDialect()
         dialect.lastPulledAtNames = wire.lastPulledAt
         dialect.schemaVersionNames = wire.schemaVersion
+        if case .header(let name) = versionFrom { dialect.schemaVersionField = name }
         dialect.migrationNames = wire.migration
         dialect.changesNames = wire.changes
         dialect.bodyPath = wire.bodyPath

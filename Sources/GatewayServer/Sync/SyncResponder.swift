@@ -36,8 +36,11 @@ struct SyncResponder: Sendable {
         let body = try await collector.collect(
             announced: request.contentLength, coding: request.fields[.contentEncoding], lease: lease,
             next: request.body.nextBody)
-        let parsed = try RequestReader(dialect: service.dialect).read(
-            method: request.method.rawValue, route: route, query: String(request.query), body: body)
+        let dialect = service.dialect
+        let version = dialect.schemaVersionField.flatMap { HTTPField.Name($0) }
+        let parsed = try RequestReader(dialect: dialect).read(
+            method: request.method.rawValue, route: route, query: String(request.query), body: body,
+            versions: version.map { request.fields[values: $0] } ?? [])
         let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
         switch parsed {
         case .pull(let pull): return try await serve(pull, caller, request, stream)

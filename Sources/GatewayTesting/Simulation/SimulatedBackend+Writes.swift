@@ -139,11 +139,15 @@ extension SimulatedBackend {
     }
 
     /// One operation of a push; last write wins, and what cannot be is passed over in silence.
-    mutating func push(_ key: SimulatedKey, _ record: SimulatedRecord?) {
-        guard var record else { return remove(key) }
+    ///
+    /// Of the added column only what somebody has written counts: not all devices have it.
+    mutating func push(_ key: SimulatedKey, _ local: SimulatedDevice.Local) {
+        guard local.status != .deleted else { return remove(key) }
+        var record = local.record
+        if !local.isMarkChanged { record.mark = rows[key]?.record.mark ?? record.mark }
         let isRefused =
             switch key.table {
-            case .tasks: members[record.parent] == nil
+            case .tasks: members[record.parent] == nil || rows[SimulatedKey(.projects, record.parent)] == nil
             case .projects: members[key.id] == nil
             case .comments: !isVisible(SimulatedKey(.tasks, record.parent))
             case .folders: rows[key] == nil && rows[SimulatedKey(.folders, record.parent)] == nil && record.parent != ""

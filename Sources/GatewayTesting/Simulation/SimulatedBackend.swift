@@ -53,6 +53,9 @@ package struct SimulatedBackend {
     /// Everything that ever was there.
     private(set) var everSeen: Set<SimulatedKey> = []
     var late: [Late] = []
+    /// The request types that it does not take for now, and whether its refusal names them or those that it takes.
+    var retired: Set<String> = []
+    var namesRetired = true
     /// What an empty restored backend has lost for a while.
     var vanished: [SimulatedKey: Row]?
 
@@ -84,7 +87,8 @@ package struct SimulatedBackend {
 
     /// Everything that a client of this schema version should have.
     package func visible(to version: Int) -> [SimulatedKey: SimulatedRecord] {
-        rows.filter { (key, _) in isVisible(key) && (key.table != .notes || version >= 2) }.mapValues(\.record)
+        rows.filter { (key, _) in isVisible(key) && (key.table != .notes || version >= 2) }
+            .mapValues { $0.record.projected(to: version) }
     }
 
     func ids(_ table: SimulatedTable) -> [String] { rows.keys.filter { $0.table == table }.map(\.id).sorted() }
@@ -111,6 +115,27 @@ package struct SimulatedBackend {
             visibleSince[key] = before[key] ?? counter
             everSeen.insert(key)
         }
+    }
+}
+
+// Request types.
+extension SimulatedBackend {
+    /// The types of a request that the 400 names; nil where all of them are taken.
+    func refusal(of types: [String]) -> [String]? {
+        guard !retired.isDisjoint(with: types) else { return nil }
+        return types.filter { retired.contains($0) == namesRetired }
+    }
+
+    /// Gives request types up, or takes them again.
+    mutating func retire(_ choice: Int) {
+        guard retired.isEmpty else {
+            retired = []
+            return
+        }
+        let types = ["ProjectsV1", "ProjectsV1", "ProjectsV2", "NotesV1", "TasksV1", "CommentsV1", "PartnerFilesV1"]
+        retired = [types[choice % types.count]]
+        if choice % 4 == 3 { retired.insert(types[choice / 4 % types.count]) }
+        namesRetired = choice % 2 == 0
     }
 }
 

@@ -13,6 +13,20 @@ package struct SimulatedDevice {
         var record: SimulatedRecord
         /// Whether the value was edited here; remote values do not touch it then.
         var isValueChanged = false
+        /// The same of the column that version 2 has added.
+        var isMarkChanged = false
+    }
+
+    /// What the app tells of its schema when it pulls.
+    package enum Manners: String, CaseIterable, Hashable, Sendable {
+        /// Its version.
+        case version
+        /// Its version, and what it lacks by its own account.
+        case migration
+        /// Nothing, as two thirds of apps do: its pushes show what it has.
+        case nothing
+        /// Its version, but only from version 2 on.
+        case later
     }
 
     /// For traces.
@@ -20,7 +34,11 @@ package struct SimulatedDevice {
     /// The backend session that it is logged in to.
     package var session: Session
     /// Its schema version.
-    package var version: Int
+    package private(set) var version: Int
+    /// What it tells of that.
+    package let manners: Manners
+    /// LS, as the library keeps it.
+    private var lastSchema: Int?
     /// `lastPulledAt`.
     package private(set) var cursor: Cursor?
     private(set) var records: [SimulatedKey: Local] = [:]
@@ -32,21 +50,28 @@ package struct SimulatedDevice {
     /// and those whose hash the gateway cannot rely on.
     var mayGetAgain: [SimulatedKey: Int] = [:]
     var expected: [SimulatedKey: Int] = [:]
-    /// Records that came when their parent was not there.
+    /// Records that came with a value in a column that the app did not have.
+    private(set) var passedOver: Set<SimulatedKey> = []
+    /// Records that came when their parent was not there, or that were made here and have lost it before they came.
     private(set) var orphans: Set<SimulatedKey> = []
+    /// Records that were made here and have not come yet.
+    private var unechoed: Set<SimulatedKey> = []
     /// A copy of the database on another disk.
     private(set) var backup: Backup?
 
     struct Backup {
         var cursor: Cursor?
         var records: [SimulatedKey: Local]
+        var version: Int
+        var lastSchema: Int?
         var madeAt: Int64
     }
 
-    init(name: String, session: Session, version: Int) {
+    init(name: String, session: Session, version: Int, manners: Manners) {
         self.name = name
         self.session = session
         self.version = version
+        self.manners = manners
     }
 
     /// What a person sees on the screen.
@@ -54,17 +79,37 @@ package struct SimulatedDevice {
         records.filter { $0.value.status != .deleted }.mapValues(\.record)
     }
 
+    /// The same as far as a client of this version would have it.
+    func shown(to version: Int) -> [SimulatedKey: SimulatedRecord] {
+        shown.filter { $0.key.table != .notes || version >= 2 }.mapValues { $0.projected(to: version) }
+    }
+
+    /// Whether a record is one of ``orphans``, or hangs on one, or on one of `others`.
+    func isOrphaned(_ key: SimulatedKey, or others: Set<SimulatedKey>) -> Bool {
+        var next: SimulatedKey? = key
+        // Folders may lie in a circle for a while.
+        for _ in 0..<16 {
+            guard let key = next else { return false }
+            if orphans.contains(key) || others.contains(key) { return true }
+            next = key.table.parent.flatMap { table in records[key].map { SimulatedKey(table, $0.record.parent) } }
+        }
+        return false
+    }
+
     /// What waits to be pushed.
     var pending: [SimulatedKey: Local] { records.filter { $0.value.status != .synced } }
 
     /// A copy on another phone.
     func cloned(as name: String) -> Self {
-        var clone = Self(name: name, session: session, version: version)
+        var clone = Self(name: name, session: session, version: version, manners: manners)
+        clone.lastSchema = lastSchema
         clone.cursor = cursor
         clone.cursorBefore = cursorBefore
         clone.records = records
         clone.mayGetAgain = mayGetAgain
         clone.orphans = orphans
+        clone.unechoed = unechoed
+        clone.passedOver = passedOver
         return clone
     }
 
@@ -72,26 +117,71 @@ package struct SimulatedDevice {
         for key in records.keys { mayGetAgain[key, default: 0] += 1 }
     }
 
-    mutating func saveBackup(now: Int64) { backup = Backup(cursor: cursor, records: records, madeAt: now) }
+    mutating func saveBackup(now: Int64) {
+        backup = Backup(cursor: cursor, records: records, version: version, lastSchema: lastSchema, madeAt: now)
+    }
 
-    mutating func restoreBackup() {
+    /// Brings back a database, and the app of that time if `withApp`; else the app brings the schema up to its own,
+    /// where what it adds is at its default.
+    mutating func restoreBackup(withApp: Bool) {
         guard let backup else { return }
-        (cursor, records) = (backup.cursor, backup.records)
+        (cursor, records, lastSchema) = (backup.cursor, backup.records, backup.lastSchema)
+        if withApp { version = backup.version }
         cursorBefore = nil
     }
+}
+
+// Schema versions.
+extension SimulatedDevice {
+    /// `migrationsEnabledAtVersion`.
+    private static let migrationsEnabledAt = 1
+
+    /// The schema version that it tells.
+    package var told: Int? {
+        switch manners {
+        case .version, .migration: version
+        case .nothing: nil
+        case .later: version < 2 ? nil : version
+        }
+    }
+
+    /// The migration that it sends, by the library's rules.
+    var asked: Migration? {
+        let isBehind = lastSchema ?? Self.migrationsEnabledAt < version
+        return manners == .migration && cursor != nil && isBehind ? SimulatedSchema.migration : nil
+    }
+
+    /// Gets the app of version 2: what that adds is empty, or at its default.
+    mutating func update() { version = 2 }
 }
 
 // Local edits.
 extension SimulatedDevice {
     mutating func create(_ key: SimulatedKey, _ record: SimulatedRecord) {
         guard records[key] == nil else { return }
+        unechoed.insert(key)
         records[key] = Local(status: .created, record: record)
     }
 
     mutating func edit(_ key: SimulatedKey, value: Int) {
+        change(key) { local in
+            local.record.value = value
+            local.isValueChanged = true
+        }
+    }
+
+    /// Writes into the added column, where the app has it.
+    mutating func mark(_ key: SimulatedKey, _ mark: Int) {
+        guard version >= 2 else { return }
+        change(key) { local in
+            local.record.mark = mark
+            local.isMarkChanged = true
+        }
+    }
+
+    private mutating func change(_ key: SimulatedKey, _ change: (inout Local) -> Void) {
         guard var local = records[key], local.status != .deleted else { return }
-        local.record.value = value
-        local.isValueChanged = true
+        change(&local)
         if local.status == .synced { local.status = .updated }
         records[key] = local
     }
@@ -102,13 +192,21 @@ extension SimulatedDevice {
 // What the library does with answers.
 extension SimulatedDevice {
     /// Applies an answer in one local transaction.
+    ///
+    /// Tables and columns that it does not have it passes over.
     mutating func apply(_ answer: SimulatedAnswer) {
+        if cursor == nil || asked != nil { lastSchema = version }
         for (key, record) in answer.created { upsert(key, record, revives: true) }
         for (key, record) in answer.updated { upsert(key, record, revives: false) }
         for key in answer.deleted { records[key] = nil }
+        for key in unechoed {
+            guard let parent = key.table.parent, let id = records[key]?.record.parent else { continue }
+            if answer.deleted.contains(SimulatedKey(parent, id)) { orphans.insert(key) }
+        }
         for (key, record) in answer.created.merging(answer.updated, uniquingKeysWith: { $1 }) {
-            let parent: SimulatedTable? = key.table == .comments ? .tasks : key.table == .folders ? .folders : nil
-            guard let parent, !record.parent.isEmpty, records[SimulatedKey(parent, record.parent)] == nil else {
+            guard let parent = key.table.parent, !record.parent.isEmpty,
+                records[SimulatedKey(parent, record.parent)] == nil
+            else {
                 continue
             }
             orphans.insert(key)
@@ -119,6 +217,9 @@ extension SimulatedDevice {
 
     private mutating func upsert(_ key: SimulatedKey, _ record: SimulatedRecord, revives: Bool) {
         if key.table == .notes, version < 2 { return }
+        unechoed.remove(key)
+        if version < 2, record.mark != 0 { passedOver.insert(key) }
+        let record = record.projected(to: version)
         guard var local = records[key], !(local.status == .deleted && revives) else {
             records[key] = Local(status: .synced, record: record)
             return
@@ -126,6 +227,7 @@ extension SimulatedDevice {
         guard local.status != .deleted else { return }
         local.record.parent = record.parent
         if !local.isValueChanged { local.record.value = record.value }
+        if !local.isMarkChanged { local.record.mark = record.mark }
         records[key] = local
     }
 

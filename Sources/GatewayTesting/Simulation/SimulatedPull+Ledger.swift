@@ -61,7 +61,7 @@ extension SimulatedPull {
         settledPlan = plan
         let layers = simulation.state.layers
         var input = SettlementInput(
-            plan: plan, schema: SimulatedSchema.schema, schemaVersion: query.schemaVersion ?? 1,
+            plan: plan, schema: SimulatedSchema.schema, schemaVersion: query.effectiveVersion,
             order: SimulatedSchema.order, types: hasLedger ? query.ledgered : [:], source: layers,
             key: SimulatedSchema.key)
         input.signs = spool.signs

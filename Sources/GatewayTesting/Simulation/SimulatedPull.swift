@@ -41,7 +41,7 @@ package final class SimulatedPull {
     private(set) var lookedAt = 0
     private var wakesAt: Int64 = 0
     private var stream: SimulatedStream?
-    var spool = SimulatedSpool()
+    var spool: SimulatedSpool
     private var received = CheckpointVector()
     private var carriedData = false
     private var committed: CursorRow?
@@ -55,7 +55,7 @@ package final class SimulatedPull {
     var fold: Fold?
     var sweepBegan: UInt64?
     /// What had come by then, to go back to where the comparison fails.
-    private var beforeSweep = SimulatedSpool()
+    private var beforeSweep: SimulatedSpool
     /// Whether the last request ended without its complete line.
     private var hasBroken = false
     var settlement: Settlement?
@@ -71,9 +71,14 @@ package final class SimulatedPull {
         self.kept = kept
         self.simulation = simulation
         began = simulation.backend.counter
+        spool = SimulatedSpool(version: query.effectiveVersion)
+        beforeSweep = spool
         machine = PullMachine(query: query, settings: simulation.settings)
         action = machine.begin()
     }
+
+    /// What the client has only just got.
+    var change: SchemaChange? { machine.negotiation.change }
 
     /// Which other pulls must not run at the same time.
     var lockName: String {
@@ -107,7 +112,7 @@ package final class SimulatedPull {
     /// Calls to the backend and transactions can be lost; a stream is cut instead.
     private var isFallible: Bool {
         switch action {
-        case .loadContext, .beginSweep, .dropSweep, .stream, .sleep, .readClock, .answer, .fail: false
+        case .loadContext, .beginSweep, .dropSweep, .stream, .sleep, .readClock, .answer, .fail, .refuse: false
         default: true
         }
     }
@@ -169,6 +174,7 @@ package final class SimulatedPull {
         case .fail(let failure):
             if committed != nil { simulation.complain("a failed pull has made a cursor") }
             fail(failure.rawValue)
+        case .refuse(let refusal): fail(refusal.code)
         }
         return .done
     }
@@ -184,11 +190,12 @@ package final class SimulatedPull {
     private func pump(_ types: [String], _ from: CheckpointVector, _ afresh: Bool) -> PullEvent? {
         guard var open = stream else {
             if afresh {
-                spool = SimulatedSpool()
+                spool = SimulatedSpool(version: query.effectiveVersion, added: change?.columns ?? [:])
                 sweepBegan = nil
                 hasBroken = false
             }
             spool.beginRequest(isResumed: hasBroken)
+            if let named = simulation.backend.refusal(of: types) { return typesRefused(named) }
             received = CheckpointVector()
             carriedData = false
             lookedAt = simulation.backend.counter
@@ -225,6 +232,16 @@ package final class SimulatedPull {
         }
     }
 
+    private func typesRefused(_ named: [String]) -> PullEvent? {
+        simulation.note(self, "refused, \(named) named")
+        guard machine.isComparing else {
+            simulation.count("types refused")
+            return .typesRefused(named: named)
+        }
+        dropSweep()
+        return nil
+    }
+
     private func streamEnded(_ end: StreamReport.End) -> PullEvent {
         stream = nil
         hasBroken = end == .broken
@@ -248,6 +265,14 @@ package final class SimulatedPull {
         return .done
     }
 
+    private func countMigration() {
+        let isKept = plan?.content == .kept ? ", repeated" : ""
+        let way = query.asked != nil ? "asked" : query.schemaVersion != nil ? "told" : "inferred"
+        simulation.count("migration \(way)\(isKept)")
+        if context.row?.schemaVersion == nil { simulation.count("migration without LS") }
+        if plan?.restart != nil { simulation.count("migration in a restart") }
+    }
+
     private var ledgerCommit: SimulatedState.Ledger {
         guard simulation.settings.sweeps != nil else { return .none }
         if let settlement { return .chunks(chunks, settlement.counts) }
@@ -260,13 +285,14 @@ package final class SimulatedPull {
         simulation.count("content \(plan.content)")
         simulation.count("delivery \(plan.delivery)")
         if let restart = plan.restart { simulation.count("restart \(restart)") }
+        if change != nil { countMigration() }
         let timestamp = plan.cursor.rawValue
         let answer: SimulatedAnswer
         switch plan.content {
         case .nothing: answer = SimulatedAnswer(timestamp: timestamp, arrays: [:])
         case .streamed:
             answer = SimulatedAnswer(timestamp: timestamp, arrays: arrays)
-            if plan.restart == nil { simulation.keep(arrays, of: self, plan) }
+            if plan.restart == nil, machine.refusedTypes.isEmpty { simulation.keep(arrays, of: self, plan) }
         case .kept:
             answer = SimulatedAnswer(timestamp: timestamp, arrays: kept?.arrays ?? [:])
             began = kept?.began ?? began

@@ -61,7 +61,7 @@ package final class SimulatedPush {
 
     private func perform() -> PushEvent? {
         switch action {
-        case .loadContext: return .context(presented.flatMap { simulation.state.rows[$0.rawValue] })
+        case .loadContext: return loadContext()
         case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
         case .findReceipt: return .receipt(simulation.state.receipts.contains(digest))
         case .saveReceipt: simulation.state.receipts.insert(digest)
@@ -74,6 +74,23 @@ package final class SimulatedPush {
         case .refuse, .fail: return end(isDone: false)
         }
         return .done
+    }
+
+    private func loadContext() -> PushEvent {
+        if let presented { simulation.state.learn(named, from: presented) }
+        return .context(presented.flatMap { simulation.state.rows[$0.rawValue] })
+    }
+
+    /// The least schema version that has all tables and columns which the push names.
+    ///
+    /// The library names every table that the app has, and of each record all columns; some apps leave empty tables
+    /// out.
+    private var named: Int {
+        let version = simulation.devices[device].version
+        let isNamed = sent.contains { key, local in
+            key.table == .notes || key.table == .tasks && local.status != .deleted
+        }
+        return isNamed || simulation.setup.namesAllTables ? version : 1
     }
 
     private var digest: String {
@@ -91,7 +108,7 @@ package final class SimulatedPush {
 
     private func apply(_ operation: Int) {
         let (key, local) = sent[operation]
-        simulation.backend.push(key, local.status == .deleted ? nil : local.record)
+        simulation.backend.push(key, local)
     }
 
     private func sendAll() -> PushEvent {

@@ -19,6 +19,16 @@ package enum SimulatedTable: Int, CaseIterable, Hashable, Sendable {
     /// Only clients of schema version 2 have it.
     case notes
 
+    /// Whose records take its own along.
+    var parent: SimulatedTable? {
+        switch self {
+        case .tasks: .projects
+        case .comments: .tasks
+        case .folders: .folders
+        case .projects, .files, .notes: nil
+        }
+    }
+
     /// The table's name in the configuration.
     package var name: String { "\(self)" }
 }
@@ -49,9 +59,13 @@ package struct SimulatedRecord: Hashable, Sendable, CustomStringConvertible {
     package var value: Int
     /// The project of a task, the task of a comment, the owner of a file; empty elsewhere.
     package var parent = ""
+    /// What schema version 2 has added to tasks; 0 is its default.
+    package var mark = 0
 
-    /// The value and the parent, for traces.
-    package var description: String { parent.isEmpty ? "\(value)" : "\(value)@\(parent)" }
+    /// All values, for traces.
+    package var description: String {
+        (parent.isEmpty ? "\(value)" : "\(value)@\(parent)") + (mark == 0 ? "" : "+\(mark)")
+    }
 }
 
 /// What the gateway is configured with.
@@ -60,6 +74,13 @@ enum SimulatedSchema {
     static let order = TableOrder(schema.tables)
     static let shapes = schema.tables.map { (name: $0.name, shape: LedgerShape(table: $0)) }
     static let key = SipHash.Key(1, 2)
+
+    /// What version 2 has brought to tasks; it has brought a table as well.
+    static let addedColumn = "mark"
+    /// What the app itself knows of that.
+    static let migration = Migration(
+        from: 1, tables: [SimulatedTable.notes.name],
+        columns: [.init(table: SimulatedTable.tasks.name, columns: [addedColumn])])
 
     static let complete = "SyncCompleteV1"
     static let resetToken = "SyncResetV1|reset"
@@ -89,8 +110,14 @@ enum SimulatedSchema {
     private static let projects = table(
         .projects, feeds: [[.init(requestType: "ProjectsV1"), .init(requestType: "ProjectsV2", since: 2)]],
         upserts: ["ProjectV1", "ProjectV2"])
-    private static let tasks = table(
-        .tasks, feeds: [[.init(requestType: "TasksV1")]], upserts: ["TaskV1", "TaskBackfillV1"], parent: "projects")
+    private static let tasks: Table = {
+        var tasks = table(
+            .tasks, feeds: [[.init(requestType: "TasksV1")]], upserts: ["TaskV1", "TaskBackfillV1"], parent: "projects")
+        var mark = Column(name: addedColumn, type: .number)
+        mark.since = 2
+        tasks.columns.append(mark)
+        return tasks
+    }()
     private static let comments = table(
         .comments, feeds: [[.init(requestType: "CommentsV1")]], upserts: ["CommentV1", "CommentBackfillV1"],
         parent: "tasks")
@@ -130,9 +157,18 @@ extension SimulatedKey {
 }
 
 extension SimulatedRecord {
-    /// A hash of the typed values.
-    var content: UInt64 {
-        Array("\(value)|\(parent)".utf8).withUnsafeBytes { SipHash.hash64($0, key: SimulatedSchema.key) }
+    /// What a client of this version has of it.
+    func projected(to version: Int) -> Self {
+        var record = self
+        if version < 2 { record.mark = 0 }
+        return record
+    }
+
+    /// A hash of the typed values that a client of this version has; defaults are left out.
+    func content(at version: Int) -> UInt64 {
+        let mark = projected(to: version).mark
+        let text = "\(value)|\(parent)" + (mark == 0 ? "" : "|\(mark)")
+        return Array(text.utf8).withUnsafeBytes { SipHash.hash64($0, key: SimulatedSchema.key) }
     }
 
     /// The digests of the table's links.

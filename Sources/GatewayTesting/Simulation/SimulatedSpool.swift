@@ -12,6 +12,9 @@ struct SimulatedArray: Hashable {
 
 /// What one pull has streamed so far, spooled and compacted by the engine's own code, with very short runs.
 struct SimulatedSpool {
+    /// Whose columns go out, and whether the client has only just got the added one.
+    private let version: Int
+    private let watchesMark: Bool
     private var compactor = Compactor(runLength: 5)
     private var writers: [SegmentKey: SegmentWriter] = [:]
     private(set) var bytes: [UInt8] = []
@@ -20,6 +23,11 @@ struct SimulatedSpool {
     private(set) var lines: UInt64 = 0
     /// What they said beside their records.
     private(set) var signs = StreamSigns()
+
+    init(version: Int, added: [String: Set<String>] = [:]) {
+        self.version = version
+        watchesMark = added[SimulatedTable.tasks.name]?.contains(SimulatedSchema.addedColumn) ?? false
+    }
 
     mutating func beginRequest(isResumed: Bool) { signs.beginRequest(after: lines, isResumed: isResumed) }
 
@@ -42,16 +50,20 @@ struct SimulatedSpool {
     }
 
     private mutating func add(_ key: SimulatedKey, _ type: String, _ record: SimulatedRecord?) {
-        let text = record.map { "\"\(key.id)|\($0.value)|\($0.parent)\"" } ?? "\"\(key.id)\""
+        let record = record?.projected(to: version)
+        let mark = record.map { key.table == .tasks && version >= 2 ? "|\($0.mark)" : "" } ?? ""
+        let text = record.map { "\"\(key.id)|\($0.value)|\($0.parent)\(mark)\"" } ?? "\"\(key.id)\""
         let segment = SegmentKey(table: key.table.rawValue, part: record == nil ? .deletions : .records)
         let number = Array(text.utf8).withUnsafeBytes { writers[segment, default: SegmentWriter()].append($0) }
         if lines.isMultiple(of: 3) { store(segment) }
         while let piece = compactor.nextRunPiece() { runs += piece }
-        let entry = CompactionEntry(
-            idHigh: key.hash.high, idLow: key.hash.low, sequence: lines, content: record?.content ?? 0, line: number,
+        var entry = CompactionEntry(
+            idHigh: key.hash.high, idLow: key.hash.low, sequence: lines, content: record?.content(at: version) ?? 0,
+            line: number,
             table: UInt16(SimulatedSchema.order.rank[key.table.rawValue]),
             source: UInt8(SimulatedSchema.schema.tables[key.table.rawValue].source(of: type)),
             operation: record == nil ? .delete : .upsert)
+        entry.bringsAddedColumns = watchesMark && record?.mark ?? 0 != 0
         Array(key.id.utf8).withUnsafeBytes { id in
             compactor.add(entry, id: id, links: record?.links(in: key.table) ?? [])
         }
@@ -139,7 +151,8 @@ struct SimulatedAnswer {
                     deleted.insert(key)
                     continue
                 }
-                let record = SimulatedRecord(value: Int(parts[1]) ?? -1, parent: parts[2])
+                var record = SimulatedRecord(value: Int(parts[1]) ?? -1, parent: parts[2])
+                if parts.count > 3 { record.mark = Int(parts[3]) ?? -1 }
                 if array.array == .created { created[key] = record } else { updated[key] = record }
             }
         }

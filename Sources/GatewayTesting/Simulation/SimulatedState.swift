@@ -22,6 +22,8 @@ package struct SimulatedState {
         var version = 0
         /// As pulls read it; a fold goes on under the next odd one.
         var readableVersion: Int { version << 1 }
+        /// The least schema version that has all that pushes have named.
+        var pushedVersion: Int?
         /// The newest layer when the fold under way began: its undos come behind those of an interrupted one.
         var foldAfter = LayerID(rawValue: 0)
         var acceptedAt: Int64 = 0
@@ -78,6 +80,7 @@ package struct SimulatedState {
         context.row = row
         context.isNewestOfReplica = !rows.values.contains { $0.replica == row.replica && $0.cursor > row.cursor }
         context.isFork = replica.tip.map { $0 != row.cursor && $0 != row.parent } ?? false
+        context.pushedVersion = replica.pushedVersion
         let outline = outline(of: row.replica, at: row.cursor)
         context.ledger = PullContext.Ledger(outline, maximumUndos: Simulation.maximumUndos)
         guard replica.base != nil else { return context }
@@ -131,6 +134,13 @@ package struct SimulatedState {
         rows[row.cursor.rawValue] = row
         newest = row.cursor
         receipts = []
+    }
+
+    /// Takes over which schema version a push with this cursor shows; it only rises.
+    mutating func learn(_ version: Int, from cursor: Cursor) {
+        guard let replica = rows[cursor.rawValue]?.replica else { return }
+        let known = replicas[replica]?.pushedVersion ?? 0
+        replicas[replica]?.pushedVersion = max(version, known)
     }
 
     /// Transactions 6 and 8.

@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One answer of the simulated backend's stream, made query by query: whatever is written between two of them is seen by
-/// the later one only.
+/// One answer of the simulated backend's stream, made query by query: whatever is written between two of them is seen
+/// by the later one only.
 struct SimulatedStream {
     /// What a line says.
     enum Content {

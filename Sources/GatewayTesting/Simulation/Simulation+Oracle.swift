@@ -44,8 +44,11 @@ extension Simulation {
         let device = devices[pull.device]
         // Of a type that was never compared no hash is relied on either, and it is streamed as a whole soon.
         let untracked = pull.settledPlan?.untracked ?? []
-        for (key, record) in answer.updated.sorted(by: { $0.key < $1.key }) where !adrift.contains(key) {
+        for (key, record) in answer.updated.sorted(by: { $0.key < $1.key })
+        where !adrift.contains(key) && !isFetched(key, record, for: pull.change) {
             guard let local = device.records[key], local.status == .synced, local.record == record else { continue }
+            // Nobody knows what the app has thrown away.
+            if device.passedOver.contains(key) { continue }
             let feeds = SimulatedSchema.schema.tables[key.table.rawValue].feeds.flatMap(\.versions)
             if feeds.contains(where: { untracked.contains($0.requestType) }) { continue }
             let count = devices[pull.device].mayGetAgain[key, default: 0]
@@ -53,6 +56,12 @@ extension Simulation {
             // One that a pull saw whose stream had begun before the push may come twice.
             if pull.plan?.content != .kept { devices[pull.device].mayGetAgain[key] = count - 1 }
         }
+    }
+
+    /// Whether a record comes because the client has only just got its table, or a column that is not at its default.
+    private func isFetched(_ key: SimulatedKey, _ record: SimulatedRecord, for change: SchemaChange?) -> Bool {
+        guard let change else { return false }
+        return change.tables.contains(key.table.name) || change.columns[key.table.name] != nil && record.mark != 0
     }
 
     /// An echo may come once for each push; one that came between its two notes comes again.
@@ -105,8 +114,14 @@ extension Simulation {
         while !latePushes.isEmpty || !backend.late.isEmpty { arriveLate() }
         if let rows = backend.vanished { backend.restore(rows) }
         backend.repairAll()
+        backend.retired = []
         busySweeps = 0
         acceptAll()
+        let isUntold = devices.contains { hasToShow($0) }
+        if isUntold, let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
+        for index in devices.indices where hasToShow(devices[index]) {
+            devices[index].create(fresh(.notes), SimulatedRecord(value: 1))
+        }
         if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
         if let difference = difference() { return difference }
         guard setup.hasLedger else { return nil }
@@ -120,6 +135,12 @@ extension Simulation {
         if let difference = difference(isSwept: true) { return difference }
         return try await ledgerDifference()
     }
+
+    /// Whether nobody knows the device's version until it has pushed something that only version 2 has.
+    private func hasToShow(_ device: SimulatedDevice) -> Bool { device.told == nil && device.version >= 2 }
+
+    /// Whether nobody can ever know that the device has what version 2 has added: its pushes say not whose they are.
+    func isMute(_ device: SimulatedDevice) -> Bool { hasToShow(device) && setup.pushTime == .none }
 
     private func acceptAll() {
         for replica in state.replicas.keys { state.replicas[replica]?.acceptedAt = now }
@@ -145,17 +166,20 @@ extension Simulation {
     /// Documented limits, with a ledger:
     /// - until the resweep (`isSwept`): late commits, which streams have passed; lost tombstones, and what went with
     ///   them; rows that moved between parents one of which went out of sight afterwards, for which the protocol has no
-    ///   line; ids that were used again while their deletion was out of sight; records that came when their own parent had not come yet, and whose grandparent went out of sight then
-    ///   (`orphans`); pushes that the backend refused in silence; records of a type whose comparison is under way, because
-    ///   deletions were too many or a line could not be read;
+    ///   line; ids that were used again while their deletion was out of sight; records that came when their own parent
+    ///   had not come or could not be read, and whose grandparent went out of sight then (`orphans`); pushes that the
+    ///   backend refused in silence; records of a type whose comparison is under way, because deletions were too many,
+    ///   a line could not be read, or the backend did not take the type for a while;
     /// - for ever: records that came and went while a state was in use that was lost afterwards: no entry is left of
     ///   them (finding 11).
     ///
-    /// Without a ledger what the stream does not name stays on devices (`forgotten`).
+    /// Without a ledger what the stream does not name stays on devices (`forgotten`). What version 2 has added is not
+    /// looked at on devices that never tell of it.
     package func difference(isSwept: Bool = false) -> String? {
         for device in devices {
-            let shown = device.shown
-            let wanted = backend.visible(to: device.version)
+            let version = isMute(device) ? 1 : device.version
+            let shown = device.shown(to: version)
+            let wanted = backend.visible(to: version)
             for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
                 if !isSwept, backend.untold.contains(key) { continue }
                 if wanted[key] == nil, isExcused(key, device, isSwept: isSwept) { continue }
@@ -170,7 +194,7 @@ extension Simulation {
     }
 
     private func isExcused(_ key: SimulatedKey, _ device: SimulatedDevice, isSwept: Bool) -> Bool {
-        if adrift.contains(key) || device.orphans.contains(key) && !isSwept { return true }
+        if adrift.contains(key) || !isSwept && device.isOrphaned(key, or: adrift) { return true }
         guard setup.hasLedger else { return backend.forgotten.contains(key) }
         guard !isSwept else { return false }
         if backend.isCascadeLost { return true }
@@ -194,6 +218,10 @@ extension Simulation {
                 }
                 let noted = state.notes.values.filter { $0.sequence > row.noted && $0.table == table }.map(\.id)
                 let shown = Set(device.shown.keys.filter { $0.table.rawValue == place }.map(\.id))
+                // What the app does not have it passes over.
+                if table == SimulatedTable.notes.name, device.told == nil, device.version < 2 || isMute(device) {
+                    continue
+                }
                 let odd = held.symmetricDifference(shown).subtracting(adrift.map(\.id)).subtracting(noted)
                 if !odd.isEmpty { return "the ledger of \(device.name) is wrong about \(table) \(odd.sorted())" }
                 let counted = state.layers.count(

@@ -62,7 +62,7 @@ extension Simulation {
     private func performRare(_ op: SimulationOp) {
         switch op {
         case .backup(let device): devices[device % devices.count].saveBackup(now: now)
-        case .restore(let device): restore(device % devices.count)
+        case .restore(let device, let withApp): restore(device % devices.count, withApp: withApp)
         case .clone(let device):
             // Before its first sync an app has nothing that is worth a copy.
             guard devices.count < 4, !devices[device % devices.count].isSyncing,
@@ -79,7 +79,7 @@ extension Simulation {
         case .updateApp(let device):
             let index = device % devices.count
             guard !devices[index].isSyncing else { return }
-            devices[index].version = 2
+            devices[index].update()
             note("\(devices[index].name) gets the app's new version")
         default: break
         }
@@ -102,10 +102,10 @@ extension Simulation {
         note("operator: \(op)")
     }
 
-    private func restore(_ index: Int) {
+    private func restore(_ index: Int, withApp: Bool) {
         guard !devices[index].isSyncing, let backup = devices[index].backup else { return }
-        devices[index].restoreBackup()
-        note("\(devices[index].name) is restored")
+        devices[index].restoreBackup(withApp: withApp)
+        note("\(devices[index].name) of version \(devices[index].version) is restored")
         for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
         // Tombs of that time may be gone already.
         if now - backup.madeAt >= Self.maxOffline { adrift.formUnion(devices[index].records.keys) }
@@ -133,6 +133,10 @@ extension Simulation {
             let keys = backend.rows.keys.sorted()
             if !keys.isEmpty { backend.damage(keys[choice % keys.count], value) }
         case .repair: backend.repairAll()
+        case .retire:
+            backend.retire(choice)
+            // Without a ledger an old deletion of one source takes away what has come by the other.
+            if !setup.hasLedger { backend.retired.remove("PartnerFilesV1") }
         }
     }
 }
@@ -144,7 +148,7 @@ extension Simulation {
         return ids.isEmpty ? nil : SimulatedKey(table, ids[choice % ids.count])
     }
 
-    private func fresh(_ table: SimulatedTable) -> SimulatedKey {
+    func fresh(_ table: SimulatedTable) -> SimulatedKey {
         recordCount += 1
         return SimulatedKey(table, "b\(recordCount)")
     }
@@ -159,9 +163,12 @@ extension Simulation {
         case .grant: if let key = pick(.projects, choice) { backend.grant(key.id) }
         case .newTask:
             guard !projects.isEmpty else { return }
-            backend.put(fresh(.tasks), SimulatedRecord(value: value, parent: projects[choice % projects.count]))
+            var record = SimulatedRecord(value: value, parent: projects[choice % projects.count])
+            if value % 3 == 0 { record.mark = value }
+            backend.put(fresh(.tasks), record)
         case .editTask: edit(pick(.tasks, choice), value)
         case .touchTask: edit(pick(.tasks, choice), nil)
+        case .markTask: if let key = pick(.tasks, choice) { mark(key, value) }
         case .moveTask:
             guard let key = pick(.tasks, choice), !projects.isEmpty, var record = backend.rows[key]?.record
             else { return }
@@ -206,6 +213,7 @@ extension Simulation {
         case .purgeFiles: if setup.hasFiles { backend.purge(owner: "o\(choice % 2)") }
         case .deleteFile: if let file { backend.remove(file) }
         case .newNote: backend.put(fresh(.notes), SimulatedRecord(value: value))
+        case .editNote: edit(pick(.notes, choice), value)
         case .deleteNote: if let key = pick(.notes, choice) { backend.remove(key) }
         default: break
         }
@@ -215,6 +223,13 @@ extension Simulation {
         guard let key, var record = backend.rows[key]?.record else { return }
         if key.table == .projects, backend.members[key.id] == nil { return }
         if let value { record.value = value }
+        backend.put(key, record)
+    }
+
+    private func mark(_ key: SimulatedKey, _ value: Int) {
+        guard var record = backend.rows[key]?.record else { return }
+        // Sometimes back to the default.
+        record.mark = value % 4 == 0 ? 0 : value
         backend.put(key, record)
     }
 
@@ -245,10 +260,13 @@ extension Simulation {
         case .comment: if let task = pick(.tasks) { create(.comments, in: task.id) }
         case .folder: create(.folders, in: pick(.folders)?.id ?? "")
         case .edit: if let task = pick(.tasks) { devices[index].edit(task, value: value) }
+        case .mark: if let task = pick(.tasks) { devices[index].mark(task, value) }
+        case .note: if devices[index].version >= 2 { create(.notes, in: "") }
+        case .editNote: if let note = pick(.notes) { devices[index].edit(note, value: value) }
         case .editProject: if let project = pick(.projects) { devices[index].edit(project, value: value) }
         case .editFile: if let file = pick(.files) { devices[index].edit(file, value: value) }
         case .delete:
-            let keys = shown.filter { $0.table != .projects && $0.table != .notes }
+            let keys = shown.filter { $0.table != .projects }
             if !keys.isEmpty { devices[index].delete(keys[choice % keys.count]) }
         }
     }

@@ -5,9 +5,11 @@ import SyncModel
 
 // What a directed schedule does at the backend and at the state.
 extension Simulation {
-    /// Writes a task.
-    package func putTask(_ id: String, _ value: Int, in project: String = "p0") {
-        backend.put(SimulatedKey(.tasks, id), SimulatedRecord(value: value, parent: project))
+    /// Writes a task; what version 2 has added to it stays as it is, where nothing else is said.
+    package func putTask(_ id: String, _ value: Int, in project: String = "p0", mark: Int? = nil) {
+        let key = SimulatedKey(.tasks, id)
+        let mark = mark ?? backend.rows[key]?.record.mark ?? 0
+        backend.put(key, SimulatedRecord(value: value, parent: project, mark: mark))
     }
 
     /// Writes a record of any table.
@@ -20,6 +22,13 @@ extension Simulation {
 
     /// Deletes a record, with a tombstone.
     package func remove(_ table: SimulatedTable, _ id: String) { backend.remove(SimulatedKey(table, id)) }
+
+    /// Has the backend refuse requests for these types, and no others; the refusal names them, or else those that it
+    /// takes.
+    package func retire(_ types: Set<String>, namingThem: Bool = true) {
+        backend.retired = types
+        backend.namesRetired = namingThem
+    }
 
     /// Takes the project out of sight, with everything in it.
     package func revoke(_ project: String) { backend.revoke(project) }
@@ -35,6 +44,9 @@ extension Simulation {
     /// The value of a task on a device, nil where it is not there.
     package func task(_ id: String, on device: Int) -> Int? { value(.tasks, id, on: device) }
 
+    /// What a device has in the column that version 2 has added to tasks, nil where the task is not there.
+    package func mark(_ id: String, on device: Int) -> Int? { devices[device].shown[SimulatedKey(.tasks, id)]?.mark }
+
     /// The value of a record on a device, nil where it is not there.
     package func value(_ table: SimulatedTable, _ id: String, on device: Int) -> Int? {
         devices[device].shown[SimulatedKey(table, id)]?.value
@@ -48,6 +60,11 @@ extension Simulation {
         } else {
             devices[device].edit(key, value: value)
         }
+    }
+
+    /// A person writes into the column that version 2 has added to tasks.
+    package func writeMark(_ id: String, _ mark: Int, on device: Int) {
+        devices[device].mark(SimulatedKey(.tasks, id), mark)
     }
 
     /// A person deletes a record on a device.
@@ -66,7 +83,7 @@ extension Simulation {
         guard !latePushes.isEmpty else { return }
         let (key, local) = latePushes.removeFirst()
         note("a late push arrives: \(key)")
-        backend.push(key, local.status == .deleted ? nil : local.record)
+        backend.push(key, local)
     }
 }
 

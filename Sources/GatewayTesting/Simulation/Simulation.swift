@@ -44,6 +44,10 @@ package final class Simulation {
         package var pushStyle = PushMachine.Style.stream
         /// Which time a push carries.
         package var pushTime = PushTime.now
+        /// What the devices tell of their schema version, by turns.
+        package var manners = [SimulatedDevice.Manners.version]
+        /// Whether pushes name tables without changes too, as the library does.
+        package var namesAllTables = true
 
         /// Two devices on one session, with a ledger.
         package init() {}
@@ -110,6 +114,7 @@ package final class Simulation {
     var busySweeps = 0
     /// Which configuration of the tables the gateway runs with.
     var mapping = 0
+    private var queries: [Int: PullQuery] = [:]
     private var pullCount = 0
     var recordCount = 0
 
@@ -132,7 +137,8 @@ package final class Simulation {
         }
         for index in 0..<setup.devices {
             let session = Session(rawValue: setup.hasOwnSessions ? "s\(index)" : "s")
-            devices.append(SimulatedDevice(name: "d\(index)", session: session, version: 1))
+            let manners = setup.manners[index % setup.manners.count]
+            devices.append(SimulatedDevice(name: "d\(index)", session: session, version: 1, manners: manners))
         }
     }
 
@@ -168,19 +174,34 @@ extension Simulation {
         let device = devices[index]
         devices[index].isSyncing = true
         pullCount += 1
+        let version = device.told ?? SimulatedSchema.schema.version
         // First pulls are offered one as well: it is the engine that must not take it (finding 8).
         let spool = kept[device.cursor?.rawValue ?? 0]
-            .flatMap { $0.version == device.version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
-        let digests = Dictionary(uniqueKeysWithValues: SimulatedTable.allCases.map { ($0.name, "\($0) \(mapping)") })
-        let query = PullQuery(
-            principal: Principal(rawValue: "somebody"), session: device.session, presented: device.cursor,
-            schemaVersion: device.version, schema: SimulatedSchema.schema, effectiveVersion: device.version,
-            mappingDigest: "mapping \(mapping)", tableDigests: digests,
-            newReplica: ReplicaID(rawValue: Int64(pullCount)), kept: spool?.kept)
+            .flatMap { $0.version == version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
+        var query = query(at: version)
+        query.session = device.session
+        query.presented = device.cursor
+        query.isFirst = device.cursor == nil
+        query.schemaVersion = device.told
+        query.asked = device.asked
+        query.newReplica = ReplicaID(rawValue: Int64(pullCount))
+        query.kept = device.cursor.flatMap { _ in spool?.kept }
         let pull = SimulatedPull(number: pullCount, device: index, query: query, kept: spool, simulation: self)
         pulls.append(pull)
         note("\(device.name) pulls with \(device.cursor.map(\.description) ?? "nothing") on \(device.session)")
         return pull
+    }
+
+    /// A query of this version; all pulls of one version and one configuration have most of it in common.
+    private func query(at version: Int) -> PullQuery {
+        if let query = queries[version], query.mappingDigest == "mapping \(mapping)" { return query }
+        let digests = Dictionary(uniqueKeysWithValues: SimulatedTable.allCases.map { ($0.name, "\($0) \(mapping)") })
+        let query = PullQuery(
+            principal: Principal(rawValue: "somebody"), session: Session(rawValue: "s"), presented: nil,
+            schemaVersion: nil, schema: SimulatedSchema.schema, effectiveVersion: version,
+            mappingDigest: "mapping \(mapping)", tableDigests: digests, newReplica: ReplicaID(rawValue: 0))
+        queries[version] = query
+        return query
     }
 
     /// Runs a pull until the next action is one that the test waits for, or to its end.
@@ -242,8 +263,8 @@ extension Simulation {
         guard setup.keepsSpools, let row = plan.row, let presented = pull.query.presented, row.parent == presented
         else { return }
         kept[presented.rawValue] = Kept(
-            kept: PullQuery.Kept(row: row, delivery: plan.delivery), arrays: arrays,
-            version: pull.query.schemaVersion ?? 0, madeAt: now, began: pull.began, lookedAt: pull.lookedAt)
+            kept: PullQuery.Kept(row: row, delivery: plan.delivery, change: pull.change), arrays: arrays,
+            version: pull.query.effectiveVersion, madeAt: now, began: pull.began, lookedAt: pull.lookedAt)
     }
 
     func ended(_ pull: SimulatedPull) {

@@ -51,6 +51,8 @@ package struct SimulationCampaign: Sendable {
         let setup = Self.setup(&random)
         var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
         if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
+        if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
+        if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
         let first = Simulation(setup)
         guard try await Self.play(first, ops) != nil else { return first.counts }
         let shrunk = try await shrink(setup, ops)
@@ -110,6 +112,10 @@ extension SimulationCampaign {
         setup.hasLedger = Int.random(in: 0..<8, using: &random) > 0
         setup.pushStyle = Int.random(in: 0..<3, using: &random) == 0 ? .calls : .stream
         setup.pushTime = [.now, .now, .none, .before].randomElement(using: &random) ?? .now
+        setup.manners = (0..<setup.devices).map { _ in
+            SimulatedDevice.Manners.allCases.randomElement(using: &random) ?? .version
+        }
+        setup.namesAllTables = Bool.random(using: &random)
         return setup
     }
 
@@ -147,7 +153,31 @@ extension SimulationCampaign {
         for number in 0..<Int.random(in: 0..<8, using: &random) {
             ops += [.write(write(&random), number, days + number), .sync(device: device)]
         }
-        ops += [.days(days), .restore(device: device), .sync(device: device)]
+        ops += [.days(days), .restore(device: device, withApp: days == 8), .sync(device: device)]
+    }
+
+    /// A device whose app is updated, with a backup from before that may come back.
+    private static func update(_ ops: inout [SimulationOp], _ random: inout SeededRandom) {
+        let device = Int.random(in: 0..<6, using: &random)
+        let place = Int.random(in: 0..<ops.count, using: &random)
+        ops.insert(.updateApp(device: device), at: place)
+        guard Int.random(in: 0..<4, using: &random) == 0 else { return }
+        let back = Int.random(in: place...ops.count, using: &random)
+        ops.insert(.restore(device: device, withApp: Bool.random(using: &random)), at: back)
+        ops.insert(.backup(device: device), at: Int.random(in: 0...place, using: &random))
+    }
+
+    /// A comparison that fails, or one with a backend that was restored empty.
+    private static func compare(_ ops: inout [SimulationOp], _ random: inout SeededRandom) {
+        let device = Int.random(in: 0..<6, using: &random)
+        ops.append(.sync(device: device))
+        if Bool.random(using: &random) {
+            for number in 0..<4 { ops.append(.write(.newTask, 0, 10 + number)) }
+            ops += [.sync(device: device), .mishap(.vanish, 0, 0), .sync(device: device), .sync(device: device)]
+        } else {
+            let step = SimulationOp.step(pull: 0, count: Int.random(in: 20...60, using: &random))
+            ops += [.reconfigure, .pull(device: device), step, .loseAnswer(pull: 0), step]
+        }
     }
 
     private static func outcome(_ random: inout SeededRandom) -> SimulatedPush.Outcome {
@@ -162,25 +192,26 @@ extension SimulationCampaign {
     }
 
     private func mishap(_ random: inout SeededRandom, _ number: Int, _ value: Int) -> SimulationOp {
-        let mishap = SimulationOp.Mishap.allCases.randomElement(using: &random) ?? .reset
+        var mishap = SimulationOp.Mishap.allCases.randomElement(using: &random) ?? .reset
+        if mishap == .arriveLate || mishap == .repair, value % 2 == 0 { mishap = .vanish }
         // What is only complete after a resweep must not hide the rest in every schedule.
         if !allowsLoss, mishap == .beginLate || mishap == .loseTombstone { return .mishap(.reset, number, value) }
         return .mishap(mishap, number, value)
     }
 
     private func rare(_ random: inout SeededRandom, _ number: Int) -> SimulationOp {
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<21, using: &random) {
         case ..<4: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
         case ..<7: return .backup(device: number)
-        case ..<10: return .restore(device: number)
+        case ..<10: return .restore(device: number, withApp: number % 4 == 3)
         case 10: return .clone(device: number)
         case 11, 12: return .logInAnew(device: number)
         case 13: return .updateApp(device: number)
         case 14: return allowsRestores ? .saveState : .crash
         case 15: return allowsRestores ? .restoreState : .crash
-        case 16: return .busy(number % 4)
+        case 16, 18: return .busy(number % 4)
         case 17: return .accept(number)
-        case 18: return .resync(number)
+        case 19: return .resync(number)
         default: return .reconfigure
         }
     }

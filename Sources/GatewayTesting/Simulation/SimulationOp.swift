@@ -8,17 +8,17 @@ package enum SimulationOp: Hashable, Sendable {
         case newTask, editTask, touchTask, moveTask, deleteTask, recreateTask
         case newProject, editProject, deleteProject, revoke, grant
         case newComment, editComment, deleteComment, newFolder, moveFolder, deleteFolder
-        case newFile, editFile, moveFile, shareFile, purgeFiles, deleteFile, newNote, deleteNote
+        case newFile, editFile, moveFile, shareFile, purgeFiles, deleteFile, newNote, editNote, deleteNote, markTask
     }
 
     /// What a person does on a phone.
     package enum Edit: String, CaseIterable, Sendable {
-        case create, edit, editProject, delete, comment, editFile, folder
+        case create, edit, editProject, delete, comment, editFile, folder, mark, note, editNote
     }
 
     /// What goes wrong at the backend.
     package enum Mishap: String, CaseIterable, Sendable {
-        case reset, vanish, beginLate, arriveLate, loseTombstone, damage, repair
+        case reset, vanish, beginLate, arriveLate, loseTombstone, damage, repair, retire
     }
 
     case step(pull: Int, count: Int)
@@ -34,7 +34,7 @@ package enum SimulationOp: Hashable, Sendable {
     case mishap(Mishap, Int, Int)
     case edit(device: Int, Edit, Int, Int)
     case backup(device: Int)
-    case restore(device: Int)
+    case restore(device: Int, withApp: Bool = false)
     case clone(device: Int)
     case logInAnew(device: Int)
     case updateApp(device: Int)

@@ -102,6 +102,7 @@ extension GatewayStack {
     /// - Parameters:
     ///   - user: An email address.
     ///   - version: The app's schema version.
+    ///   - schema: The app's schema over all versions.
     ///   - shape: How the app writes requests.
     ///   - token: An access token, to share a session; nil makes a session.
     ///   - options: How the app uses the library.
@@ -109,12 +110,13 @@ extension GatewayStack {
     /// - Returns: The device, which has not synced yet.
     /// - Throws: What the backend says where there is no such user.
     package func device(
-        of user: String = "ada@example.com", version: Int = 3, shape: ClientRequestShape = .docs,
-        token: String? = nil, options: ClientModel.Options = ClientModel.Options(), seed: UInt64 = 1
+        of user: String = "ada@example.com", version: Int = 3, schema: ClientSchema = .quickstart,
+        shape: ClientRequestShape = .docs, token: String? = nil, options: ClientModel.Options = ClientModel.Options(),
+        seed: UInt64 = 1
     ) async throws -> StackDevice {
         var session = token
         if session == nil { session = try await backend.login(as: user) }
-        let model = ClientModel(schema: .quickstart, version: version, options: options, seed: seed)
+        let model = ClientModel(schema: schema, version: version, options: options, seed: seed)
         return StackDevice(model: model, token: session ?? "", shape: shape, http: http)
     }
 

@@ -10,7 +10,7 @@ struct MovedParents {
     private(set) var gone: [Int: [UInt64: RecordVerdict.Departure]] = [:]
     /// Those that went and came again.
     private(set) var returned: [Int: Set<UInt64>] = [:]
-    /// Tables of which there are more.
+    /// Tables of which there are more, or of which nobody knows what hangs on them.
     private(set) var overflowed: Set<Int> = []
     private var count = 0
     private let maximum: Int
@@ -43,6 +43,9 @@ struct MovedParents {
         guard returned[table]?.contains(link) != true, hasRoom(for: table) else { return }
         returned[table, default: []].insert(link)
     }
+
+    /// Leaves it to a comparison what has gone with records of a table.
+    mutating func leaveOpen(_ table: Int) { overflowed.insert(table) }
 
     /// Forgets those of a table.
     mutating func forget(_ table: Int) {

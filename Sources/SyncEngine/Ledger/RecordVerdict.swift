@@ -69,6 +69,10 @@ struct RecordVerdict: Hashable {
         var isFirst = false
         /// Whether what is known is exactly what the device has.
         var isExact = true
+        /// Whether the client has only just got the table, so that of what the ledger has of it nothing is believed.
+        var isRenewed = false
+        /// Whether the device has nothing of it at all then.
+        var isEmpty = false
         /// Whether the ledger has seen all of the table once, and every change since.
         var isTracked = true
         /// The feeds of which it has.
@@ -76,6 +80,9 @@ struct RecordVerdict: Hashable {
         /// All feeds of the table, and those of which everything came.
         var allSources: UInt64 = 1
         var sweptSources: UInt64 = 0
+        /// The feeds that the backend does not take for now, and whether there are any.
+        var refusedSources: UInt64 = 0
+        var isRefused: Bool { refusedSources != 0 }
         /// Whether a difference that only a comparison finds is a gap in the backend's stream.
         var isAudited = false
         /// Deletions by the value of a link.
@@ -172,13 +179,14 @@ struct RecordVerdict: Hashable {
     /// A record that is there and whose row came.
     private static func delivery(of upsert: CompactionEntry, _ known: KnownRecord, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .created }
+        if rules.isRenewed { return rules.isExact && rules.isEmpty && !known.isNoted ? .created : .updated }
         let isCertain = rules.isExact && rules.isTracked && !known.isNoted
         switch known.state {
         case nil, .unknown?, .tomb?: return isCertain ? .created : .updated
         case .seen?: return .updated
         case .held?:
             let isTrusted = isTrusted(known.sources, rules) && !known.isNoted
-            return isTrusted && known.content == upsert.content ? .equal : .updated
+            return isTrusted && known.content == upsert.content && !upsert.bringsAddedColumns ? .equal : .updated
         }
     }
 
@@ -186,12 +194,14 @@ struct RecordVerdict: Hashable {
     private static func end(_ known: KnownRecord, isNamed: Bool, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .untouched }
         switch (known.state, isNamed) {
-        case (nil, true), (.unknown?, true): return rules.isExact && rules.isTracked ? .untouched : .deleted
+        case (nil, true), (.unknown?, true):
+            return rules.isExact && (rules.isTracked || rules.isEmpty) ? .untouched : .deleted
         // A deletion of what was deleted before is passed on: the device may be one that has not heard (finding 9).
         case (_, true): return .deleted
         case (.held?, false): return .absent
         case (.tomb?, false):
-            return !rules.isExact && rules.sweptSources == rules.allSources ? .deletedAgain : .untouched
+            let isJudged = rules.sweptSources == rules.allSources || rules.isRefused
+            return !rules.isExact && isJudged ? .deletedAgain : .untouched
         case (_, false): return .untouched
         }
     }

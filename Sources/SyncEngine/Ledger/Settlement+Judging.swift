@@ -26,9 +26,10 @@ extension Settlement {
         }
         let isGone: Bool
         switch verdict.outcome {
-        case .absent, .descendant: isGone = !isUnreadable && !(verdict.isAbsent && table.isHeldBack)
+        case .absent, .descendant:
+            isGone = !isUnreadable && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
         case .deletedAgain: isGone = !isUnreadable && !table.isBlind
-        case .deleted: isGone = !isUnreadable
+        case .deleted: isGone = !isUnreadable && !mayHaveMoved(table, subject, group)
         // A row that came and is not delivered has gone with its parent.
         case .untouched: isGone = !isUnreadable && subject.isInStream && (group.deletion ?? group.upsert) != nil
         case .created, .updated, .equal, .kept: isGone = false
@@ -71,6 +72,11 @@ extension Settlement {
         return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0)
     }
 
+    /// Whether a record that has left its source may have gone to one of which nothing comes for now.
+    private func mayHaveMoved(_ table: SettlementTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+        known.state == .held && (subject.isInStream ? group.keep : .max) & table.rules.refusedSources != 0
+    }
+
     /// Where a verdict is carried out.
     private struct Place {
         let table: SettlementTable
@@ -99,7 +105,10 @@ extension Settlement {
         } else if isNews, !table.rules.isFirst, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
             (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
         {
-            parents.comeBack(link, of: table.place)
+            // Where the ledger has never seen the table, its deletions come from the beginning: this one may be older than
+            // what hangs on the record.
+            let isOld = !table.rules.isTracked && (known.state == nil || known.state == .unknown)
+            if isOld { parents.leaveOpen(table.place) } else { parents.comeBack(link, of: table.place) }
         }
     }
 

@@ -179,7 +179,7 @@ package struct Settlement: Sendable {
     }
 
     private mutating func decide(_ table: inout SettlementTable, _ missing: Missing) {
-        guard missing.absent + missing.again > 0 else { return }
+        guard missing.absent + missing.again > 0, !table.isRefused else { return }
         guard input.plan.isSecondLook else {
             report.needsSecondLook = true
             return

@@ -40,6 +40,13 @@ package struct SettlementPlan: Hashable, Sendable {
     /// The request types of which the stream has told everything since they were last compared: what a comparison finds
     /// all the same, the stream has missed.
     package var audited: Set<String> = []
+    /// Tables that the client has got since it last synced, by name: what the ledger has of them says nothing of what the
+    /// device holds (finding 24).
+    package var renewed: Set<String> = []
+    /// Those of them of which the device certainly has nothing; a renewed table's other rows may be there.
+    package var empty: Set<String> = []
+    /// The request types that the backend does not take for now: nothing goes from their tables meanwhile.
+    package var refused: Set<String> = []
     /// Whether the stream was continued before anything is deleted because it did not come (finding 12).
     package var isSecondLook = false
 

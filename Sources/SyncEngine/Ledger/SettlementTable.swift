@@ -38,6 +38,9 @@ struct SettlementTable {
     var isHeldBack = false
     /// Whether that is because nobody knows which did not come.
     var isBlind = false
+    /// Whether the backend does not take one of its request types: a record may be elsewhere by now than where its parent
+    /// has gone.
+    var isRefused: Bool { rules.isRefused }
 
     init(place: Int, input: SettlementInput, isParent: Bool, isCyclic: Bool) {
         let table = input.schema.tables[place]
@@ -59,6 +62,13 @@ struct SettlementTable {
         rules.isTracked = isLedgered && !asked.contains { plan.untracked.contains($0) }
         let swept = plan.swept.intersection(asked)
         rules.isAudited = isLedgered && !swept.isEmpty && swept.isSubset(of: plan.audited)
+        rules.isRenewed = plan.renewed.contains(name)
+        rules.isEmpty = plan.empty.contains(name)
+        for (source, type) in feeds.enumerated() where type.map(plan.refused.contains) ?? false {
+            rules.refusedSources |= 1 << UInt64(min(source, 63))
+        }
+        isHeldBack = rules.isRefused
+        isBlind = rules.isRefused
         rules.trackedSources = 0
         for (source, type) in feeds.enumerated() where isLedgered && type.map({ !plan.untracked.contains($0) }) == true
         {

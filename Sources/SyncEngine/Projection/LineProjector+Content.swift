@@ -47,6 +47,35 @@ extension LineProjector {
     }
 }
 
+// Columns that the client has only just got.
+extension LineProjector {
+    /// Has ``bringsWatched`` tell from now on whether one of these columns, by table, is not at its default.
+    package mutating func watch(_ columns: [String: Set<String>]) {
+        watched = []
+        guard !columns.isEmpty else { return }
+        for table in projection.schema.tables {
+            let names = columns[table.name] ?? []
+            watched += table.columns.map { names.contains($0.name) }
+        }
+    }
+
+    /// A column has its default where it contributes nothing to the hash.
+    @inline(never)
+    mutating func hasWatched(_ shape: LineShape, _ slots: Slots) -> Bool {
+        let offset = projection.counterOffsets[shape.table]
+        for plan in shape.columns.prefix(shape.writtenColumns) where watched[offset + Int(plan.column)] {
+            let slice = withUnsafePointer(to: plan) { source(of: $0, shape, slots) }
+            let part =
+                slice == nil && !plan.constant.isEmpty
+                ? constants[Int(plan.contentConstant)].part
+                : hasher.part(
+                    of: ColumnValue(slice, as: plan.type), seed: Int(plan.seed), isOptional: plan.isOptional)
+            if part != 0 { return true }
+        }
+        return false
+    }
+}
+
 /// What a value of the configuration contributes to hashes and links; computed once for a stream.
 struct ConstantContent: Sendable {
     let part: UInt64

@@ -122,6 +122,7 @@ extension LineProjector {
             }
         }
         if needsContent { finishContent(shape, slots) }
+        if !watched.isEmpty { bringsWatched = hasWatched(shape, slots) }
     }
 
     @inline(__always)

@@ -32,6 +32,8 @@ package struct LineProjector: Sendable {
     ///
     /// A link has its digest even where the client's schema version lacks the column. The next line writes over them.
     package internal(set) var links: [UInt64] = []
+    /// Whether the last record has something in a column of ``watch(_:)`` that is not the column's default.
+    package internal(set) var bringsWatched = false
     /// How many bytes the id of the last record or deletion has, which stands in the output without escapes.
     package internal(set) var idLength = 0
     /// Notes what comes of every column, for `rind check --sample`; nil does not.
@@ -46,6 +48,8 @@ package struct LineProjector: Sendable {
     var idBuffer: [UInt8] = []
     var hasher: ContentHasher
     let constants: [ConstantContent]
+    /// Whether a column is watched, by its place among the counters; empty where none is.
+    var watched: [Bool] = []
 
     /// A projector before the first line of a stream.
     package init(_ projection: Projection, key: SipHash.Key) {

@@ -55,6 +55,8 @@ package enum PullAction: Hashable, Sendable {
     case answer(PullAnswerPlan)
     /// The end: nothing has changed that a client could see.
     case fail(PullFailure)
+    /// The end: the client's schema version cannot be, and nothing has changed.
+    case refuse(SchemaRefusal)
 }
 
 /// What happened to the last ``PullAction``.
@@ -67,6 +69,10 @@ package enum PullEvent: Hashable, Sendable {
     case listed(CheckpointVector)
     /// The backend says that it does not take these checkpoints, and would say so again.
     case tokensRefused
+    /// The backend refuses the stream because of its request types, and its answer names these of them.
+    ///
+    /// Not while ``PullMachine/isComparing``: then it is a failed comparison.
+    case typesRefused(named: [String])
     /// The session's new generation.
     case generationRaised(Int)
     /// Whether there is a place for comparing a whole request type.

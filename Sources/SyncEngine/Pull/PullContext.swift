@@ -50,6 +50,8 @@ package struct PullContext: Hashable, Sendable {
     package var hasLedgers: Bool
     /// The ledger of the row's replica.
     package var ledger: Ledger
+    /// The least schema version that has all that the replica's pushes have named; nil where they have told nothing.
+    package var pushedVersion: Int?
     /// When it was read, in milliseconds since 1970.
     package var now: Int64
 
@@ -57,7 +59,7 @@ package struct PullContext: Hashable, Sendable {
     package init(
         row: CursorRow? = nil, isFork: Bool = false, isNewestOfReplica: Bool = true, newest: Cursor? = nil,
         session: SessionRow = SessionRow(), sequence: Int64 = 0, hasLedgers: Bool = false, ledger: Ledger = Ledger(),
-        now: Int64 = 0
+        pushedVersion: Int? = nil, now: Int64 = 0
     ) {
         self.row = row
         self.isFork = isFork
@@ -67,6 +69,7 @@ package struct PullContext: Hashable, Sendable {
         self.sequence = sequence
         self.hasLedgers = hasLedgers
         self.ledger = ledger
+        self.pushedVersion = pushedVersion
         self.now = now
     }
 }

@@ -11,6 +11,8 @@ package enum PullFailure: String, Error, CaseIterable, Sendable {
     case resetAgain = "backend.reset_again"
     /// The backend takes none of the checkpoints that it has made itself.
     case tokensRefused = "backend.tokens_refused"
+    /// The backend takes none of the request types, or says of no single one that it does not.
+    case typesRefused = "backend.types"
     /// The clock is behind the newest cursor in the state (finding 10).
     case clockBehind = "pull.clock_behind"
     /// Other pulls of the same principal took every cursor that was tried.

@@ -50,6 +50,9 @@ extension PullMachine {
     private func failures(of type: String) -> Int { (context.row?.sweeps[type]?.failures ?? 0) + 1 }
 
     mutating func settle() -> PullAction {
+        // Of what is not asked for, nothing is gone because it did not come, whatever was to be compared.
+        plan.swept.subtract(refusedTypes)
+        plan.refused = refusedTypes
         step = .settling
         return .settle(plan)
     }
@@ -96,14 +99,17 @@ extension PullMachine {
     /// A pull that brought nothing gives the presented cursor back and writes nothing (design §2).
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.swept.isEmpty
-            && failedSweep == nil && row.mappingDigest == query.mappingDigest
+            && failedSweep == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
+            && refusedTypes.isEmpty && row.mappingDigest == query.mappingDigest
             && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
     }
 
-    /// LS of the new row: the client's own version after a whole stream, else what the parent's row says.
+    /// LS of the new row (finding 23): the client's own version where it gets everything, else as was negotiated.
     private var newSchemaVersion: Int? {
-        guard let row = context.row, restart == nil else { return query.schemaVersion }
-        return row.schemaVersion
+        let isEverything = restart != nil && (plan.basis != .cursor || !plan.isExact)
+        guard context.row == nil || isEverything else { return negotiation.recorded }
+        let current = (query.schemaVersion ?? inferredVersion).map { min($0, query.schema.version) }
+        return current ?? negotiation.recorded
     }
 
     /// When each request type was last compared; one that could not be judged stays due.
@@ -111,11 +117,23 @@ extension PullMachine {
         guard settings.sweeps != nil else { return [:] }
         if usesKept { return query.kept?.sweeps ?? [:] }
         var sweeps: [String: Sweep] = [:]
+        let affected = negotiation.change?.affected ?? []
         let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
         for (name, type) in query.ledgered {
             let old = known[name]
             let isSuspended = report?.suspended.contains(name) ?? false
             let isBlocked = report?.blocked.contains(name) ?? false
+            if refusedTypes.contains(name) {
+                // What the client has only just got of it would count as fetched: no hash of it is to be trusted.
+                if type.parts.contains(where: { affected.contains($0.table) }) { continue }
+                // All of it comes once the backend has it again, and is compared when its time has come.
+                sweeps[name] = old.map { old in
+                    Sweep(
+                        doneAt: 0, triedAt: context.now, mapping: type.mapping, blockedAt: old.blockedAt,
+                        failures: old.failures + 1)
+                }
+                continue
+            }
             switch (plan.swept.contains(name), isSuspended || isBlocked) {
             case (false, false): sweeps[name] = old
             // What is held back without a comparison is found by one, as soon as there is a place.

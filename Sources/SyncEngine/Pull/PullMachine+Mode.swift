@@ -9,10 +9,21 @@ extension PullMachine {
         self.context = context
         position = context.session.position
         isStoredUnknown = position == .unknown
+        negotiation = SchemaNegotiator(query.schema).decide(
+            SchemaNegotiator.Query(
+                isFirst: query.isFirst, last: context.row?.schemaVersion, told: query.schemaVersion,
+                inferred: inferredVersion, asked: query.asked))
+        if case .refuse(let refusal) = negotiation.outcome {
+            step = .ended
+            return .refuse(refusal)
+        }
         step = .confirmed
         if let row = context.row, !row.isConfirmed, !context.isFork { return .confirm(row.cursor) }
         return foldOrChooseMode()
     }
+
+    /// The client's version as its pushes show it; where another line of cursors has gone on, they were another device's.
+    var inferredVersion: Int? { context.isFork ? nil : context.pushedVersion }
 
     mutating func foldOrChooseMode() -> PullAction {
         guard settings.sweeps != nil, context.ledger.needsFolding, context.row != nil, !context.isFork else {
@@ -37,8 +48,9 @@ extension PullMachine {
             basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false,
             released: released(row))
         plan.untracked = untracked(row)
+        applyChange(to: &plan)
         if let kept = query.kept, !context.isFork, kept.session == row.session, kept.generation == row.generation,
-            kept.replica == row.replica
+            kept.replica == row.replica, kept.change == negotiation.change
         {
             usesKept = true
             vector = kept.vector
@@ -47,14 +59,59 @@ extension PullMachine {
             step = .verified
             return .verifyCredential
         }
-        let start = row.vector.filter { keeps($0, of: row) }
+        let start = startAfterChange(row)
+        let whole = wholeTypes(from: start, row)
+        guard whole.isEmpty else {
+            // What comes as a whole without being asked for is compared as a whole, and one thing at a time.
+            plan.swept = whole
+            return beginStream(at: start)
+        }
         dueType = dueSweep(row)
         if let name = dueType, let type = query.ledgered[name], type.namespaces.allSatisfy({ start[$0] == nil }) {
-            // Such as a type that has taken the place of another: all of it comes without being asked for.
             plan.swept = [name]
             dueType = nil
         }
         return beginStream(at: start)
+    }
+
+    /// Where the stream goes on: what the client has only just got comes from its beginning.
+    ///
+    /// Deletions go on in any case: of what is older than the beginning nothing has to be deleted.
+    private mutating func startAfterChange(_ row: CursorRow) -> CheckpointVector {
+        let start = row.vector.filter { keeps($0, of: row) }
+        guard let change = negotiation.change else { return start }
+        let fetched = query.upsertNamespaces(of: change.affected)
+        return start.filter { !fetched.contains($0) }
+    }
+
+    /// The types of which everything comes because the client or the configuration has only just got them.
+    ///
+    /// Such as one that has taken the place of another: the ledger compares its rows by content.
+    private func wholeTypes(from start: CheckpointVector, _ row: CursorRow) -> Set<String> {
+        guard settings.sweeps != nil else { return [] }
+        let affected = negotiation.change?.affected ?? []
+        return Set(
+            query.ledgered.filter { name, type in
+                (row.sweeps[name] == nil || type.parts.contains { affected.contains($0.table) })
+                    && !type.namespaces.isEmpty && type.namespaces.allSatisfy { start[$0] == nil }
+            }.keys)
+    }
+
+    /// Has a settlement know what the client has only just got.
+    private func applyChange(to plan: inout SettlementPlan) {
+        guard let change = negotiation.change else { return }
+        plan.renewed = change.tables
+        plan.empty = change.empty.filter { !hasComeBefore($0) }
+    }
+
+    /// Whether rows of a table may have gone out to the client although its version, as far as it was known, did not have
+    /// it: who does not tell its version gets everything.
+    private func hasComeBefore(_ table: String) -> Bool {
+        guard let row = context.row else { return true }
+        return query.upsertNamespaces(of: [table]).contains { row.vector[$0] != nil }
+            || query.ledgered.contains { name, type in
+                row.sweeps[name] != nil && type.parts.contains { $0.table == table }
+            }
     }
 
     /// Why the stream cannot go on from a row; nil where it can.
@@ -111,6 +168,7 @@ extension PullMachine {
             basis: isExact ? .cursor : .principal, output: context.isFork || !isExact ? .whole : .delta, isFirst: false,
             isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, swept: Set(query.ledgered.keys),
             untracked: untracked, released: released(row))
+        applyChange(to: &plan)
         if !isExact { replica = query.newReplica }
         return nil
     }

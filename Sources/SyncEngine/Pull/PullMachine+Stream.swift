@@ -47,10 +47,43 @@ extension PullMachine {
     mutating func openStream() -> PullAction {
         step = .streaming
         defer { isAfresh = false }
-        return .stream(types: query.requestTypes, from: start, afresh: isAfresh)
+        return .stream(types: requestTypes, from: start, afresh: isAfresh)
+    }
+
+    /// What the backend is asked for.
+    private var requestTypes: [String] { query.requestTypes.filter { !refusedTypes.contains($0) } }
+
+    /// Goes on without the request types that the backend has given up: the other tables must not wait for somebody to
+    /// change the configuration.
+    ///
+    /// Some backends name what they do not take, others what they do; the latter are found out by asking. What is not
+    /// asked for leaves the vector (finding 25), so that all of it comes once it is there again; but for deletions: an
+    /// old one that comes again would take along what has come to hang on its record since.
+    mutating func typesRefused(_ named: Set<String>) -> PullAction {
+        let asked = Set(requestTypes)
+        let named = named.intersection(asked)
+        typeRefusals += 1
+        guard typeRefusals <= Self.maximumTypeRefusals else { return fail(.typesRefused) }
+        if !named.isEmpty, named.count < asked.count {
+            if namedTypes.isEmpty { namedTypes = named }
+            refusedTypes.formUnion(named)
+        } else {
+            let others = Set(query.requestTypes).subtracting(namedTypes)
+            guard !namedTypes.isEmpty, refusedTypes != others else { return fail(.typesRefused) }
+            refusedTypes = others
+        }
+        dropQueue()
+        // What was only tried without must not start over.
+        let before = beforeRefusal ?? BeforeRefusal(vector: vector, dueType: dueType)
+        beforeRefusal = before
+        dueType = before.dueType.flatMap { refusedTypes.contains($0) ? nil : $0 }
+        let gone = query.upsertNamespaces(ofOnly: refusedTypes)
+        vector = before.vector.filter { !gone.contains($0) }
+        return setPosition()
     }
 
     mutating func streamEnded(_ report: StreamReport) -> PullAction {
+        beforeRefusal = nil
         carriedData = carriedData || report.carriedData
         for (namespace, token) in report.received.tokens { vector[namespace] = token }
         switch report.end {
@@ -103,6 +136,7 @@ extension PullMachine {
 
     private mutating func streamAfresh() -> PullAction {
         vector = CheckpointVector()
+        beforeRefusal = nil
         isAfresh = true
         carriedData = false
         hasLookedTwice = false

@@ -16,6 +16,8 @@ package struct PullMachine: Sendable {
     package static let idleCursorAge: Int64 = 24 * 3_600 * 1_000
     static let commitAttempts = 10
     static let clockWaits = 10
+    /// Backends that name what they have given up may name one type at a time.
+    static let maximumTypeRefusals = 16
 
     /// What to do when the queue of actions is empty.
     enum Step: Sendable {
@@ -34,6 +36,20 @@ package struct PullMachine: Sendable {
     /// How the records will be handed out, as far as is known by now; certain once the stream is complete.
     package internal(set) var delivery = PullDelivery.first
     var restart: PullRestart?
+    /// What the client's schema version asks for, once the context is known.
+    package internal(set) var negotiation = SchemaNegotiator.Decision(outcome: .nothing)
+    /// The request types that the backend does not take any more.
+    package internal(set) var refusedTypes: Set<String> = []
+    /// The types that its first refusal named, and how many refusals there were.
+    var namedTypes: Set<String> = []
+    var typeRefusals = 0
+    /// Where the pull had got to and what was to be compared when the backend began to refuse types; nil once it streams
+    /// again.
+    struct BeforeRefusal: Sendable {
+        let vector: CheckpointVector
+        let dueType: String?
+    }
+    var beforeRefusal: BeforeRefusal?
     var usesKept = false
     /// What the lines are compared with, and what came of it.
     var plan = SettlementPlan()
@@ -101,6 +117,7 @@ package struct PullMachine: Sendable {
         case (.listingSelfWritten(let resuming), .listed(let held)): return selfWrittenListed(held, resuming: resuming)
         case (.pausing, .done): return resume()
         case (.streaming, .tokensRefused): return tokensRefused()
+        case (.streaming, .typesRefused(let named)): return typesRefused(Set(named))
         case (.resetRaised(let token), .generationRaised(let generation)):
             context.session.generation = generation
             step = .resetAcknowledged

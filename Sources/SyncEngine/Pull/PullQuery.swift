@@ -23,8 +23,11 @@ package struct PullQuery: Hashable, Sendable {
         package var noted: Int64
         /// When each request type was last compared.
         package var sweeps: [String: Sweep]
+        /// What was fetched for a new schema version.
+        package var change: SchemaChange?
         /// A kept spool.
-        package init(row: CursorRow, delivery: PullDelivery) {
+        package init(row: CursorRow, delivery: PullDelivery, change: SchemaChange? = nil) {
+            self.change = change
             vector = row.vector
             session = row.session
             generation = row.generation
@@ -46,6 +49,12 @@ package struct PullQuery: Hashable, Sendable {
     package var isFirst: Bool
     /// The client's schema version, nil where it did not say.
     package var schemaVersion: Int?
+    /// What the client says that it lacks.
+    package var asked: Migration?
+    /// The configured tables.
+    package var schema: Schema
+    /// The version whose tables and columns the client gets.
+    package var effectiveVersion: Int
     /// What the stream is asked for.
     package var requestTypes: [String]
     /// The upsert namespaces that belong to these.
@@ -68,15 +77,17 @@ package struct PullQuery: Hashable, Sendable {
     /// A query against a schema, as a client of `effectiveVersion` sees it.
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
-        schema: Schema,
-        effectiveVersion: Int, mappingDigest: String, tableDigests: [String: String] = [:], newReplica: ReplicaID,
-        kept: Kept? = nil
+        asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
+        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: Kept? = nil
     ) {
         self.principal = principal
         self.session = session
         self.presented = presented
         self.isFirst = isFirst ?? (presented == nil)
         self.schemaVersion = schemaVersion
+        self.asked = asked
+        self.schema = schema
+        self.effectiveVersion = effectiveVersion
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica
         self.kept = presented == nil ? nil : kept
@@ -88,5 +99,24 @@ package struct PullQuery: Hashable, Sendable {
         ledgered = LedgeredType.all(in: tables, at: effectiveVersion, digests: tableDigests)
         hasUnledgered = tables.contains { !$0.isLedgered }
         retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
+    }
+
+    /// The upsert namespaces of these tables; without their tokens the backend streams every row that is there.
+    func upsertNamespaces(of tables: Set<String>) -> Set<String> {
+        Set(
+            schema.tables(at: effectiveVersion).filter { tables.contains($0.name) }
+                .flatMap { $0.upsertTypes(at: effectiveVersion) })
+    }
+
+    /// The upsert namespaces that come with these request types and with no others.
+    func upsertNamespaces(ofOnly types: Set<String>) -> Set<String> {
+        var (with, without) = (Set<String>(), Set<String>())
+        for table in schema.tables(at: effectiveVersion) {
+            for name in table.upsertTypes(at: effectiveVersion) {
+                let requested = table.feeds[table.source(of: name)].version(at: effectiveVersion)?.requestType
+                if requested.map(types.contains) ?? false { with.insert(name) } else { without.insert(name) }
+            }
+        }
+        return with.subtracting(without)
     }
 }

@@ -56,7 +56,16 @@ package struct CompactionEntry: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// What happened.
-    package var operation: Operation { Operation(rawValue: operationCode) ?? .deleteAll }
+    package var operation: Operation { Operation(rawValue: operationCode & ~Self.addedBit) ?? .deleteAll }
+
+    /// Whether a column that the client has only just got is not at its default: then the device lacks the value, even
+    /// if an equal row was sent before (finding 24).
+    package var bringsAddedColumns: Bool {
+        get { operationCode & Self.addedBit != 0 }
+        set { operationCode = newValue ? operationCode | Self.addedBit : operationCode & ~Self.addedBit }
+    }
+
+    private static let addedBit: UInt8 = 0x80
 
     /// The id's keyed hash.
     package var hash: IDHash { IDHash(low: idLow, high: idHigh) }

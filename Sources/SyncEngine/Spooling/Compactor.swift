@@ -112,7 +112,7 @@ package struct Compactor: Sendable {
 
     @inline(never)
     private mutating func growArena(by room: Int) {
-        arena.append(contentsOf: repeatElement(0, count: max(arena.count, room, 1 << 12)))
+        arena.append(contentsOf: repeatElement(0, count: max(arena.count, room, 1 << 8)))
     }
 
     private mutating func sortRun() {

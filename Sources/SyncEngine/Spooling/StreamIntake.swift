@@ -76,11 +76,16 @@ package struct StreamIntake {
     /// An intake for one pull.
     ///
     /// Of the tables at the places in `ledgered`, ids and links are kept until everything is read again by record.
-    package init(projection: Projection, hashKey: SipHash.Key, limits: Limits, ledgered: Set<Int> = []) {
+    /// Columns in `added` the client has only just got.
+    package init(
+        projection: Projection, hashKey: SipHash.Key, limits: Limits, ledgered: Set<Int> = [],
+        added: [String: Set<String>] = [:]
+    ) {
         self.limits = limits
         splitter = LineSplitter(maximumLength: limits.line)
         projector = LineProjector(projection, key: hashKey)
         projector.needsContent = !ledgered.isEmpty
+        projector.watch(added)
         let tables = projection.schema.tables.count
         records = Array(repeating: SegmentWriter(), count: tables)
         deletions = records
@@ -185,6 +190,7 @@ package struct StreamIntake {
             idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines),
             content: isUpsert ? projector.content : 0, line: 0, table: ranks[table],
             source: UInt8(min(source, 63)), operation: operation)
+        entry.bringsAddedColumns = isUpsert && projector.bringsWatched
         output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])
             entry.line = isUpsert ? records[table].append(element) : deletions[table].append(element)

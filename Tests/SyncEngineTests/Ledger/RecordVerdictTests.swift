@@ -101,6 +101,50 @@ import Testing
         #expect(Self.outcome(before, "+") { $0.isExact = false } == .updated)
     }
 
+    @Test(
+        arguments: [
+            (.nothing, .created), (.same, .created), (.other, .created), (.untrusted, .created), (.tomb, .created),
+            (.notedUnknown, .updated), (.notedSame, .updated), (.goneHeld, .updated),
+        ] as [(Before, Outcome)])
+    func `24: of an added table the ledger is not asked, but pushes are`(_ row: (Before, Outcome)) {
+        #expect(
+            Self.outcome(row.0, "+") {
+                ($0.isRenewed, $0.isEmpty, $0.isTracked, $0.trackedSources) = (true, true, false, 0)
+            } == row.1)
+        // Where the device may have some of it nothing is created: it may have deleted one without saying so yet.
+        #expect(Self.outcome(row.0, "+") { $0.isRenewed = true } == .updated)
+        #expect(
+            Self.outcome(row.0, "+") { ($0.isRenewed, $0.isEmpty, $0.isExact) = (true, true, false) } == .updated)
+    }
+
+    @Test func `deletions of a table that the device has just got are not for it`() {
+        for (isEmpty, expected) in [(true, Outcome.untouched), (false, .deleted)] {
+            let outcome = Self.outcome(.nothing, "-") {
+                ($0.isRenewed, $0.isEmpty, $0.isTracked, $0.trackedSources) = (true, isEmpty, false, 0)
+            }
+            #expect(outcome == expected)
+        }
+        // A device that was known to have one is told, and so is one of which nobody knows.
+        #expect(Self.outcome(.same, "-") { ($0.isRenewed, $0.isEmpty) = (true, true) } == .deleted)
+        #expect(
+            Self.outcome(.nothing, "-") { ($0.isRenewed, $0.isEmpty, $0.isExact) = (true, true, false) } == .deleted)
+    }
+
+    @Test func `24: a row with a value in an added column is not equal to what was sent before`() throws {
+        var entry = Self.entry(.upsert)
+        entry.bringsAddedColumns = true
+        #expect(entry.operation == .upsert)
+        var group = RecordGroup()
+        group.begin(entry)
+        group.take(entry, UnsafeRawBufferPointer(start: nil, count: 0))
+        #expect(RecordVerdict(Before.same.known, group, .init()).outcome == .updated)
+        #expect(RecordVerdict(Before.nothing.known, group, .init()).outcome == .created)
+        entry.bringsAddedColumns = false
+        group.begin(entry)
+        group.take(entry, UnsafeRawBufferPointer(start: nil, count: 0))
+        #expect(RecordVerdict(Before.same.known, group, .init()).outcome == .equal)
+    }
+
     @Test func `a table that was never compared creates nothing, drops nothing and passes every deletion on`() {
         #expect(Self.outcome(.nothing, "+") { $0.isTracked = false } == .updated)
         #expect(Self.outcome(.nothing, "-") { $0.isTracked = false } == .deleted)

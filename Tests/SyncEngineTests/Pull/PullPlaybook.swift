@@ -46,11 +46,11 @@ struct PullPlaybook {
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
         kept: PullQuery.Kept? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
-        tableDigests: [String: String] = [:]
+        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil
     ) {
         let query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
-            schemaVersion: version, schema: Self.schema, effectiveVersion: version, mappingDigest: digest,
+            schemaVersion: version, asked: asked, schema: schema, effectiveVersion: version, mappingDigest: digest,
             tableDigests: tableDigests, newReplica: Self.newReplica, kept: kept)
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
@@ -96,11 +96,12 @@ struct PullPlaybook {
     static func row(
         _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector,
         session: Session = PullPlaybook.session, generation: Int = 0, isConfirmed: Bool = true,
-        digest: String = PullPlaybook.digest, sweeps: [String: Sweep] = [:]
+        digest: String = PullPlaybook.digest, sweeps: [String: Sweep] = [:], schemaVersion: Int? = 1
     ) throws -> CursorRow {
         CursorRow(
             principal: principal, cursor: try #require(Cursor(rawValue: cursor)), replica: replica, parent: nil,
-            vector: vector, schemaVersion: 1, session: session, generation: generation, isConfirmed: isConfirmed,
+            vector: vector, schemaVersion: schemaVersion, session: session, generation: generation,
+            isConfirmed: isConfirmed,
             mappingDigest: digest, sweeps: sweeps)
     }
 

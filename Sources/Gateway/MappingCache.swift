@@ -1,0 +1,45 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import NIOConcurrencyHelpers
+import SyncModel
+
+/// Digests of the table mappings as clients of one schema version see them.
+struct MappingDigests: Sendable {
+    /// Of all tables.
+    let all: String
+    /// Of each table, by its name.
+    let tables: [String: String]
+
+    init(_ schema: Schema, at schemaVersion: Int, _ digests: KeyedDigest) {
+        let texts = schema.tables(at: schemaVersion).map { table in
+            (table.name, Array(Configuration.mappingDescription(of: table, at: schemaVersion).utf8))
+        }
+        all = digests.digits(.mapping, texts.map(\.1))
+        tables = Dictionary(
+            uniqueKeysWithValues: texts.map { ($0, String(digests.digits(.mapping, [$1]).prefix(16))) })
+    }
+}
+
+/// The digests for each schema version that clients have had, made once.
+final class MappingCache: Sendable {
+    private let schema: Schema
+    private let digests: KeyedDigest
+    private let made = NIOLockedValueBox<[Int: MappingDigests]>([:])
+
+    init(schema: Schema, digests: KeyedDigest) {
+        self.schema = schema
+        self.digests = digests
+    }
+
+    /// The digests for clients of a version that changes something (``Schema/versions``).
+    func digests(at schemaVersion: Int) -> MappingDigests {
+        made.withLockedValue { made in
+            if let digests = made[schemaVersion] { return digests }
+            let digests = MappingDigests(schema, at: schemaVersion, digests)
+            made[schemaVersion] = digests
+            return digests
+        }
+    }
+}
