@@ -67,5 +67,8 @@ extension StreamType {
             + [Checkpoints.reset, Checkpoints.complete, BulkRows.lineType])
 
     /// Every request type that this backend knows.
-    static let requests: Set<String> = Set(all.map(\.request) + [BulkRows.request])
+    static let requests = Set(requestOrder)
+
+    /// The same in the order in which a stream serves them.
+    static let requestOrder = all.map(\.request) + [BulkRows.request]
 }

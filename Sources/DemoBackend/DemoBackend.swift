@@ -22,6 +22,9 @@ package final class DemoBackend: Service {
     let lastPruned = NIOLockedValueBox<Int64>(0)
     private let boundPort = OneShot<Int>()
     private let hook = NIOLockedValueBox<StreamHook?>(nil)
+    let retired: NIOLockedValueBox<DemoRetirement>
+    /// What its streams have sent.
+    let sent = SentLines()
 
     /// Opens the database and makes the accounts; ``run()`` then serves.
     ///
@@ -29,6 +32,7 @@ package final class DemoBackend: Service {
     package init(configuration: DemoConfiguration = DemoConfiguration(), clock: DemoClock = DemoClock()) throws {
         self.configuration = configuration
         self.clock = clock
+        retired = NIOLockedValueBox(configuration.retirement)
         store = try DemoStore(configuration: configuration, clock: clock)
     }
 

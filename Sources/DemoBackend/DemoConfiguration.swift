@@ -63,8 +63,8 @@ package struct DemoConfiguration: Sendable {
     package var acceptsClientIDs = true
     /// The status of a REST request for a record that is not there, or not the user's.
     package var missingStatus = 404
-    /// Request types that this version of the backend has given up; asking for one is an error 400.
-    package var retiredTypes: Set<String> = []
+    /// Request types that this version of the backend has given up, to begin with.
+    package var retirement = DemoRetirement()
     /// How many rows the request type `BulkTasksV1` has; they are made while they are sent.
     package var bulkRows = 0
     /// How many rows one query reads.

@@ -10,6 +10,8 @@ struct DemoError: Error {
     let status: HTTPResponse.Status
     let message: String
     var headers = HTTPFields()
+    /// Whether it comes from checking a body's members: then the messages are a list.
+    var isValidation = false
 
     static func badRequest(_ message: String) -> Self { Self(status: .badRequest, message: message) }
     static func forbidden(_ message: String) -> Self { Self(status: .forbidden, message: message) }
@@ -18,8 +20,12 @@ struct DemoError: Error {
     static let unauthenticated = Self(status: .unauthorized, message: "Authentication required")
 
     var response: Response {
-        let body: DemoValue = ["message": .string(message), "statusCode": .number(Double(status.code))]
-        return Response(status: status, json: body, headers: headers)
+        var body: [String: DemoValue] = ["message": .string(message), "statusCode": .number(Double(status.code))]
+        if isValidation {
+            body["message"] = [.string(message)]
+            body["error"] = .string(status.reasonPhrase)
+        }
+        return Response(status: status, json: .object(body), headers: headers)
     }
 }
 

@@ -18,6 +18,10 @@ extension DemoRoutes {
             if body["clear"]?.bool == true { backend.clearFaults() } else { backend.inject(try DemoFault(body)) }
             return Response(status: .noContent)
         }
+        router.post("/_demo/retire") { request, _ in
+            backend.retirement = try DemoRetirement(try await members(of: request))
+            return Response(status: .noContent)
+        }
         router.post("/_demo/clock") { request, _ in
             let body = try await members(of: request)
             if let moment = body["set"]?.number { backend.clock.set(Int64(moment)) }
@@ -63,6 +67,20 @@ extension DemoEdit {
         } else {
             throw DemoError.badRequest("no edit: \(value.json)")
         }
+    }
+}
+
+extension DemoRetirement {
+    /// Reads `{"types":["TasksV1"],"style":"names"|"lists"|"late"}`.
+    init(_ body: [String: DemoValue]) throws {
+        let types = body["types"]?.array?.map { $0.string ?? "" }
+        guard let types, types.allSatisfy(StreamType.requests.contains) else {
+            throw DemoError.badRequest("types must be an array of request types")
+        }
+        guard let style = Style(rawValue: body["style"]?.string ?? "late") else {
+            throw DemoError.badRequest("style must be names, lists or late")
+        }
+        self.init(Set(types), style: style)
     }
 }
 

@@ -25,8 +25,7 @@ extension DemoRoutes {
         let caller = try await caller(of: request)
         let asked = try StreamRequest(body: try await body(of: request), requiresCheckpoints: requiresCheckpoints)
         try await backend.pruneOnceADay()
-        var producer = try await StreamProducer(
-            asked, caller: caller, configuration: backend.configuration, store: store, hook: backend.streamHook)
+        var producer = try await StreamProducer(asked, caller: caller, of: backend)
         let first = try await producer.next()
         // A client that goes away must be noticed while nothing is written.
         try await context.channel.setOption(.allowRemoteHalfClosure, value: false).get()
@@ -39,7 +38,7 @@ extension DemoRoutes {
         }
         let sender = StreamSender(
             producer: producer, first: first, channel: context.channel, fault: context.streamFault,
-            compresses: compresses)
+            compresses: compresses, sent: backend.sent)
         return Response(status: .ok, headers: headers, body: ResponseBody { try await sender.send(to: &$0) })
     }
 

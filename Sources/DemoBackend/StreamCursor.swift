@@ -29,15 +29,19 @@ struct StreamCursor: Sendable {
     let caller: Accounts.Caller
     let usesSession: Bool
     let configuration: DemoConfiguration
+    let retirement: DemoRetirement
     private(set) var bound = ""
     private var checkpoints: [String: String] = [:]
     private var steps: [Step] = []
     private var after = ""
     private var lines = StreamLines()
 
-    init(_ request: StreamRequest, caller: Accounts.Caller, configuration: DemoConfiguration) {
+    init(
+        _ request: StreamRequest, caller: Accounts.Caller, configuration: DemoConfiguration, retirement: DemoRetirement
+    ) {
         self.caller = caller
         self.configuration = configuration
+        self.retirement = retirement
         usesSession = request.checkpoints == nil
         checkpoints = request.checkpoints ?? [:]
     }
@@ -72,7 +76,7 @@ struct StreamCursor: Sendable {
         }
         bound = ids.bound()
         for type in StreamType.all where request.types.contains(type.request) {
-            if configuration.retiredTypes.contains(type.request) { steps.append(.retired(type.request)) }
+            if retirement.types.contains(type.request) { steps.append(.retired(type.request)) }
             if let deletes = type.deletes { steps.append(.deletes(type, deletes)) }
             if let clears = type.clears, configuration.clearsComments { steps.append(.deletes(type, clears)) }
             if let backfill = type.backfill { steps.append(.backfill(type, backfill)) }
@@ -87,7 +91,7 @@ struct StreamCursor: Sendable {
     /// Runs one query of the present step, which may end with it.
     mutating func advance(in db: Database) throws {
         switch steps[0] {
-        case .retired(let type): throw DemoError.badRequest("\(type) is not supported any more")
+        case .retired(let type): throw DemoRetirement.refusal(of: type)
         case .deletes(_, let deletes): try advance(deletes, in: db)
         case .backfill(let type, let backfill): try advance(backfill, of: type, in: db)
         case .rows(let backfill, let parent, let type): try advance(backfill, parent, of: type, in: db)

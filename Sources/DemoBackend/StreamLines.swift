@@ -5,6 +5,8 @@
 struct StreamLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var ends: [Int] = []
+    /// How many lines there are of each type, but for bulk rows.
+    private(set) var types: [String: Int] = [:]
 
     var count: Int { ends.count }
 
@@ -33,6 +35,7 @@ struct StreamLines: Sendable {
         DemoValue.write(ack, to: &bytes)
         bytes.append(contentsOf: "}\n".utf8)
         ends.append(bytes.count)
+        types[type, default: 0] += 1
     }
 
     /// Adds whole lines.
@@ -41,6 +44,7 @@ struct StreamLines: Sendable {
         let offset = bytes.count
         bytes.append(contentsOf: other.bytes)
         ends.append(contentsOf: other.ends.map { $0 + offset })
+        types.merge(other.types) { $0 + $1 }
     }
 
     /// The lines one by one, each with its line feed.

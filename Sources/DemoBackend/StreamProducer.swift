@@ -14,13 +14,14 @@ struct StreamProducer {
     /// Begins the stream.
     ///
     /// - Throws: What the answer should be instead of a stream.
-    init(
-        _ request: StreamRequest, caller: Accounts.Caller, configuration: DemoConfiguration, store: DemoStore,
-        hook: StreamHook?
-    ) async throws {
+    init(_ request: StreamRequest, caller: Accounts.Caller, of backend: DemoBackend) async throws {
+        let store = backend.store
         self.store = store
-        self.hook = hook
-        let fresh = StreamCursor(request, caller: caller, configuration: configuration)
+        hook = backend.streamHook
+        let retirement = backend.retirement
+        try retirement.check(request.types)
+        let fresh = StreamCursor(
+            request, caller: caller, configuration: backend.configuration, retirement: retirement)
         cursor = try await store.write { db in
             var cursor = fresh
             try cursor.begin(request, at: store.clock.now, ids: store.ids, in: db)

@@ -21,6 +21,7 @@ struct StreamRequest: Sendable {
                 }
                 return type
             })
+        try Self.requireOneVersion(of: self.types)
         switch body["reset"] {
         case nil, .null?: reset = false
         case .bool(let flag)?: reset = flag
@@ -34,6 +35,15 @@ struct StreamRequest: Sendable {
                 return token
             }
         default: throw DemoError.badRequest("checkpoints must be an object of strings")
+        }
+    }
+
+    /// Two versions of a type are the same records twice.
+    private static func requireOneVersion(of types: Set<String>) throws {
+        for (stem, versions) in Dictionary(grouping: types, by: { $0.prefix(while: { $0 != "V" }) }) {
+            guard versions.count > 1 else { continue }
+            throw DemoError.badRequest(
+                "\(versions.sorted().joined(separator: " and ")) are both \(stem): ask for one of them")
         }
     }
 }

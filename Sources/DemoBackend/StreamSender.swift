@@ -12,6 +12,7 @@ struct StreamSender: Sendable {
     let channel: any Channel
     let fault: DemoFault.Stream?
     let compresses: Bool
+    let sent: SentLines
 
     /// Writes everything and ends the body.
     ///
@@ -23,6 +24,7 @@ struct StreamSender: Sendable {
         let gzip = compresses ? GzipEncoder() : nil
         var next = first
         while let lines = next {
+            sent.add(lines)
             let outputs = faulter?.outputs(for: lines) ?? [.bytes(lines.bytes)]
             for output in outputs {
                 switch output {

@@ -150,6 +150,14 @@ import Testing
             let set = try await client.send("POST", "/_demo/clock", body: #"{"set":1000,"advance":2}"#)
             let now = try #require(set.json?["now"]?.number)
             #expect((3000..<60_000).contains(now))
+            let retire = #"{"types":["TagsV1"],"style":"names"}"#
+            #expect(try await client.send("POST", "/_demo/retire", body: retire).status == 204)
+            #expect(backend.retirement == DemoRetirement(["TagsV1"], style: .names))
+            for wrong in [#"{"types":["TagsV9"]}"#, #"{"types":[],"style":"loud"}"#, #"{"types":"TagsV1"}"#, "{}"] {
+                #expect(try await client.send("POST", "/_demo/retire", body: wrong).status == 400)
+            }
+            #expect(try await client.send("POST", "/_demo/retire", body: #"{"types":[]}"#).status == 204)
+            #expect(backend.retirement == DemoRetirement())
             #expect(try await client.send("POST", "/_demo/seed", body: #"{"tasks":30}"#).status == 204)
         }
     }

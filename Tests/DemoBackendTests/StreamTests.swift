@@ -86,7 +86,8 @@ import Testing
             #expect(second.map(\.type) == ["ProjectV2"])
             #expect(second[0].data["color"] == "red")
             #expect(second[0].data["settings"] == ["view": "board"])
-            #expect(try await client.sync("ProjectsV1", "ProjectsV2").isEmpty)
+            #expect(try await client.sync("ProjectsV1").isEmpty)
+            #expect(try await client.sync("ProjectsV2").isEmpty)
         }
     }
 
@@ -104,6 +105,7 @@ import Testing
     }
 
     @Test(arguments: [
+        #"{"types":["TasksV1","TasksV2"]}"#, #"{"types":["TagsV1","ProjectsV2","ProjectsV1"]}"#,
         #"{"types":["TasksV2","NonsenseV1"]}"#, #"{"types":"TasksV2"}"#, #"{"types":[1]}"#, "{}", "[]", "", "{",
         #"{"types":["TasksV2"],"reset":"yes"}"#, #"{"types":["TasksV2"],"checkpoints":[]}"#,
         #"{"types":["TasksV2"],"checkpoints":{"TaskV2":1}}"#,
@@ -119,7 +121,7 @@ import Testing
 
     @Test func `a retired type is a 400 before the first line and a hang after it`() async throws {
         var configuration = DemoConfiguration()
-        configuration.retiredTypes = ["TasksV1"]
+        configuration.retirement = DemoRetirement(["TasksV1"])
         try await DemoBackend.withRunning(configuration) { backend in
             let client = try await TestClient(backend)
             let body = #"{"types":["ProjectsV2","TasksV1"]}"#
@@ -129,6 +131,37 @@ import Testing
             #expect(answer.status == 200)
             #expect(!answer.isComplete)
             #expect(answer.lines.map(\.type) == ["ProjectV2"])
+        }
+    }
+
+    @Test func `types that were given up are refused by name, or by a list of the others`() async throws {
+        try await DemoBackend.withRunning { backend in
+            let client = try await TestClient(backend)
+            let body = #"{"types":["TagsV1","TasksV1","ProjectsV1"]}"#
+            #expect(try await client.send("POST", "/sync/stream", body: body).status == 200)
+            backend.retirement = DemoRetirement(["TasksV1", "ProjectsV1"], style: .names)
+            var answer = try await client.send("POST", "/sync/stream", body: body)
+            #expect(answer.status == 400)
+            #expect(answer.json == ["message": "ProjectsV1 is not supported any more", "statusCode": 400])
+            backend.retirement.style = .lists
+            answer = try await client.send("POST", "/sync/stream", body: body)
+            #expect(answer.status == 400)
+            let message = answer.json?["message"]?.array?.first?.string ?? ""
+            #expect(message.hasPrefix("each value in types must be one of the following values: ProjectsV2, TasksV2, "))
+            let taken = message.split(whereSeparator: { ",: ".contains($0) })
+            #expect(taken.contains("TagsV1") && !taken.contains("TasksV1") && !taken.contains("ProjectsV1"))
+            #expect(try await client.stream("TagsV1").count == 1)
+            backend.retirement = DemoRetirement()
+            #expect(try await client.send("POST", "/sync/stream", body: body).status == 200)
+        }
+    }
+
+    @Test func `what was sent is counted by type`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await backend.edit(.put("tags", ["id": "g"]), .put("tags", ["id": "h"]), .put("projects", ["id": "p"]))
+            _ = try await TestClient(backend).stream("TagsV1", "ProjectsV2")
+            #expect(backend.takeSentLines() == ["TagV1": 2, "ProjectV2": 1, "SyncCompleteV1": 1])
+            #expect(backend.takeSentLines() == [:])
         }
     }
 

@@ -10,17 +10,17 @@ import Testing
     @Test func `a repeated pull is answered without another stream, under a new cursor`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            let first = try PulledChanges(await stack.sendPull())
+            let first = try PulledChanges(await stack.sendPull(version: 2))
             try await stack.change()
-            let lost = try PulledChanges(await stack.sendPull(first.cursor))
+            let lost = try PulledChanges(await stack.sendPull(first.cursor, version: 2))
             let streams = stack.backend.count("POST", "/sync/stream")
-            let answer = try await stack.sendPull(first.cursor)
+            let answer = try await stack.sendPull(first.cursor, version: 2)
             let again = try PulledChanges(answer)
             #expect(stack.backend.count("POST", "/sync/stream") == streams)
             #expect(again.bringsTheSame(as: lost) && again.cursor != lost.cursor)
             #expect(try await stack.figures(of: answer)["mode"] == "repeated")
             // Another schema version is another pull, and a first one is never answered from what is kept.
-            _ = try PulledChanges(await stack.sendPull(first.cursor, version: 2))
+            _ = try PulledChanges(await stack.sendPull(first.cursor, version: 3))
             _ = try PulledChanges(await stack.sendPull())
             #expect(stack.backend.count("POST", "/sync/stream") == streams + 2)
         }

@@ -16,6 +16,8 @@ struct PulledChanges: Equatable, Sendable {
     var updated: [String: [String: DemoValue]] = [:]
     /// Ids by table.
     var deleted: [String: Set<String>] = [:]
+    /// The tables that the answer names, be it with nothing in them.
+    var tables: Set<String> = []
     /// Ids that stand more than once in one table, with the table.
     var repeated: [String] = []
 
@@ -32,6 +34,7 @@ struct PulledChanges: Equatable, Sendable {
         else { throw Unreadable(answer: String(decoding: body.prefix(300), as: UTF8.self)) }
         cursor = Int64(timestamp)
         strategy = json["experimentalStrategy"]?.string
+        self.tables = Set(tables.keys)
         for (table, set) in tables {
             guard let new = set["created"]?.array, let changed = set["updated"]?.array, let gone = set["deleted"]?.array
             else { throw Unreadable(answer: "\(table) lacks an array") }
