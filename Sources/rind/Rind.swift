@@ -25,6 +25,6 @@ struct Rind: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self,
-            ReplicasCommand.self, WhyCommand.self, DemoCommand.self, VersionCommand.self,
+            ReplicasCommand.self, WhyCommand.self, ExplainCommand.self, DemoCommand.self, VersionCommand.self,
         ])
 }

@@ -8,6 +8,8 @@ enum Place {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     static let quickstart = root.appending(path: "examples/quickstart/rind.ini").path(percentEncoded: false)
+    /// The annotated sample, whose key stands in a file that is not there: set `RIND_IDENTITY_KEY`.
+    static let sample = root.appending(path: "config/rind.ini").path(percentEncoded: false)
     static let fixtures = root.appending(path: "Tests/RindCommandTests/Fixtures")
 
     static func text(_ path: String) throws -> String {

@@ -34,36 +34,21 @@ struct ReplicasListCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
-        if let principal, !(4...64).contains(principal.count) || !ReplicaName.isHexadecimal(principal.lowercased()) {
-            throw ValidationError("'\(principal)' is no principal: write 4 hexadecimal digits of it, or more.")
-        }
+        if let principal { _ = try PrincipalName(validating: principal) }
         if let after, after.count != 16 || Int64(after, radix: 16) == nil {
             throw ValidationError("'--after' takes the 16 digits of a replica.")
         }
     }
 
     func run() async throws {
+        let name = try principal.map(PrincipalName.init(validating:))
         try await state.run(for: .reading) { store, _ in
-            var owner: Principal?
-            if let principal {
-                owner = try await Self.principal(principal.lowercased(), in: store)
-            }
+            let owner = try await name?.find(in: store)
             let first = after.flatMap { Int64($0, radix: 16) }.map(ReplicaID.init(rawValue:))
             // One more, to see whether there are more.
             let rows = try await store.replicas(of: owner, after: first, limit: limit + 1)
             return ReplicaList(rows: Array(rows.prefix(limit)), hasMore: rows.count > limit)
         }
-    }
-
-    private static func principal(_ digits: String, in store: SQLiteStateStore) async throws -> Principal {
-        let found = try await store.principals(beginningWith: digits, limit: 6)
-        if found.count == 1 { return found[0] }
-        guard !found.isEmpty else {
-            throw CommandFailure(.noInput, "There is no principal \(digits) in the state.")
-        }
-        let names = found.prefix(5).map(\.description).joined(separator: ", ") + (found.count > 5 ? ", …" : "")
-        throw CommandFailure(
-            .usage, "\(digits) is the beginning of several principals: \(names). Name more digits.")
     }
 }
 

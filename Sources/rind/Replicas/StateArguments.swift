@@ -20,10 +20,16 @@ struct StateArguments: ParsableArguments {
         for purpose: SQLiteStateStore.Purpose,
         _ body: (SQLiteStateStore, GatewayConfig.Configuration) async throws -> any StateReport
     ) async throws {
+        try await run { configuration in
+            try await configuration.withState(for: purpose) { try await body($0, configuration) }
+        }
+    }
+
+    /// Runs a command that may do without the state, and prints what comes of it, as text or as JSON.
+    func run(_ body: (GatewayConfig.Configuration) async throws -> any StateReport) async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
-            let configuration = try GatewayConfig.Configuration.loadReporting(config)
-            let report = try await configuration.withState(for: purpose) { try await body($0, configuration) }
+            let report = try await body(try GatewayConfig.Configuration.loadReporting(config))
             if json {
                 Console.out(bytes: report.json.serialised + [0x0A])
             } else {
