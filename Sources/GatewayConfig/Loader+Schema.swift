@@ -26,6 +26,7 @@ extension Loader {
         }
         checkSharedTypes()
         checkRequestedVersions()
+        checkUpsertVersions()
         configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map { draft in
             var table = draft.model
             table.isLedgered = isLedgered(draft)

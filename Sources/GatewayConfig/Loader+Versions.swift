@@ -108,6 +108,33 @@ extension Loader {
         }
     }
 
+    /// The lines of a version that `upsert` does not list would be skipped, and with them the table's rows.
+    ///
+    /// Numbers are those of the names; a backend may count lines and requests differently, so this is no error.
+    mutating func checkUpsertVersions() {
+        guard !isBroken("schema", "version"), !isBroken("schema", "oldest") else { return }
+        for draft in drafts where draft.feeds.contains(where: { $0.versions.count > 1 }) {
+            let table = draft.model
+            let changing = Set(
+                draft.feeds.filter { $0.versions.count > 1 }.flatMap { $0.versions.map(\.type.value) })
+            for requested in requested(of: draft) where changing.contains(requested.type.value) {
+                guard let number = WireType(requested.type.value).version,
+                    let source = table.feeds.firstIndex(where: { feed in
+                        feed.versions.contains { $0.requestType == requested.type.value }
+                    })
+                else { continue }
+                let upserts = table.upserts.filter { table.source(of: $0) == source }
+                guard !upserts.isEmpty, !upserts.contains(where: { WireType($0).version == number }) else { continue }
+                problems.warning(
+                    "'\(requested.type.value)' is asked for, and no type of its version is listed in 'upsert'",
+                    at: requested.type.span,
+                    hint:
+                        "list every type that brings rows of the table, such as \(WireType(upserts[0]).stem)V\(number); "
+                        + "lines of others are skipped")
+            }
+        }
+    }
+
     private func requested(of draft: TableDraft) -> [Requested] {
         let (oldest, newest) = (configuration.schema.oldest, configuration.schema.version)
         return draft.feeds.flatMap { feed in

@@ -92,8 +92,9 @@ import Testing
     private static func text(_ requests: [String], since: [Int: Int] = [:], oldest: Int = 1) -> String {
         let tables = requests.enumerated().map { index, request in
             let line = since[index].map { "since = \($0)\n" } ?? ""
+            let upsert = (1...3).map { "Line\(index)V\($0)" }.joined(separator: ", ")
             return
-                "[table t\(index)]\n\(line)request = \(request)\nupsert = Line\(index)\n[columns t\(index)]\nn = string\n"
+                "[table t\(index)]\n\(line)request = \(request)\nupsert = \(upsert)\n[columns t\(index)]\nn = string\n"
         }
         return Support.minimal("[schema]\nversion = 12\noldest = \(oldest)\n" + tables.joined())
     }
@@ -147,5 +148,23 @@ import Testing
         let requests = Array(repeating: "AlbumsV1 then AlbumsV2 since 5", count: 900)
         #expect(Self.errors(Self.text(requests)).isEmpty)
         #expect(Self.errors(Self.text(requests + ["AlbumsV2"])).count == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("AlbumV1", ["AlbumsV2"]), ("AlbumV2", ["AlbumsV1"]), ("AlbumV1, AlbumV2", []),
+            ("AlbumV1, AlbumBackfillV2", []), ("Album", ["AlbumsV1", "AlbumsV2"]),
+        ])
+    func `a version of a request type without a row type of its number costs a warning`(
+        upsert: String, types: [String]
+    ) throws {
+        let text = Support.minimal(
+            "[schema]\nversion = 9\n[table a]\nrequest = AlbumsV1 then AlbumsV2 since 5\nupsert = \(upsert)\n"
+                + "[columns a]\nn = string\n")
+        let found = Support.load(text).diagnostics.filter { $0.severity == .warning }
+        #expect(
+            found.map(\.message)
+                == types.map { "'\($0)' is asked for, and no type of its version is listed in 'upsert'" })
+        #expect(found.allSatisfy { $0.hint?.contains("lines of others are skipped") == true })
     }
 }

@@ -65,6 +65,7 @@ package struct CompactionEntry: Hashable, Sendable, BitwiseCopyable {
         set { operationCode = newValue ? operationCode | Self.addedBit : operationCode & ~Self.addedBit }
     }
 
+    /// In the byte of the operation, whose values are all below it.
     private static let addedBit: UInt8 = 0x80
 
     /// The id's keyed hash.

@@ -67,8 +67,9 @@ package struct StreamIntake {
     package private(set) var quarantined: [QuarantinedLine] = []
     /// The complete or reset line, once it has come; everything after it is ignored.
     package private(set) var end: StreamReport.End?
-    /// What the stream said beside its records.
-    package private(set) var signs = StreamSigns()
+    private var collected = StreamSigns()
+    /// The stems of the types that bring rows, with the places of their tables.
+    private let stems: [(stem: Substring, table: Int)]
     /// Whether any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
     private var quarantinedBytes = 0
@@ -86,12 +87,34 @@ package struct StreamIntake {
         projector = LineProjector(projection, key: hashKey)
         projector.needsContent = !ledgered.isEmpty
         projector.watch(added)
+        stems = projection.schema.tables.enumerated().flatMap { place, table in
+            table.upserts.map { (WireType($0).stem, place) }
+        }
         let tables = projection.schema.tables.count
         records = Array(repeating: SegmentWriter(), count: tables)
         deletions = records
         ranks = projection.tableOrder.rank.map { UInt16($0) }
         isLedgered = (0..<tables).map(ledgered.contains)
         compactor = Compactor(runLength: limits.run)
+    }
+
+    /// What the stream said beside its records.
+    ///
+    /// Rows may have come by another version of a declared type that nobody has declared: that the others did not come says
+    /// nothing then.
+    package var signs: StreamSigns {
+        var signs = collected
+        for type in projector.counters.unknownTypes.keys {
+            guard !type.isEmpty else {
+                signs.quarantine(.everything, at: UInt64(counts.lines))
+                continue
+            }
+            let stem = WireType(type).stem
+            for known in stems where known.stem == stem {
+                signs.quarantine(.table(known.table), at: UInt64(counts.lines))
+            }
+        }
+        return signs
     }
 
     /// How many values were of a type that their column cannot hold and became its default.
@@ -102,7 +125,7 @@ package struct StreamIntake {
         splitter = LineSplitter(maximumLength: limits.line)
         carriedData = false
         projector.beginRequest()
-        signs.beginRequest(after: UInt64(counts.lines), isResumed: !signs.requests.isEmpty && end == nil)
+        collected.beginRequest(after: UInt64(counts.lines), isResumed: !collected.requests.isEmpty && end == nil)
         end = nil
     }
 
@@ -161,11 +184,11 @@ package struct StreamIntake {
             counts.unresolvedDeletes += 1
             return
         }
-        signs.delete(link, digest: digest, sequence: UInt64(counts.lines))
+        collected.delete(link, digest: digest, sequence: UInt64(counts.lines))
     }
 
     private mutating func quarantine(_ line: UnsafeRawBufferPointer, _ scope: QuarantineScope) {
-        signs.quarantine(scope, at: UInt64(counts.lines))
+        collected.quarantine(scope, at: UInt64(counts.lines))
         counts.quarantined += 1
         carriedData = true
         guard quarantined.count < limits.quarantineLines, var entry = projector.quarantined else { return }

@@ -146,4 +146,16 @@ import Testing
             #expect(verdicts.created.count == 0 && settled.superseded == 2)
         }
     }
+
+    @Test(arguments: [("TaskV2", true), ("TaskDeleteV2", false), ("NoteV1", false), ("TasksV1", false)])
+    func `rows of another version of a type make its table blind: what did not come may be there`(
+        _ row: (type: String, isBlind: Bool)
+    ) throws {
+        var intake = Self.intake()
+        intake.beginRequest()
+        let line = #"{"type":"\#(row.type)","data":{"id":"a"},"ack":"\#(row.type)|1"}"# + "\n"
+        try feed(&intake, line + Self.complete)
+        #expect(intake.counts.unknownTypes == 1)
+        #expect(intake.signs.isBlind(0) == row.isBlind)
+    }
 }
