@@ -14,13 +14,14 @@ extension BackendClient {
     /// - Parameters:
     ///   - types: The request types, at least one; the backend decides on their order.
     ///   - vector: Where to go on. Sent in style `request` only; in style `server` the backend must hold it already.
+    ///   - isCompressed: Whether compression may be asked for, where the settings allow it.
     ///   - credentials: The caller's.
     /// - Returns: The lines' bytes, decompressed, cut anywhere.
     /// - Throws: ``BackendError/credentialRefused(status:)``, ``BackendError/typesRefused(_:)``,
     ///   ``BackendError/busy(status:retryAfter:)``, ``BackendError/contentType(_:)`` and whatever else keeps the stream
     ///   from beginning. What ends it later is thrown by the stream.
     package func openStream(
-        types: [String], vector: CheckpointVector, _ credentials: ForwardedCredentials
+        types: [String], vector: CheckpointVector, isCompressed: Bool = true, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> BackendStream {
         guard !types.isEmpty else { throw .invalidCall("no request types") }
         var values = CallValues(["types": .array(types.map { .string($0) })])
@@ -34,7 +35,7 @@ extension BackendClient {
             // Nothing is lost if the backend gets it twice: it only reads, or writes what it would write anyway.
             request.isIdempotent = true
             request.fields[.accept] = "application/jsonlines+json, application/x-ndjson;q=0.9, application/json;q=0.8"
-            if settings.offersGzip { request.fields[.acceptEncoding] = "gzip" }
+            if settings.offersGzip, isCompressed { request.fields[.acceptEncoding] = "gzip" }
         }
         try await requireSuccess(response, types: types)
         if let type = response.fields[.contentType], !Self.mayBeLines(type) {

@@ -13,6 +13,7 @@ extension PullRunner {
         refusedTypes = refused
         guard negotiation == nil else { return }
         negotiation = decision
+        figures.dropped += decision.unknown.count
         if !decision.unknown.isEmpty {
             logger.warning(
                 "the client asks for tables and columns that the configuration does not have",

@@ -44,6 +44,8 @@ struct PullRunner {
     var negotiation: SchemaNegotiator.Decision?
     var refusedTypes: Set<String> = []
     var toldRefused: Set<String> = []
+    /// Whether the stream broke without having brought a line.
+    private var avoidsCompression = false
     var figures = SyncFigures()
 
     init(
@@ -226,8 +228,10 @@ struct PullRunner {
             beforeSweep = nil
         }
         spooler.beginRequest()
+        let before = spooler.counts.lines
         do {
-            let stream = try await backend.openStream(types: types, vector: vector, identity.forwarded)
+            let stream = try await backend.openStream(
+                types: types, vector: vector, isCompressed: !avoidsCompression, identity.forwarded)
             tellRefused()
             services.identities.accepted(identity, at: services.clock.now)
             try await services.store.markAccepted(
@@ -240,7 +244,11 @@ struct PullRunner {
             logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
         }
         let report = spooler.report()
-        if report.end == .broken { figures.resumes += 1 }
+        if report.end == .broken {
+            figures.resumes += 1
+            // What was compressed may have been held back, together with the reason why it broke.
+            avoidsCompression = spooler.counts.lines == before
+        }
         return report
     }
 

@@ -221,11 +221,12 @@ import Testing
         }
     }
 
-    @Test func `one that is refused when its turn comes is found out too`() async throws {
+    /// What is compressed does not come before the refusal; then it is asked for without.
+    @Test(arguments: [true, false])
+    func `one that is refused when its turn comes is found out too`(_ compresses: Bool) async throws {
         let overrides = ["backend.idle_timeout": "300ms", "backend.resume_backoff": "10ms"]
         var options = StackOptions(overrides)
-        // What is compressed does not come in time.
-        options.backend.compresses = false
+        options.backend.compresses = compresses
         try await GatewayStack.with(options) { stack in
             try await stack.seed()
             var device = try await stack.settledDevice(version: 3)
