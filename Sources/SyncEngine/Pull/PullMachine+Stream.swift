@@ -63,7 +63,8 @@ extension PullMachine {
         let asked = Set(requestTypes)
         let named = named.intersection(asked)
         typeRefusals += 1
-        guard typeRefusals <= Self.maximumTypeRefusals else { return fail(.typesRefused) }
+        // A backend may name what it has given up one type at a time.
+        guard typeRefusals <= query.requestTypes.count + 2 else { return fail(.typesRefused) }
         if !named.isEmpty, named.count < asked.count {
             if namedTypes.isEmpty { namedTypes = named }
             refusedTypes.formUnion(named)

@@ -16,8 +16,6 @@ package struct PullMachine: Sendable {
     package static let idleCursorAge: Int64 = 24 * 3_600 * 1_000
     static let commitAttempts = 10
     static let clockWaits = 10
-    /// Backends that name what they have given up may name one type at a time.
-    static let maximumTypeRefusals = 16
 
     /// What to do when the queue of actions is empty.
     enum Step: Sendable {

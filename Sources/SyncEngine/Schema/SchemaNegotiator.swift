@@ -79,7 +79,8 @@ package struct SchemaNegotiator: Hashable, Sendable {
     }
 
     private func negotiate(_ query: Query, _ current: Int?) -> Decision {
-        let unchanged = Decision(outcome: .nothing, recorded: query.last)
+        // After the configuration has gone back to an older version, later pulls bring no more than that has.
+        let unchanged = Decision(outcome: .nothing, recorded: query.last.map { min($0, schema.version) })
         guard let enabledAt, let current else { return unchanged }
         if let told = query.told {
             if let last = query.last, last > told { return unchanged.refused(.wentBack(from: last, to: told)) }
@@ -87,7 +88,11 @@ package struct SchemaNegotiator: Hashable, Sendable {
         }
         // Where LS is unknown, MEA stands in for it.
         let from = query.last ?? enabledAt
-        guard from < current else { return unchanged }
+        guard from < current else {
+            // What pushes show of a client that tells nothing is remembered: later versions are counted from there.
+            let shown = query.told == nil && query.last == nil ? current : unchanged.recorded
+            return Decision(outcome: .nothing, recorded: shown)
+        }
         var change = schema.change(from: from, to: current)
         if query.last != nil { change.empty = change.tables }
         if from < schema.oldest {

@@ -40,7 +40,8 @@ extension SchemaUpdate: StateReport {
         }
         if answer == .nothing, isGaining {
             notes.append(
-                "[schema] migrations_enabled_at is 0: a gained column comes with a record's next change, and no earlier."
+                "[schema] migrations_enabled_at is 0: a gained column comes when its table is compared, which the new "
+                    + "version makes due; in a table without a ledger, with a record's next change."
             )
         }
         return notes
