@@ -84,9 +84,7 @@ struct BytePath: AsyncParsableCommand {
             try check(try measure(&report.stages[2]) { try intake(stream, projection).counts.rows }, rows, "rows")
             try check(try await measureIntake(stream, projection, &report.stages[3]), rows, "records")
         }
-        let text = table(report)
-        if json { Text.note(text) }
-        print(json ? try Text.json(report) : text)
+        try Text.publish(report, as: table(report), isJSON: json)
     }
 
     private func makeProjection() throws -> Projection {

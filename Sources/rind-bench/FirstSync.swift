@@ -51,14 +51,9 @@ struct FirstSync: AsyncParsableCommand {
         guard (rows ?? 1) > 0, (runs ?? 1) > 0 else { throw ValidationError("--rows and --runs begin at 1") }
     }
 
-    func run() async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("rind-bench-\(ProcessInfo.processInfo.processIdentifier)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let signals = Interrupts.watch(removing: directory)
-        defer { withExtendedLifetime(signals) {} }
+    func run() async throws { try await WorkingDirectory.with(measure) }
 
+    private func measure(in directory: URL) async throws {
         let rows = rows ?? (quick ? 5_000 : 300_000)
         let course = try await FirstSyncCourse(
             rows: rows, directory: directory, withNginx: !skipNginx, withNode: !skipNode,
@@ -71,12 +66,7 @@ struct FirstSync: AsyncParsableCommand {
             throw error
         }
         await course.stop()
-        if json {
-            Text.note(report.text)
-            print(try Text.json(report))
-        } else {
-            print(report.text)
-        }
+        try Text.publish(report, as: report.text, isJSON: json)
         if report.isWithinBound == false { throw ExitCode.failure }
     }
 }

@@ -46,14 +46,9 @@ struct Ledger: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("rind-bench-\(ProcessInfo.processInfo.processIdentifier)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let signals = Interrupts.watch(removing: directory)
-        defer { withExtendedLifetime(signals) {} }
+    func run() async throws { try await WorkingDirectory.with(measure) }
 
+    private func measure(in directory: URL) async throws {
         let rows = rows ?? (quick ? 5_000 : 1_000_000)
         let course = LedgerCourse(rows: rows, changes: changes, directory: directory)
         var report = LedgerReport(rows: rows, changes: changes, machine: .current, isJudged: !quick)
@@ -67,12 +62,7 @@ struct Ledger: AsyncParsableCommand {
             throw error
         }
         await course.stop()
-        if json {
-            Text.note(report.text)
-            print(try Text.json(report))
-        } else {
-            print(report.text)
-        }
+        try Text.publish(report, as: report.text, isJSON: json)
         if report.isWithinBounds == false { throw ExitCode.failure }
     }
 }

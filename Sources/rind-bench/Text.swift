@@ -28,8 +28,14 @@ enum Text {
         }.joined(separator: "\n")
     }
 
+    /// Prints a report for people, or all of its figures for scripts with the text beside them.
+    static func publish(_ report: some Encodable, as text: String, isJSON: Bool) throws {
+        if isJSON { note(text) }
+        print(isJSON ? try json(report) : text)
+    }
+
     /// A value as JSON that a script can read and a person too.
-    static func json(_ value: some Encodable) throws -> String {
+    private static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
