@@ -21,8 +21,6 @@ package struct PullContext: Hashable, Sendable {
     ///
     /// It hints at a principal that changes with the token (finding 26). For a warning in the log only; what it is worth is nothing (design §2).
     package var belongsToAnotherPrincipal: Bool
-    /// Whether the principal has receipts, which an answered pull must end even when it brings nothing.
-    package var hasReceipts: Bool
     /// The ledger of the row's replica as the presented cursor sees it; nil without row.
     package var ledger: LedgerOutline?
     /// Whether any replica of the principal has a ledger.
@@ -41,21 +39,20 @@ package struct PullContext: Hashable, Sendable {
     package init(
         row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
-        hasReceipts: Bool = false, ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
+        ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
         acceptedAt: Int64 = 0, resyncAt: Int64 = 0, pushedVersion: Int? = nil
     ) {
-        self.pushedVersion = pushedVersion
         self.row = row
         self.isFork = isFork
         self.newestOfReplica = newestOfReplica
         self.newest = newest
         self.session = session
         self.belongsToAnotherPrincipal = belongsToAnotherPrincipal
-        self.hasReceipts = hasReceipts
         self.ledger = ledger
         self.hasLedgers = hasLedgers
         self.sequence = sequence
         self.acceptedAt = acceptedAt
         self.resyncAt = resyncAt
+        self.pushedVersion = pushedVersion
     }
 }

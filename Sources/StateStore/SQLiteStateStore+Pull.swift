@@ -18,7 +18,6 @@ extension SQLiteStateStore {
                 context.sequence = try row?.number(1) ?? 0
                 context.hasLedgers = try db.exists(
                     "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
-                context.hasReceipts = try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
                 context.session = try db.sessionRow(session, of: id)
             }
             guard let presented else { return context }
