@@ -62,11 +62,6 @@ extension Simulation {
         }
     }
 
-    /// A person writes into the column that version 2 has added to tasks.
-    package func writeMark(_ id: String, _ mark: Int, on device: Int) {
-        devices[device].mark(SimulatedKey(.tasks, id), mark)
-    }
-
     /// A person deletes a record on a device.
     package func delete(_ table: SimulatedTable, _ id: String, on device: Int) {
         devices[device].delete(SimulatedKey(table, id))

@@ -108,8 +108,7 @@ extension PullMachine {
     private var newSchemaVersion: Int? {
         let isEverything = restart != nil && (plan.basis != .cursor || !plan.isExact)
         guard context.row == nil || isEverything else { return negotiation.recorded }
-        let current = (query.schemaVersion ?? inferredVersion).map { min($0, query.schema.version) }
-        return current ?? negotiation.recorded
+        return negotiation.current ?? negotiation.recorded
     }
 
     /// When each request type was last compared; one that could not be judged stays due.

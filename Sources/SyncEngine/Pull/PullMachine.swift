@@ -24,6 +24,20 @@ package struct PullMachine: Sendable {
         case verified, clock, committing(CursorRow), ended
     }
 
+    /// What a pull goes back to where the comparison of a whole type fails.
+    struct BeforeSweep: Sendable {
+        let type: String
+        let vector: CheckpointVector
+        let carriedData: Bool
+        let resumes: Int
+    }
+
+    /// Where the pull had got to and what was to be compared when the backend began to refuse types.
+    struct BeforeRefusal: Sendable {
+        let vector: CheckpointVector
+        let dueType: String?
+    }
+
     let query: PullQuery
     let settings: PullSettings
     var context = PullContext()
@@ -41,12 +55,7 @@ package struct PullMachine: Sendable {
     /// The types that its first refusal named, and how many refusals there were.
     var namedTypes: Set<String> = []
     var typeRefusals = 0
-    /// Where the pull had got to and what was to be compared when the backend began to refuse types; nil once it streams
-    /// again.
-    struct BeforeRefusal: Sendable {
-        let vector: CheckpointVector
-        let dueType: String?
-    }
+    /// Nil once the backend streams again.
     var beforeRefusal: BeforeRefusal?
     var usesKept = false
     /// What the lines are compared with, and what came of it.
@@ -55,13 +64,6 @@ package struct PullMachine: Sendable {
     var hasLookedTwice = false
     /// The request type that is to be compared as a whole once the stream has come to its end.
     var dueType: String?
-    /// What a pull goes back to where the comparison of a whole type fails.
-    struct BeforeSweep: Sendable {
-        let type: String
-        let vector: CheckpointVector
-        let carriedData: Bool
-        let resumes: Int
-    }
     var beforeSweep: BeforeSweep?
     /// The request type of which a comparison has failed.
     var failedSweep: String?

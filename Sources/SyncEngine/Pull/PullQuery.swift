@@ -27,7 +27,6 @@ package struct PullQuery: Hashable, Sendable {
         package var change: SchemaChange?
         /// A kept spool.
         package init(row: CursorRow, delivery: PullDelivery, change: SchemaChange? = nil) {
-            self.change = change
             vector = row.vector
             session = row.session
             generation = row.generation
@@ -36,6 +35,7 @@ package struct PullQuery: Hashable, Sendable {
             cursor = row.cursor
             noted = row.noted
             sweeps = row.sweeps
+            self.change = change
         }
     }
 

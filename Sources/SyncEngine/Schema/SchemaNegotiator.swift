@@ -47,6 +47,8 @@ package struct SchemaNegotiator: Hashable, Sendable {
     package struct Decision: Hashable, Sendable {
         /// What the pull has to do.
         package var outcome: Outcome
+        /// CV as far as the configuration goes, told or shown by pushes; nil where nobody knows.
+        package var current: Int?
         /// The LS of the new cursor's row: CV where the table says "yes", else the parent row's.
         package var recorded: Int?
         /// Tables and columns that the client asks for and the configuration does not have, as `table` and
@@ -72,8 +74,9 @@ package struct SchemaNegotiator: Hashable, Sendable {
     package func decide(_ query: Query) -> Decision {
         // A client that is newer than the configuration gets the newest version that is known.
         let current = (query.told ?? query.inferred).map { min($0, schema.version) }
-        guard !query.isFirst else { return Decision(outcome: .nothing, recorded: current) }
+        guard !query.isFirst else { return Decision(outcome: .nothing, current: current, recorded: current) }
         var decision = negotiate(query, current)
+        decision.current = current
         if let asked = query.asked { merge(asked, current ?? schema.version, into: &decision) }
         return decision
     }
