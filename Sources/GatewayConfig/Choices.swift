@@ -31,6 +31,30 @@ package enum LedgerMode: String, CaseIterable, Sendable {
     case off
 }
 
+/// What an update of a record carries to the backend.
+package enum PushedColumns: String, CaseIterable, Sendable {
+    /// All writable columns that the client sent.
+    case row
+    /// Those of them that the client says it has changed.
+    case changed
+}
+
+/// What a pushed record means that the backend will never take.
+package enum RejectedRecordRule: String, CaseIterable, Sendable {
+    /// The push fails with a sentence that names the record.
+    case fail
+    /// The others are applied, and the answer names it; only where the app hands push answers on to WatermelonDB.
+    case report
+}
+
+/// What a push means that does not say what its client had seen.
+package enum CursorlessPushRule: String, CaseIterable, Sendable {
+    /// It is applied.
+    case accept
+    /// It is refused with an error that its developers can read.
+    case refuse
+}
+
 /// Who keeps the checkpoints of a stream.
 package enum CheckpointStyle: String, CaseIterable, Sendable {
     /// The backend, one vector for each session, moved by ack calls.

@@ -149,6 +149,14 @@ extension Configuration {
     package struct Push: Hashable, Sendable {
         /// Where a push is sent as one stream of operations; nil is one call for each record, by the tables' templates.
         package var path: Call?
+        /// What an update of a record carries to the backend.
+        package var send = PushedColumns.row
+        /// What a push without `lastPulledAt` means.
+        package var withoutCursor = CursorlessPushRule.accept
+        /// What a record means that the backend will never take.
+        package var rejected = RejectedRecordRule.fail
+        /// How long operations that may pass later are tried again in one push, altogether.
+        package var retryBudget: Duration = .seconds(20)
         /// The most records of one push.
         package var maxRecords = 100_000
         /// How long the answer to a push is remembered for the very same push; zero is not at all.

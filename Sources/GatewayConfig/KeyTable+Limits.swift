@@ -48,6 +48,36 @@ extension KeyTable {
             own, by the create, update and remove of its table.
             """),
         .setting(
+            "push", "send", \.push.send, .choice, "Which columns of an updated record are sent.",
+            """
+            `row`: all writable ones that the app sent. `changed`: those that WatermelonDB lists in the record's \
+            `_changed`, so that a PATCH overwrites nothing that somebody else has changed in other columns; a record \
+            that has to be created after all is sent whole. For a backend whose update takes a part of the record.
+            """),
+        .setting(
+            "push", "without_cursor", \.push.withoutCursor, .choice, "What a push without `lastPulledAt` means.",
+            """
+            A third of apps send none. `accept`: it is applied, without knowing what its device had seen. `refuse`: it \
+            is answered 400 with a sentence for the app's developers.
+            """),
+        .setting(
+            "push", "rejected", \.push.rejected, .choice, "What a record means that the backend will never take.",
+            """
+            That is one whose call is answered with 400, 403, 422 or a status that its table calls `rejected`. `fail`: \
+            the push fails and names the record; nothing behind it is tried. `report`: the others go on, and the 2xx \
+            answer names it in `experimentalRejectedIds`, so that it stays changed on the device. Only for apps whose \
+            `pushChanges` returns the answer: others would take the record for accepted.
+            """),
+        .setting(
+            "push", "retry_budget", \.push.retryBudget,
+            .duration(.milliseconds(10) ... .seconds(300), zero: "not at all"),
+            "How long a push goes on trying what may pass later.",
+            """
+            What the backend puts off (408, 425, 429, 5xx, no connection) is tried again with growing pauses, or after \
+            its `Retry-After`, as long as the pauses of one push are no longer than this; then the app is answered 503. \
+            What may have happened is repeated only where that does no harm.
+            """),
+        .setting(
             "push", "max_records", \.push.maxRecords, .integer(1...10_000_000), "The most records of one push."),
         .setting(
             "push", "receipt_window", \.push.receiptWindow,

@@ -53,7 +53,7 @@ struct OperationLines: AsyncSequence, Sendable {
             }
         return StreamPushOperation(
             kind, table: content.table.name, id: operation.id, key: key.members ?? [],
-            data: content.record?.data.serialised, base: token(of: content.table))
+            data: content.update?.data.serialised, base: token(of: content.table))
     }
 
     /// The client's place in the table's stream: the first upsert namespace that has a token.

@@ -15,6 +15,8 @@ struct OperationReader: Sendable {
         let table: Table
         /// The sanitised record; nil for a deletion.
         let record: SanitizedRecord?
+        /// What of it an update carries.
+        let update: SanitizedRecord?
         /// The parts of the id under the backend's names; the whole id where it cannot be taken apart.
         let key: [(path: Path, value: JSONValue)]
     }
@@ -23,9 +25,16 @@ struct OperationReader: Sendable {
     private let changes: PushChanges
     private let sanitizers: [RecordSanitizer]
     private let limits: JSONValue.Limits
+    private let sendsChanged: Bool
 
-    init(schema: Schema, changes: PushChanges, depth: Int) {
+    /// - Parameters:
+    ///   - schema: The whitelist.
+    ///   - changes: What was pushed.
+    ///   - depth: How deep a record may be nested.
+    ///   - sendsChanged: Whether updates carry only what the client has changed.
+    init(schema: Schema, changes: PushChanges, depth: Int, sendsChanged: Bool) {
         self.schema = schema
+        self.sendsChanged = sendsChanged
         self.changes = changes
         sanitizers = schema.tables.map { RecordSanitizer(table: $0, depth: depth) }
         limits = JSONValue.Limits(bytes: changes.bytes.count, depth: depth, elements: changes.bytes.count)
@@ -38,7 +47,8 @@ struct OperationReader: Sendable {
     func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
         let record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
-        return Content(table: table, record: record, key: key(of: operation, table, record))
+        let update = sendsChanged && operation.kind == .update ? record?.onlyChanged : record
+        return Content(table: table, record: record, update: update, key: key(of: operation, table, record))
     }
 
     /// The record as the client sent it; nil for a deletion.
@@ -56,6 +66,24 @@ struct OperationReader: Sendable {
             try body(
                 JSONScanner.document(UnsafeRawBufferPointer(rebasing: bytes[range]), maximumDepth: limits.depth))
         }
+    }
+
+    /// The records that an operation's record refers to, by `ref` columns and `parent`.
+    ///
+    /// A record that cannot be read refers to nothing; that it cannot is found out when it is its turn.
+    func references(of operation: PushOperation) -> [PushReference] {
+        let table = schema.tables[operation.table]
+        let parents = table.parents.map { ($0.column, $0.table) }
+        let references = table.columns.compactMap { column in column.reference.map { (column.name, $0) } }
+        let found = try? withRecord(of: operation) { record in
+            (parents + references).compactMap { column, target -> PushReference? in
+                guard let place = schema.tables.firstIndex(where: { $0.name == target }),
+                    let id = record.member(column)?.string
+                else { return nil }
+                return PushReference(table: place, id: id)
+            }
+        }
+        return (found ?? []) ?? []
     }
 
     /// One path is the id itself; the parts of a composite id come from the columns that hold them, else from the id.

@@ -12,12 +12,13 @@ import SyncModel
 extension PushRunner {
     /// Writes down that all operations are about to be sent.
     func noteSeen() async throws {
-        try await note(plan.operations[...]) { _ in .seen }
+        try await note(plan.operations) { _ in .seen }
     }
 
-    /// Writes down that the backend has the first `count` operations.
+    /// Writes down that the backend has the first `count` operations, but for those that it will never take.
     func noteHeld(_ count: Int) async throws {
-        try await note(plan.operations.prefix(count)) { $0 == .delete ? .gone : .held }
+        let applied = plan.operations.prefix(count).enumerated().filter { !rejected.contains($0.offset) }
+        try await note(applied.map(\.element)) { $0 == .delete ? .gone : .held }
     }
 
     /// Writes down what the backend has of a push that comes to no end: an error, or a client that has hung up.
@@ -34,7 +35,7 @@ extension PushRunner {
     }
 
     private func note(
-        _ operations: ArraySlice<PushOperation>, state: (PushOperation.Kind) -> PushNote.State
+        _ operations: [PushOperation], state: (PushOperation.Kind) -> PushNote.State
     ) async throws {
         var notes: [PushNote] = []
         for operation in operations {

@@ -20,16 +20,31 @@ extension PushRunner {
     }
 
     /// Sends all operations in one request.
-    func sendAll(base: CheckpointVector?, idempotencyKey: String) async throws -> PushEvent {
-        let lines = OperationLines(operations: plan.operations, reader: reader, base: base)
+    mutating func sendAll(
+        base: CheckpointVector?, without: Set<Int>, idempotencyKey: String
+    ) async throws -> PushEvent {
+        let places = plan.operations.indices.filter { !without.contains($0) }
+        let lines = OperationLines(operations: places.map { plan.operations[$0] }, reader: reader, base: base)
         switch await attempt(lines, idempotencyKey: idempotencyKey) {
         case .success(.applied): return .applied
-        case .success(.refused(let lines)): return .refused(refusal(lines))
+        case .success(.refused(let lines)): return .refused(refusal(lines, places))
         case .failure(let error):
+            // The key makes it harmless to send it again.
+            if let event = notNow(error, isRepeatable: true) { return event }
             guard error.isOutcomeUnknown else { throw error }
             logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
             return .unknownOutcome
         }
+    }
+
+    /// What the backend puts off; nil for every other failure.
+    ///
+    /// - Parameter isRepeatable: Whether sending it again does no harm even if it was applied.
+    private mutating func notNow(_ error: BackendError, isRepeatable: Bool) -> PushEvent? {
+        guard error.isTransient, !error.isOutcomeUnknown || isRepeatable else { return nil }
+        if case .busy(_, let after) = error { retryAfter = after }
+        logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
+        return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
     }
 
     private func attempt(
@@ -37,7 +52,7 @@ extension PushRunner {
     ) async -> Result<StreamPushResult, BackendError> {
         do throws(BackendError) {
             let result = try await backend.pushStream(
-                lines, count: plan.operations.count, key: idempotencyKey, identity.forwarded)
+                lines, count: lines.operations.count, key: idempotencyKey, identity.forwarded)
             return .success(result)
         } catch {
             return .failure(error)
@@ -61,27 +76,40 @@ extension PushRunner {
                     kind: .rejected,
                     records: [record(operation, "the configuration has no call for this operation")]))
         case .some(.none): return .applied
+        // What was changed the backend does not take.
+        case .call
+        where operation.kind == .update && content.update?.values.isEmpty == true
+            && content.record?.values.isEmpty == false:
+            return .applied
         case .call(let call):
-            return try await perform(call, operation, content) { outcome in
-                try await event(outcome, operation, content)
-            }
+            let isPart = operation.kind == .update && content.table.calls.update != nil
+            return try await perform(call, operation, content, isPart: isPart)
         }
     }
 
+    /// Whether a call may be made again although it may have been carried out: what sets values by id or deletes by id
+    /// comes to the same twice, and a create does where the backend says that the record is there already.
+    private func isRepeatable(_ call: Call) -> Bool { call.method != "POST" || call.statuses.values.contains(.exists) }
+
     /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
-    private func perform(
-        _ call: Call, _ operation: PushOperation, _ content: OperationReader.Content,
-        _ meaning: (CallOutcome) async throws -> PushEvent
+    private mutating func perform(
+        _ call: Call, _ operation: PushOperation, _ content: OperationReader.Content, isPart: Bool = false,
+        isLast: Bool = false
     ) async throws -> PushEvent {
-        switch await attempt(call, values(operation, content)) {
-        case .success(let outcome): return try await meaning(outcome)
+        switch await attempt(call, values(operation, content, isPart: isPart)) {
+        case .success(let outcome):
+            return isLast ? lastEvent(outcome, operation) : try await event(outcome, operation, content)
         case .failure(.refused(let status)) where status != 408 && status != 425:
             return rejected(operation, "status \(status)")
-        case .failure(let error) where error.isOutcomeUnknown:
+        case .failure(.credentialRefused(status: 403)):
+            // The stream and the caller's name were not refused: it is about this record.
+            return rejected(operation, "status 403")
+        case .failure(let error):
+            if let event = notNow(error, isRepeatable: isRepeatable(call)) { return event }
+            guard error.isOutcomeUnknown else { throw error }
             logger.warning(
                 "an operation's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
             return .unknownOutcome
-        case .failure(let error): throw error
         }
     }
 
@@ -94,7 +122,7 @@ extension PushRunner {
     }
 
     /// What an answer means by the protocol's push rules 2 to 4.
-    private func event(
+    private mutating func event(
         _ outcome: CallOutcome, _ operation: PushOperation, _ content: OperationReader.Content
     ) async throws -> PushEvent {
         switch (outcome.meaning, operation.kind) {
@@ -109,7 +137,7 @@ extension PushRunner {
     }
 
     /// Updates what exists already, or creates what is missing: once, and not back again.
-    private func sendInstead(
+    private mutating func sendInstead(
         _ rule: Table.CallRule?, _ operation: PushOperation, _ content: OperationReader.Content
     ) async throws -> PushEvent {
         guard case .call(let call) = rule else {
@@ -118,14 +146,16 @@ extension PushRunner {
             let gone = PushRefusal(kind: .conflict, records: [record(operation, "the record is gone")])
             return isLost ? .refused(gone) : .applied
         }
-        return try await perform(call, operation, content) { outcome in
-            switch outcome.meaning {
-            case .ok: .applied
-            case .conflict:
-                .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
-            // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
-            case .missing, .exists, .rejected: rejected(operation, "status \(outcome.status)")
-            }
+        return try await perform(call, operation, content, isLast: true)
+    }
+
+    private func lastEvent(_ outcome: CallOutcome, _ operation: PushOperation) -> PushEvent {
+        switch outcome.meaning {
+        case .ok: .applied
+        case .conflict:
+            .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
+        // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
+        case .missing, .exists, .rejected: rejected(operation, "status \(outcome.status)")
         }
     }
 
@@ -134,9 +164,13 @@ extension PushRunner {
     }
 
     /// `{id}`, its parts, and the columns as the backend wants to see them.
-    private func values(_ operation: PushOperation, _ content: OperationReader.Content) -> CallValues {
+    ///
+    /// A placeholder stands for its column whatever was changed.
+    private func values(
+        _ operation: PushOperation, _ content: OperationReader.Content, isPart: Bool
+    ) -> CallValues {
         var values = CallValues(
-            columns: content.record.map { record in
+            columns: (isPart ? content.update : content.record).map { record in
                 record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
             })
         values.named["id"] = .string(operation.id)
@@ -151,30 +185,49 @@ extension PushRunner {
         return values
     }
 
-    private func record(_ operation: PushOperation, _ message: String?) -> PushRefusal.Record {
+    func record(_ operation: PushOperation, _ message: String?, place: Int = 0) -> PushRefusal.Record {
         PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message.map { String($0.prefix(200)) })
+            table: reader.tableName(of: operation), id: operation.id, message: message.map { String($0.prefix(200)) },
+            place: place)
     }
 
     /// What a refused stream push is about; a conflict weighs more, since a new pull may settle the rest.
-    private func refusal(_ lines: [StreamPushLine]) -> PushRefusal {
+    ///
+    /// - Parameter places: The places of the operations that were sent, in their order.
+    private func refusal(_ lines: [StreamPushLine], _ places: [Int]) -> PushRefusal {
         let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
         let shown = conflicts.isEmpty ? lines : conflicts
         return PushRefusal(
             kind: conflicts.isEmpty ? .rejected : .conflict,
-            records: shown.map { record(plan.operations[$0.line], $0.message) })
+            records: shown.map { record(plan.operations[places[$0.line]], $0.message, place: places[$0.line]) })
+    }
+
+    /// Ids by table, in the order in which the tables first come.
+    func recordLists(_ records: [PushRefusal.Record]) -> [RecordList] {
+        var lists: [RecordList] = []
+        for record in records {
+            if let index = lists.firstIndex(where: { $0.table == record.table }) {
+                lists[index].ids.append(record.id)
+            } else {
+                lists.append(RecordList(table: record.table, ids: [record.id]))
+            }
+        }
+        return lists
+    }
+
+    /// What the client hears of a backend that has put a push off for too long.
+    func busy(applied: Int) -> GatewayError {
+        GatewayError(
+            status: 503, code: PushFailure.busy.rawValue,
+            message: applied > 0
+                ? "The server is busy and has taken only some of your changes. Please sync again in a moment."
+                : "The server is busy. Please try again in a moment.",
+            retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5)
     }
 
     /// What the client hears of a refusal: which records, by table.
     func refused(_ refusal: PushRefusal, applied: Int) -> GatewayError {
-        var details: [RecordList] = []
-        for record in refusal.records {
-            if let index = details.firstIndex(where: { $0.table == record.table }) {
-                details[index].ids.append(record.id)
-            } else {
-                details.append(RecordList(table: record.table, ids: [record.id]))
-            }
-        }
+        let details = recordLists(refusal.records)
         let cause = refusal.records.first?.message.map { "the backend says: \($0)" }
         switch refusal.kind {
         case .conflict:

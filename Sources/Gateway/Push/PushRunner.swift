@@ -25,6 +25,10 @@ struct PushRunner {
     private let digest: String
     private var receipt: Receipt?
     private var figures = SyncFigures()
+    /// The places of the operations that the backend will never take, while the others go on.
+    private(set) var rejected: Set<Int> = []
+    /// When the backend that puts the push off wants to be asked again.
+    var retryAfter: Duration?
 
     init(
         services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger
@@ -34,9 +38,11 @@ struct PushRunner {
         self.identity = identity
         self.logger = logger
         let schema = services.configuration.schema
-        plan = PushPlan(changes: request.changes.tables, schema: schema)
-        reader = OperationReader(
-            schema: schema, changes: request.changes, depth: services.configuration.limits.jsonDepth)
+        let reader = OperationReader(
+            schema: schema, changes: request.changes, depth: services.configuration.limits.jsonDepth,
+            sendsChanged: services.configuration.push.send == .changed)
+        self.reader = reader
+        plan = PushPlan(changes: request.changes.tables, schema: schema) { reader.references(of: $0) }
         presented = request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
         digest = services.digests.digits(
             .push,
@@ -54,6 +60,12 @@ struct PushRunner {
 
     /// Runs the push to its end.
     mutating func run() async throws -> PushAnswer {
+        guard request.lastPulledAt != nil || services.configuration.push.withoutCursor == .accept else {
+            throw GatewayError(
+                status: 400, code: "push.without_cursor",
+                message: "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
+            )
+        }
         try checkIDs()
         if !plan.dropped.isEmpty {
             let counts = plan.dropped.sorted { $0.key < $1.key }.prefix(20).map { "\($0.key): \($0.value)" }
@@ -65,7 +77,9 @@ struct PushRunner {
                 style: services.backend.settings.streamPush == nil ? .calls : .stream,
                 notes: services.pullSettings.sweeps != nil,
                 attempts: services.configuration.backend.resumeAttempts,
-                backoff: services.configuration.backend.resumeBackoff.milliseconds))
+                backoff: services.configuration.backend.resumeBackoff.milliseconds,
+                retryBudget: services.configuration.push.retryBudget.milliseconds,
+                rejection: services.configuration.push.rejected == .report ? .report : .fail))
         let idempotencyKey = Self.newIdempotencyKey()
         var action = machine.begin()
         while true {
@@ -73,6 +87,7 @@ struct PushRunner {
             case .answer:
                 await noteVersion()
                 return answer(newReceipt)
+            case .fail(.busy, let applied): throw busy(applied: applied)
             case .answerFromReceipt:
                 logger.info("a push came again and was answered as before")
                 await noteVersion()
@@ -85,9 +100,11 @@ struct PushRunner {
                 throw failure
             default:
                 do {
-                    action = machine.handle(try await perform(action, idempotencyKey: idempotencyKey))
+                    let event = try await perform(action, idempotencyKey: idempotencyKey)
+                    action = machine.handle(event)
+                    rejected = machine.rejected
                 } catch {
-                    await noteApplied(machine.applied)
+                    await noteApplied(machine.settled)
                     throw error
                 }
             }
@@ -116,7 +133,9 @@ struct PushRunner {
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
         case .noteSeen: try await noteSeen()
         case .noteHeld(let operations): try await noteHeld(operations)
-        case .sendAll(let base): return try await sendAll(base: base, idempotencyKey: idempotencyKey)
+        case .sendAll(let base, let without):
+            let key = without.isEmpty ? idempotencyKey : "\(idempotencyKey)-\(without.count)"
+            return try await sendAll(base: base, without: without, idempotencyKey: key)
         case .send(let operation): return try await send(operation)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
         case .saveReceipt: await saveReceipt()
@@ -157,7 +176,8 @@ struct PushRunner {
     private var newReceipt: Receipt {
         Receipt(
             status: 200, contentType: AnswerWriter.contentType,
-            body: AnswerWriter(dialect: services.dialect).pushAnswer())
+            body: AnswerWriter(dialect: services.dialect).pushAnswer(
+                rejected: recordLists(rejected.sorted().map { record(plan.operations[$0], nil) })))
     }
 
     private func answer(_ receipt: Receipt) -> PushAnswer {

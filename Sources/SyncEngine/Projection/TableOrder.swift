@@ -18,8 +18,11 @@ package struct TableOrder: Hashable, Sendable {
     /// The order of the tables of a schema; as in the schema where parents allow it.
     ///
     /// A parent that is no table counts for nothing.
-    package init(_ tables: [Table]) {
-        var search = CycleSearch(tables)
+    ///
+    /// - Parameter countsReferences: Whether a table that a `ref` column names is a parent, too: what a push creates must
+    ///   be there before anything refers to it.
+    package init(_ tables: [Table], countsReferences: Bool = false) {
+        var search = CycleSearch(tables, countsReferences: countsReferences)
         for place in tables.indices { search.visit(place) }
         order = search.order
         cycles = search.cycles
@@ -45,10 +48,13 @@ private struct CycleSearch {
     private var open: [Int] = []
     private var next = 0
 
-    init(_ tables: [Table]) {
+    init(_ tables: [Table], countsReferences: Bool) {
         var places: [String: Int] = [:]
         for (place, table) in tables.enumerated() where places[table.name] == nil { places[table.name] = place }
-        parents = tables.map { table in table.parents.compactMap { places[$0.table] } }
+        parents = tables.map { table in
+            let references = countsReferences ? table.columns.compactMap(\.reference) : []
+            return (table.parents.map(\.table) + references).compactMap { places[$0] }
+        }
         numbers = Array(repeating: nil, count: tables.count)
         lowest = Array(repeating: 0, count: tables.count)
         isOpen = Array(repeating: false, count: tables.count)

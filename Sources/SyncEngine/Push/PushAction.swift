@@ -17,8 +17,9 @@ package enum PushAction: Hashable, Sendable {
     case noteSeen
     /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).
     case noteHeld(operations: Int)
-    /// Send all operations in one request, with the vector at the client's time for the backend's own conflict check.
-    case sendAll(base: CheckpointVector?)
+    /// Send all operations but those at some places in one request, with the vector at the client's time for the backend's
+    /// own conflict check. Another set of places is another request, with an idempotency key of its own.
+    case sendAll(base: CheckpointVector?, without: Set<Int> = [])
     /// Send one operation.
     case send(operation: Int)
     /// Wait this many milliseconds.
@@ -49,4 +50,7 @@ package enum PushEvent: Hashable, Sendable {
     case refused(PushRefusal)
     /// The request may or may not have been applied.
     case unknownOutcome
+    /// It was not applied, or may be sent again whatever became of it, and the backend may take it a little later: after
+    /// so many milliseconds, where it says so.
+    case notNow(after: Int64?, isKnown: Bool)
 }

@@ -5,4 +5,6 @@
 package enum PushFailure: String, Error, CaseIterable, Sendable {
     /// The backend did not say whether it has applied the push.
     case unknownOutcome = "push.unknown_outcome"
+    /// The backend did not take an operation for longer than `[push] retry_budget` allows.
+    case busy = "backend.busy"
 }

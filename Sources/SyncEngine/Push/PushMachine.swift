@@ -16,6 +16,14 @@ package struct PushMachine: Sendable {
         case calls
     }
 
+    /// What a record means that the backend will never take.
+    package enum Rejection: Hashable, Sendable {
+        /// The push fails; nothing behind it is tried.
+        case fail
+        /// The others go on, and the answer names it (`experimentalRejectedIds`).
+        case report
+    }
+
     /// One push as the machine needs to know it.
     package struct Query: Hashable, Sendable {
         /// The cursor that the client sent, if it can be one.
@@ -32,12 +40,18 @@ package struct PushMachine: Sendable {
         package var attempts: Int
         /// The pause before the first of these, doubled each time, in milliseconds.
         package var backoff: Int64
+        /// How long operations that may pass later are tried again, altogether, in milliseconds.
+        package var retryBudget: Int64
+        /// What a record means that the backend will never take.
+        package var rejection: Rejection
 
         /// A push.
         package init(
             presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
-            attempts: Int = 3, backoff: Int64 = 200
+            attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0, rejection: Rejection = .fail
         ) {
+            self.retryBudget = retryBudget
+            self.rejection = rejection
             self.presented = presented
             self.hasToldTime = hasToldTime
             self.operations = operations
@@ -59,9 +73,16 @@ package struct PushMachine: Sendable {
     private var row: CursorRow?
     private var attempt = 0
     private var next = 0
+    /// How often the present operation was put off, and how long the push has waited altogether.
+    private var retries = 0
+    private var waited: Int64 = 0
 
+    /// The places of the operations that the backend will never take.
+    package private(set) var rejected: Set<Int> = []
+    /// How many operations are settled, counted from the first: the backend has applied them, or will never take them.
+    package var settled: Int { next }
     /// How many operations the backend is known to have applied.
-    package var applied: Int { next }
+    package var applied: Int { next - rejected.count { $0 < next } }
 
     /// A push that is about to begin.
     package init(query: Query) { self.query = query }
@@ -88,11 +109,11 @@ package struct PushMachine: Sendable {
             step = .ended
             return .answer
         case (.applying, .applied): return operationsApplied()
-        case (.applying, .refused(let refusal)):
-            return end(.refuse(refusal, applied: query.style == .stream ? 0 : next), applied: next)
+        case (.applying, .refused(let refusal)): return refused(refusal)
+        case (.applying, .notNow(let after, let isKnown)): return putOff(after, isKnown: isKnown)
         case (.applying, .unknownOutcome):
             guard query.style == .stream, attempt < query.attempts else {
-                return end(.fail(.unknownOutcome, applied: next), applied: next)
+                return end(.fail(.unknownOutcome, applied: applied))
             }
             defer { attempt += 1 }
             step = .pausing
@@ -124,20 +145,50 @@ package struct PushMachine: Sendable {
 
     private mutating func send() -> PushAction {
         step = .applying
-        return query.style == .stream ? .sendAll(base: row?.vector) : .send(operation: next)
+        return query.style == .stream ? .sendAll(base: row?.vector, without: rejected) : .send(operation: next)
     }
 
     private mutating func operationsApplied() -> PushAction {
         next = query.style == .stream ? query.operations : next + 1
-        guard next >= query.operations else { return .send(operation: next) }
-        return end(query.hasToldTime ? .saveReceipt : .answer, applied: query.operations)
+        retries = 0
+        guard next >= query.operations else { return send() }
+        return end(query.hasToldTime ? .saveReceipt : .answer)
+    }
+
+    /// Stops, or goes on without what the backend will never take.
+    private mutating func refused(_ refusal: PushRefusal) -> PushAction {
+        guard refusal.kind == .rejected, query.rejection == .report else {
+            return end(.refuse(refusal, applied: query.style == .stream ? 0 : applied))
+        }
+        guard query.style == .stream else {
+            rejected.insert(next)
+            return operationsApplied()
+        }
+        let before = rejected.count
+        rejected.formUnion(refusal.records.map(\.place))
+        // One that names nothing new would be asked for ever.
+        guard rejected.count > before else { return end(.refuse(refusal, applied: 0)) }
+        attempt = 0
+        return rejected.count < query.operations ? send() : operationsApplied()
+    }
+
+    /// Waits and tries again, as long as the budget lasts.
+    private mutating func putOff(_ after: Int64?, isKnown: Bool) -> PushAction {
+        let pause = max(after ?? 0, query.backoff << Int64(min(retries, 6)))
+        guard waited + pause <= query.retryBudget else {
+            return end(.fail(isKnown ? .busy : .unknownOutcome, applied: applied))
+        }
+        waited += pause
+        retries += 1
+        step = .pausing
+        return .sleep(pause)
     }
 
     /// Notes what the backend has, then does the last thing.
-    private mutating func end(_ action: PushAction, applied: Int) -> PushAction {
+    private mutating func end(_ action: PushAction) -> PushAction {
         guard query.notes, applied > 0 else { return finish(action) }
         step = .closing(action)
-        return .noteHeld(operations: applied)
+        return .noteHeld(operations: settled)
     }
 
     private mutating func finish(_ action: PushAction) -> PushAction {

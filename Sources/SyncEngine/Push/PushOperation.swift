@@ -1,6 +1,19 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+/// A record that another one refers to.
+package struct PushReference: Hashable, Sendable {
+    /// The table's place in the schema.
+    package var table: Int
+    /// The record's id as the client has it.
+    package var id: String
+    /// A reference.
+    package init(table: Int, id: String) {
+        self.table = table
+        self.id = id
+    }
+}
+
 /// One record of a push, in the order in which it is applied.
 package struct PushOperation: Hashable, Sendable {
     /// What the client did.

@@ -5,8 +5,8 @@ package import SyncModel
 
 /// What a push comes to: the whitelisted operations in the order in which a backend can take them.
 ///
-/// Parents come before children where records are created and changed, and after them where they are deleted; the order
-/// of the arrays means nothing, since clients list records in any (protocol: LokiJS in reverse).
+/// What is referred to comes before what refers to it where records are created and changed, and after it where they are
+/// deleted; the order of the arrays means nothing, since clients list records in any (protocol: LokiJS in reverse).
 package struct PushPlan: Hashable, Sendable {
     /// In the order in which they are applied.
     package private(set) var operations: [PushOperation] = []
@@ -14,42 +14,52 @@ package struct PushPlan: Hashable, Sendable {
     package private(set) var dropped: [String: Int] = [:]
 
     /// Orders the changes of all tables.
-    package init(changes: [PushedTable], schema: Schema) {
-        let order = Self.parentsFirst(schema.tables)
-        var rank: [String: Int] = [:]
-        for (place, table) in order.enumerated() { rank[schema.tables[table].name] = place }
-        for set in changes where rank[set.name] == nil {
-            if set.count > 0 { dropped[set.name, default: 0] += set.count }
+    ///
+    /// - Parameters:
+    ///   - changes: What was pushed.
+    ///   - schema: The whitelist, and which tables refer to which.
+    ///   - references: What a record refers to, as far as that is known; only asked for tables that refer to themselves or
+    ///     to each other.
+    package init(
+        changes: [PushedTable], schema: Schema, references: (PushOperation) -> [PushReference] = { _ in [] }
+    ) {
+        var places: [String: Int] = [:]
+        for (place, table) in schema.tables.enumerated() { places[table.name] = place }
+        var writes = Array(repeating: [PushOperation](), count: schema.tables.count)
+        var deletions = writes
+        for set in changes {
+            guard let table = places[set.name] else {
+                if set.count > 0 { dropped[set.name, default: 0] += set.count }
+                continue
+            }
+            writes[table] += set.created.map { PushOperation(kind: .create, table: table, id: $0.id, range: $0.range) }
+            writes[table] += set.updated.map { PushOperation(kind: .update, table: table, id: $0.id, range: $0.range) }
+            deletions[table] += set.deleted.map { PushOperation(kind: .delete, table: table, id: $0, range: nil) }
         }
-        let known = changes.filter { rank[$0.name] != nil }
-            .sorted { rank[$0.name, default: 0] < rank[$1.name, default: 0] }
-        for set in known {
-            let table = order[rank[set.name, default: 0]]
-            operations += set.created.map { PushOperation(kind: .create, table: table, id: $0.id, range: $0.range) }
-            operations += set.updated.map { PushOperation(kind: .update, table: table, id: $0.id, range: $0.range) }
+        let groups = Self.groups(schema.tables)
+        for group in groups {
+            let members = group.tables.flatMap { writes[$0] }
+            let order = group.isCyclic ? RecordOrder(members, references: references).places : nil
+            operations += order?.map { members[$0] } ?? members
         }
-        for set in known.reversed() {
-            let table = order[rank[set.name, default: 0]]
-            operations += set.deleted.map { PushOperation(kind: .delete, table: table, id: $0, range: nil) }
+        for group in groups.reversed() {
+            let members = group.tables.reversed().flatMap { deletions[$0] }
+            let order = group.isCyclic ? RecordOrder(members, references: references).places : nil
+            operations += order?.reversed().map { members[$0] } ?? members
         }
     }
 
-    /// The places of the tables, each behind the tables that it refers to; tables of a cycle in the configured order.
-    private static func parentsFirst(_ tables: [Table]) -> [Int] {
-        var place: [String: Int] = [:]
-        for (index, table) in tables.enumerated() { place[table.name] = index }
-        let parents = tables.enumerated().map { index, table in
-            Set((table.parents.map(\.table) + table.columns.compactMap(\.reference)).compactMap { place[$0] })
-                .subtracting([index])
+    /// The tables by their places, each behind those that it refers to; those of a cycle side by side.
+    private static func groups(_ tables: [Table]) -> [(tables: [Int], isCyclic: Bool)] {
+        let order = TableOrder(tables, countsReferences: true)
+        var groups: [(tables: [Int], isCyclic: Bool)] = []
+        var rank = 0
+        while rank < order.order.count {
+            let cycle = order.cycle(of: rank)
+            let ranks = cycle ?? rank..<rank + 1
+            groups.append((Array(order.order[ranks]), cycle != nil))
+            rank = ranks.upperBound
         }
-        var order: [Int] = []
-        var placed: Set<Int> = []
-        while order.count < tables.count {
-            let free = tables.indices.filter { !placed.contains($0) && parents[$0].isSubset(of: placed) }
-            let next = free.isEmpty ? tables.indices.filter { !placed.contains($0) }.prefix(1).map { $0 } : free
-            order += next
-            placed.formUnion(next)
-        }
-        return order
+        return groups
     }
 }

@@ -18,8 +18,11 @@ package struct PushRefusal: Hashable, Sendable {
         package var id: String
         /// What the backend says, cut; for the log.
         package var message: String?
+        /// The place of its operation in the plan.
+        package var place: Int
         /// A record.
-        package init(table: String, id: String, message: String? = nil) {
+        package init(table: String, id: String, message: String? = nil, place: Int = 0) {
+            self.place = place
             self.table = table
             self.id = id
             self.message = message

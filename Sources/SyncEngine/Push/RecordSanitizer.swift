@@ -29,6 +29,10 @@ package struct RecordSanitizer: Sendable {
             if value.isRepaired { result.repaired += 1 }
             result.values.append((column, value.value))
         }
+        // WatermelonDB's own bookkeeping: names with commas between them, empty where nothing is known.
+        if let names = members.last(where: { $0.name == "_changed" })?.value.string, !names.isEmpty {
+            result.changed = Set(names.split(separator: ",").map(String.init))
+        }
         let known = Set(table.columns.map(\.name)).union(["id", "_status", "_changed"])
         result.dropped = members.count { !known.contains($0.name) }
         return result

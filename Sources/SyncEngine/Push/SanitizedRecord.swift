@@ -13,6 +13,17 @@ package struct SanitizedRecord: Hashable, Sendable {
     /// How many values were repaired.
     package var repaired = 0
 
+    /// The columns that the client says it has changed; nil where it does not say.
+    package var changed: Set<String>?
+
+    /// Only what the client has changed; all of it where the client does not say.
+    package var onlyChanged: Self {
+        guard let changed else { return self }
+        var record = self
+        record.values = values.filter { changed.contains($0.column.name) }
+        return record
+    }
+
     /// The value of one column, where the client sent it.
     package func value(of column: String) -> JSONValue? { values.first { $0.column.name == column }?.value }
 
@@ -27,7 +38,7 @@ package struct SanitizedRecord: Hashable, Sendable {
 
     /// Whether both hold the same.
     package static func == (a: Self, b: Self) -> Bool {
-        a.dropped == b.dropped && a.repaired == b.repaired
+        a.dropped == b.dropped && a.repaired == b.repaired && a.changed == b.changed
             && a.values.elementsEqual(b.values) { $0.column == $1.column && $0.value == $1.value }
     }
 

@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CallPushTests {
     /// A stack with records, and a device in sync.
     static func started(_ body: (GatewayStack, inout StackDevice) async throws -> Void) async throws {
-        try await GatewayStack.with(try StackOptions.pushingByCalls(["pull.repeat_window": "0s"])) { stack in
+        let overrides = ["pull.repeat_window": "0s", "push.retry_budget": "0s"]
+        try await GatewayStack.with(try StackOptions.pushingByCalls(overrides)) { stack in
             try await stack.seed(tasks: 6)
             var device = try await stack.device()
             try await device.sync()
@@ -72,8 +73,9 @@ import Testing
         static let all = [
             Stop(action: nil, outcome: "422 push.rejected"),
             Stop(action: .status(412), outcome: "409 push.conflict"),
+            Stop(action: .status(403), outcome: "422 push.rejected"),
             Stop(action: .status(401), outcome: "401 backend.credential"),
-            Stop(action: .status(429, retryAfter: 4), outcome: "429 backend.busy"),
+            Stop(action: .status(429, retryAfter: 4), outcome: "503 backend.busy"),
             Stop(action: .status(500), outcome: "502 push.unknown_outcome"),
             Stop(action: .loseAnswer, outcome: "502 push.unknown_outcome"),
         ]

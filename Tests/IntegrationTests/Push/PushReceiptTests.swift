@@ -127,7 +127,9 @@ import Testing
 
     @Test func `a push whose outcome stays unknown is an honest error, and the next sync settles it`() async throws {
         for action in [DemoFault.Action.loseAnswer, .status(500)] {
-            try await GatewayStack.with(StackOptions(["backend.resume_backoff": "2ms"])) { stack in
+            try await GatewayStack.with(
+                StackOptions(["backend.resume_backoff": "2ms", "push.retry_budget": "20ms"])
+            ) { stack in
                 try await stack.seed(tasks: 6)
                 var device = try await stack.device()
                 try await device.sync()

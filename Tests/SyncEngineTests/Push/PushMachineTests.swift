@@ -15,12 +15,12 @@ import Testing
 
     private static func machine(
         _ presented: Cursor?, told: Bool = true, operations: Int = 2, style: PushMachine.Style = .stream,
-        notes: Bool = false
+        notes: Bool = false, budget: Int64 = 0, rejection: PushMachine.Rejection = .fail
     ) -> PushMachine {
         PushMachine(
             query: .init(
                 presented: presented, hasToldTime: told, operations: operations, style: style,
-                notes: notes, attempts: 2, backoff: 10)
+                notes: notes, attempts: 2, backoff: 10, retryBudget: budget, rejection: rejection)
         )
     }
 
@@ -122,5 +122,83 @@ import Testing
         _ = machine.handle(.context(nil))
         _ = machine.handle(.done)
         #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
+    }
+
+    @Test func `what the backend puts off is tried again with growing pauses until the budget is spent`() {
+        var machine = Self.machine(nil, told: false, operations: 2, style: .calls, budget: 100)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .sleep(10))
+        #expect(machine.handle(.done) == .send(operation: 0))
+        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .sleep(20))
+        #expect(machine.handle(.done) == .send(operation: 0))
+        #expect(machine.handle(.applied) == .send(operation: 1))
+        // The next one begins with the shortest pause, out of what is left.
+        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .sleep(10))
+        #expect(machine.handle(.done) == .send(operation: 1))
+        #expect(machine.handle(.notNow(after: 60, isKnown: true)) == .sleep(60))
+        #expect(machine.handle(.done) == .send(operation: 1))
+        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .fail(.busy, applied: 1))
+    }
+
+    @Test(arguments: [PushMachine.Style.calls, .stream])
+    func `a pause that the backend asks for and the budget does not hold ends the push`(_ style: PushMachine.Style) {
+        for (isKnown, failure) in [(true, PushFailure.busy), (false, .unknownOutcome)] {
+            var machine = Self.machine(nil, told: false, style: style, budget: 5_000)
+            _ = machine.begin()
+            _ = machine.handle(.context(nil))
+            #expect(machine.handle(.notNow(after: 5_001, isKnown: isKnown)) == .fail(failure, applied: 0))
+        }
+    }
+
+    @Test func `with 'report' the other calls go on, and what was rejected is not held`() {
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 1)])
+        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, notes: true, rejection: .report)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.done)
+        #expect(machine.handle(.applied) == .send(operation: 1))
+        #expect(machine.handle(.refused(refusal)) == .send(operation: 2))
+        #expect(machine.handle(.applied) == .noteHeld(operations: 3))
+        #expect(machine.rejected == [1] && machine.applied == 2)
+        #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test func `with 'report' a stream push is sent again without what was rejected`() {
+        func refusal(_ places: Int...) -> PushRefusal {
+            PushRefusal(kind: .rejected, records: places.map { .init(table: "t", id: "\($0)", place: $0) })
+        }
+        var machine = Self.machine(nil, told: false, operations: 3, notes: true, rejection: .report)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.done) == .sendAll(base: nil))
+        #expect(machine.handle(.refused(refusal(1))) == .sendAll(base: nil, without: [1]))
+        #expect(machine.handle(.refused(refusal(2))) == .sendAll(base: nil, without: [1, 2]))
+        #expect(machine.handle(.applied) == .noteHeld(operations: 3))
+        #expect(machine.rejected == [1, 2])
+
+        var all = Self.machine(nil, told: false, operations: 2, notes: true, rejection: .report)
+        _ = all.begin()
+        _ = all.handle(.context(nil))
+        _ = all.handle(.done)
+        #expect(all.handle(.refused(refusal(0, 1))) == .answer)
+        #expect(all.rejected == [0, 1])
+    }
+
+    @Test func `with 'report' a refusal that names nothing new ends the push`() {
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 1)])
+        var machine = Self.machine(nil, told: false, operations: 3, rejection: .report)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.refused(refusal))
+        #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
+    }
+
+    @Test func `with 'report' a conflict still ends the push`() {
+        let refusal = PushRefusal(kind: .conflict, records: [.init(table: "t", id: "x", place: 0)])
+        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, rejection: .report)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
     }
 }
