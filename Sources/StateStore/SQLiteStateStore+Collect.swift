@@ -78,6 +78,7 @@ extension Database {
                 AND NOT EXISTS (SELECT 1 FROM session WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push_note WHERE principal = p.id)
+                AND NOT EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id)
             LIMIT ?
             """, [before, batch])
         for row in rows {

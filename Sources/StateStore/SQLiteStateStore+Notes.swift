@@ -7,13 +7,16 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// A stretch of an index, from its end.
+    ///
+    /// A record that was refused counts as held where the cursor has not seen that an earlier push of it was taken.
     package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
             return try db.rows(
                 """
-                SELECT client_table, record, state, sequence, links, shape FROM push_note
-                WHERE principal = ? AND sequence > ? ORDER BY sequence DESC LIMIT ?
+                SELECT client_table, record, CASE WHEN state = 3 AND accepted > ?2 THEN 1 ELSE state END, sequence, links,
+                    shape
+                FROM push_note WHERE principal = ?1 AND sequence > ?2 ORDER BY sequence DESC LIMIT ?3
                 """, [owner, sequence, max(0, limit)]
             ).map { try $0.pushNote() }.reversed()
         }
@@ -44,10 +47,11 @@ extension SQLiteStateStore {
                 guard RecordID.isSafe(note.id) else { throw StateError.invalid("record id") }
                 try db.run(
                     """
-                    INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at)
-                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                    INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at,
+                        accepted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE 0 END)
                     ON CONFLICT (principal, client_table, record) DO UPDATE SET
-                        state = CASE WHEN ?4 = 0 THEN state ELSE ?4 END, sequence = ?5, made_at = ?8,
+                        state = CASE WHEN ?4 <> 0 THEN ?4 WHEN state <> 3 THEN state ELSE accepted > 0 END,
+                        accepted = CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE accepted END, sequence = ?5, made_at = ?8,
                         links = CASE WHEN length(?6) = 0 THEN links ELSE ?6 END,
                         shape = CASE WHEN length(?6) = 0 THEN shape ELSE ?7 END
                     """,

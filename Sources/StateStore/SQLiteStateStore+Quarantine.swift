@@ -10,20 +10,9 @@ extension SQLiteStateStore {
     package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
         try await read { db in
             try db.rows(
-                """
-                SELECT id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen
-                FROM quarantine ORDER BY last_seen DESC, id DESC LIMIT ?
-                """, [min(max(0, limit), 10_000)]
-            ).compactMap { row in
-                // A reason that a later version has set and this one, after going back, does not know.
-                guard let reason = try QuarantinedLine.Reason(rawValue: row.text(2)) else { return nil }
-                let line = try QuarantinedLine(
-                    reason: reason, type: row.optionalText(3), namespace: row.optionalText(4),
-                    table: row.optionalText(5), id: row.optionalText(6), bytes: row.bytes(7))
-                return try QuarantineEntry(
-                    id: row.integer(0), line: line, principal: Principal(rawValue: row.text(1)),
-                    count: Int(row.integer(8)), firstSeen: row.integer(9), lastSeen: row.integer(10))
-            }
+                "SELECT \(QuarantineEntry.columns) FROM quarantine ORDER BY last_seen DESC, id DESC LIMIT ?",
+                [min(max(0, limit), 10_000)]
+            ).compactMap { try QuarantineEntry($0) }
         }
     }
 
@@ -39,6 +28,23 @@ extension SQLiteStateStore {
             counts.dropped = Int(try db.integer("SELECT value FROM meta WHERE key = 'quarantine_dropped'") ?? 0)
             return counts
         }
+    }
+}
+
+extension QuarantineEntry {
+    /// What ``init(_:)`` reads.
+    static let columns =
+        "id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen"
+
+    /// A row of ``columns``; nil for a reason that a later version has set and this one, after going back, does not know.
+    init?(_ row: Row) throws {
+        guard let reason = try QuarantinedLine.Reason(rawValue: row.text(2)) else { return nil }
+        let line = try QuarantinedLine(
+            reason: reason, type: row.optionalText(3), namespace: row.optionalText(4),
+            table: row.optionalText(5), id: row.optionalText(6), bytes: row.bytes(7))
+        try self.init(
+            id: row.integer(0), line: line, principal: Principal(rawValue: row.text(1)), count: Int(row.integer(8)),
+            firstSeen: row.integer(9), lastSeen: row.integer(10))
     }
 }
 

@@ -49,6 +49,31 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `a record that was refused is held for cursors that have not seen an accepted push of it`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            func note(_ state: PushNote.State) async throws {
+                try await store.note([PushNote(table: "a", id: "1", state: state)], principal: alice, at: now)
+            }
+            func state(after sequence: Int64) async throws -> PushNote.State? {
+                try await store.pushNotes(of: alice, after: sequence, limit: 9).first?.state
+            }
+            for state: PushNote.State in [.seen, .refused] { try await note(state) }
+            #expect(try await state(after: 0) == .refused)
+            // Another push is under way: who knows what comes of it.
+            try await note(.seen)
+            #expect(try await state(after: 0) == .seen)
+            try await note(.held)
+            for state: PushNote.State in [.seen, .refused] { try await note(state) }
+            #expect(try await state(after: 3) == .held)
+            #expect(try await state(after: 4) == .refused)
+            try await note(.seen)
+            #expect(try await state(after: 6) == .held)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `of notes of which one cannot be kept none is`(backing: StateBacking) async throws {
         try await backing { store in
             let ids = ["\u{0}", "", "a b", String(repeating: "x", count: 256)]

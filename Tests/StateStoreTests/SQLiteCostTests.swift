@@ -58,6 +58,7 @@ import Testing
         try await store.proceed(row(20_100, of: someone, replica: 7, parent: 9_906, generation: 1))
         try await store.touch(replica: ReplicaID(rawValue: 8), result: "x", at: now)
         try await exerciseLedger(store, someone)
+        try await exerciseQuarantine(store, someone)
         _ = try await store.quarantined(limit: 10)
         _ = try await store.quarantineCounts()
         _ = try await store.replicas(of: someone, after: nil, limit: 10)
@@ -67,6 +68,28 @@ import Testing
         #expect(collected.cursors == 4_999)
         #expect(collected.replicas == 98)
         #expect(collected.principals == 98)
+    }
+
+    /// Every operation on what is set aside once or more.
+    private static func exerciseQuarantine(_ store: SQLiteStateStore, _ someone: Principal) async throws {
+        let push = SetAsidePush(
+            key: PushedRecordKey(table: "t", id: "1"), kind: .create, body: [0x7B, 0x7D],
+            reason: SetAsidePush.Reason(code: "push.rejected"))
+        let ids = try await store.setAside([push], of: someone, limit: 9, at: now)
+        _ = try await store.setAsideKinds(of: someone)
+        for principal in [nil, someone] {
+            _ = try await store.markPushes(nil, of: principal, at: now)
+            _ = try await store.quarantinedPushes(of: principal, after: 0, limit: 9)
+            _ = try await store.quarantinedLines(of: principal, after: 0, limit: 9)
+        }
+        _ = try await store.markPushes(ids, of: nil, at: now)
+        _ = try await store.markedPushes(of: someone, limit: 9)
+        try await store.setAsideAgain(ids[0], reason: push.reason, at: now)
+        _ = try await store.quarantinedPush(ids[0])
+        _ = try await store.quarantinedLine(1)
+        _ = try await store.dropPushes(ids)
+        _ = try await store.dropLines([99])
+        try await store.removeSetAside([push.key], of: someone)
     }
 
     /// Every operation of the ledger once or more.

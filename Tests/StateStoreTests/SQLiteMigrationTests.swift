@@ -66,6 +66,28 @@ import Testing
         }
     }
 
+    @Test func `notes of schema version 2 tell from when on an accepted push has been seen`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            let old = Array(SchemaMigration.sqlite.prefix(2))
+            try await withSQLite(path, options: .with { $0.migrations = old }) { try await $0.begin(row(1)) }
+            try sqlite(path) { db in
+                try db.execute(
+                    sql: """
+                        UPDATE principal SET sequence = 5;
+                        INSERT INTO push_note SELECT id, 'tasks', 'held', 1, 4, x'', 0, 1 FROM principal;
+                        INSERT INTO push_note SELECT id, 'tasks', 'seen', 0, 5, x'', 0, 1 FROM principal;
+                        """)
+            }
+            try await withSQLite(path) { store in
+                let refused = ["held", "seen"].map { PushNote(table: "tasks", id: $0, state: .refused) }
+                try await store.note(refused, principal: alice, at: now)
+                #expect(try await store.pushNotes(of: alice, after: 3, limit: 9).map(\.state) == [.held, .refused])
+                #expect(try await store.pushNotes(of: alice, after: 4, limit: 9).map(\.state) == [.refused, .refused])
+            }
+        }
+    }
+
     @Test func `a state of schema version 2 knows of no device what its pushes have shown`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"

@@ -52,7 +52,7 @@ import Testing
             Damage(sql: "UPDATE push_note SET shape = -1") {
                 _ = try await $0.pushNotes(of: alice, after: 0, limit: 100)
             },
-            Damage(sql: "UPDATE push_note SET state = 3") {
+            Damage(sql: "UPDATE push_note SET state = 4") {
                 _ = try await $0.pushNotes(of: alice, after: 0, limit: 100)
             },
         ]

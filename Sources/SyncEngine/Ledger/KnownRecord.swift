@@ -42,6 +42,8 @@ struct KnownRecord {
     /// The note comes from a file, and from a time when the table may have had other links: what does not fit the
     /// present shape is not looked at.
     mutating func overlay(_ note: PushNote, shape: LedgerShape) {
+        // The backend has what the device was sent: let a row that comes as it was not undo what waits in quarantine.
+        if note.state == .refused, state == .held { return }
         let fits = note.shape == shape.tag && note.links.count == shape.links
         isNoted = true
         content = nil
@@ -54,7 +56,7 @@ struct KnownRecord {
                 if fits, note.links.contains(where: { $0 != 0 }) { links = note.links }
             }
             state = .held
-        case .seen:
+        case .seen, .refused:
             guard state == nil else { return }
             state = .seen
             if fits { links = note.links }

@@ -11,6 +11,8 @@ package struct PushNote: Hashable, Sendable {
         case held = 1
         /// The backend has deleted it at the device's wish.
         case gone = 2
+        /// The backend has refused it and it is set aside: what the backend has is what it had before (finding 14f).
+        case refused = 3
     }
 
     /// The client's table.

@@ -32,6 +32,7 @@ extension WhyReport: StateReport {
             case .seen: "seen"
             case .held: "held"
             case .gone: "gone"
+            case .refused: "refused"
             }
         return .object([
             "state": .string(state), "sequence": .integer(note.sequence), "is_new": .bool(finding.isNoteNew),

@@ -98,6 +98,7 @@ extension WhyReport {
         let what =
             switch note.state {
             case .seen: "A device of the same principal has pushed it, and whether the backend took it is not known"
+            case .refused: "A device of the same principal has pushed it, and the backend refused it: it was set aside"
             case .held: "A device of the same principal has pushed it, and the backend took it"
             case .gone: "A device of the same principal has pushed its deletion, and the backend took it"
             }

@@ -13,7 +13,8 @@ struct StateDump: Equatable, CustomStringConvertible {
     /// Tables that say how far clients have got, and what was told to them.
     static let clientTables = ["cursor", "replica", "push", "quarantine", "vector", "layer", "chunk"]
     /// All tables with anybody's data.
-    static let allTables = clientTables + ["principal", "session", "meta", "push_note", "layer_count", "sweep_states"]
+    static let allTables =
+        clientTables + ["principal", "session", "meta", "push_note", "layer_count", "sweep_states", "push_quarantine"]
     /// Notes of who was there when, which any request may move.
     private static let notes: Set = ["last_seen", "accepted_at", "position"]
 

@@ -13,24 +13,26 @@ import Testing
     /// What was known before.
     enum Before: CaseIterable {
         case nothing, same, other, untrusted, tomb, seen
-        case notedUnknown, notedSame, seenUnknown, goneHeld
+        case notedUnknown, notedSame, seenUnknown, goneHeld, refusedSame, refusedOther, refusedUnknown
 
         var known: KnownRecord {
             var known = KnownRecord()
             switch self {
             case .nothing: break
-            case .same, .notedSame, .goneHeld: (known.state, known.content) = (.held, 1)
-            case .other: (known.state, known.content) = (.held, 2)
+            case .same, .notedSame, .goneHeld, .refusedSame: (known.state, known.content) = (.held, 1)
+            case .other, .refusedOther: (known.state, known.content) = (.held, 2)
             case .untrusted: known.state = .held
             case .tomb: known.state = .tomb
             case .seen: known.state = .seen
-            case .notedUnknown, .seenUnknown: break
+            case .notedUnknown, .seenUnknown, .refusedUnknown: break
             }
             known.isStored = known.state != nil
             switch self {
             case .notedUnknown, .notedSame: known.overlay(Self.note(.held), shape: LedgerShape(links: 0, feeds: 1))
             case .seenUnknown: known.overlay(Self.note(.seen), shape: LedgerShape(links: 0, feeds: 1))
             case .goneHeld: known.overlay(Self.note(.gone), shape: LedgerShape(links: 0, feeds: 1))
+            case .refusedSame, .refusedOther, .refusedUnknown:
+                known.overlay(Self.note(.refused), shape: LedgerShape(links: 0, feeds: 1))
             default: break
             }
             return known
@@ -88,7 +90,7 @@ import Testing
         arguments: [
             (.nothing, .created), (.same, .equal), (.other, .updated), (.untrusted, .updated), (.tomb, .created),
             (.seen, .updated), (.notedUnknown, .updated), (.notedSame, .updated), (.seenUnknown, .updated),
-            (.goneHeld, .updated),
+            (.goneHeld, .updated), (.refusedSame, .equal), (.refusedOther, .updated), (.refusedUnknown, .updated),
         ] as [(Before, Outcome)])
     func `a row that came is created, updated or dropped by what the device has`(_ row: (Before, Outcome)) {
         #expect(Self.outcome(row.0, "+") == row.1)
@@ -167,6 +169,7 @@ import Testing
             (.nothing, .untouched, .untouched), (.same, .absent, .absent), (.untrusted, .absent, .absent),
             (.tomb, .untouched, .deletedAgain), (.seen, .untouched, .untouched), (.notedUnknown, .absent, .absent),
             (.seenUnknown, .untouched, .untouched), (.goneHeld, .absent, .absent),
+            (.refusedUnknown, .untouched, .untouched), (.refusedSame, .absent, .absent),
         ] as [(Before, Outcome, Outcome)])
     func `what did not come although everything did is missing, but never what was only seen`(
         _ row: (Before, Outcome, Outcome)
