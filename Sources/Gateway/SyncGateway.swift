@@ -59,6 +59,7 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        try await applyMarked(identity, caller)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         let key = lockKey(identity, presented)
@@ -79,10 +80,27 @@ package final class SyncGateway: Sendable {
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        return try await locks.withLock("push:\(identity.principal.rawValue)") {
+        return try await locks.withLock(pushLock(identity)) {
+            let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
+            try await marked.apply(before: request.changes)
             var runner = PushRunner(
                 services: services, request: request, identity: identity, logger: caller.logger)
             return try await runner.run()
+        }
+    }
+
+    private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }
+
+    /// Applies what the operator has marked before a pull, so that the pull brings what came of it.
+    ///
+    /// Where that cannot be now, the pull goes on without: it has nothing to do with it, and the next request tries again.
+    private func applyMarked(_ identity: CallerIdentity, _ caller: Caller) async throws {
+        let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
+        guard try await marked.areThere else { return }
+        do {
+            try await locks.withLock(pushLock(identity)) { try await marked.apply(before: nil) }
+        } catch let error as LockError {
+            caller.logger.notice("what was set aside is tried again later", metadata: ["because": "\(error)"])
         }
     }
 

@@ -45,6 +45,8 @@ package enum RejectedRecordRule: String, CaseIterable, Sendable {
     case fail
     /// The others are applied, and the answer names it; only where the app hands push answers on to WatermelonDB.
     case report
+    /// It is set aside for the operator, and the client hears that it was taken.
+    case quarantine
 }
 
 /// What a push means that does not say what its client had seen.

@@ -155,6 +155,10 @@ extension Configuration {
         package var withoutCursor = CursorlessPushRule.accept
         /// What a record means that the backend will never take.
         package var rejected = RejectedRecordRule.fail
+        /// How many records of one principal may be set aside.
+        package var quarantineEntries = 1_000
+        /// How large a record may be that is set aside, in bytes of JSON.
+        package var quarantineRecord = 64 << 10
         /// How long operations that may pass later are tried again in one push, altogether.
         package var retryBudget: Duration = .seconds(20)
         /// The most records of one push.

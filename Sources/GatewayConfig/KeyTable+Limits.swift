@@ -66,8 +66,16 @@ extension KeyTable {
             That is one whose call is answered with 400, 403, 422 or a status that its table calls `rejected`. `fail`: \
             the push fails and names the record; nothing behind it is tried. `report`: the others go on, and the 2xx \
             answer names it in `experimentalRejectedIds`, so that it stays changed on the device. Only for apps whose \
-            `pushChanges` returns the answer: others would take the record for accepted.
+            `pushChanges` returns the answer: others would take the record for accepted. `quarantine`: the others go on, \
+            the record is kept in the state for `rind quarantine`, and the app hears that all was taken.
             """),
+        .setting(
+            "push", "quarantine_entries", \.push.quarantineEntries, .integer(1...100_000),
+            "How many records of one person `rejected = quarantine` sets aside.",
+            "With more the push fails, as with `rejected = fail`. Nothing goes by itself: the operator decides."),
+        .setting(
+            "push", "quarantine_record", \.push.quarantineRecord, .size(1024...(16 << 20)),
+            "The largest record that is set aside, as the app sent it.", "A larger one fails its push."),
         .setting(
             "push", "retry_budget", \.push.retryBudget,
             .duration(.milliseconds(10) ... .seconds(300), zero: "not at all"),

@@ -16,6 +16,12 @@ package struct PushChanges: Sendable {
     /// How many records and deletions there are in all tables.
     package var recordCount: Int { tables.reduce(0) { $0 + $1.count } }
 
+    /// Changes that were validated before; `bytes` holds every record of the tables.
+    package init(bytes: [UInt8], tables: [PushedTable]) {
+        self.bytes = bytes
+        self.tables = tables
+    }
+
     /// Gives a scanner that stands before the record's object.
     ///
     /// The object was validated, so scanning it throws no error; a member that repeats counts as the last one, and the

@@ -179,6 +179,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase(
             "push", "path", good: ["", "POST /sync/push"],
             bad: ["/sync/push", "POST", "POST /p body {}", "POST /p returns id", "none", "POST /{id}"]),
+        .integer("push", "quarantine_entries", low: 1, high: 100_000),
+        .size("push", "quarantine_record", low: "1KiB", below: "1023B", high: "16MiB", above: "17MiB"),
         .integer("push", "max_records", low: 1, high: 10_000_000),
         .duration("push", "receipt_window", low: "0s", below: "9ms", high: "2m", above: "121s"),
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),

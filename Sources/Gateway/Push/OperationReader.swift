@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import StateStore
 import SyncEngine
 import SyncModel
 import WatermelonWire
@@ -26,6 +27,8 @@ struct OperationReader: Sendable {
     private let sanitizers: [RecordSanitizer]
     private let limits: JSONValue.Limits
     private let sendsChanged: Bool
+    /// Records of which updates carry everything all the same, since an earlier change of them was set aside.
+    var wholeRecords: Set<PushedRecordKey> = []
 
     /// - Parameters:
     ///   - schema: The whitelist.
@@ -43,11 +46,20 @@ struct OperationReader: Sendable {
     /// The client's name of an operation's table.
     func tableName(of operation: PushOperation) -> String { schema.tables[operation.table].name }
 
+    /// What names an operation's record in the state.
+    func key(of operation: PushOperation) -> PushedRecordKey {
+        PushedRecordKey(table: tableName(of: operation), id: operation.id)
+    }
+
+    /// The record as the client sent it; empty for a deletion.
+    func bytes(of operation: PushOperation) -> [UInt8] { operation.range.map { Array(changes.bytes[$0]) } ?? [] }
+
     /// The content of an operation.
     func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
         let record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
-        let update = sendsChanged && operation.kind == .update ? record?.onlyChanged : record
+        let isPart = sendsChanged && operation.kind == .update && !wholeRecords.contains(key(of: operation))
+        let update = isPart ? record?.onlyChanged : record
         return Content(table: table, record: record, update: update, key: key(of: operation, table, record))
     }
 
@@ -83,7 +95,7 @@ struct OperationReader: Sendable {
                 return PushReference(table: place, id: id)
             }
         }
-        return (found ?? []) ?? []
+        return found ?? []
     }
 
     /// One path is the id itself; the parts of a composite id come from the columns that hold them, else from the id.

@@ -21,6 +21,12 @@ extension PushRunner {
         try await note(applied.map(\.element)) { $0 == .delete ? .gone : .held }
     }
 
+    /// Writes down that the backend has refused operations and that their client takes them for synced all the same.
+    func noteRefused(_ places: Set<Int>) async throws {
+        guard services.pullSettings.sweeps != nil else { return }
+        try await note(places.sorted().map { plan.operations[$0] }) { _ in .refused }
+    }
+
     /// Writes down what the backend has of a push that comes to no end: an error, or a client that has hung up.
     ///
     /// Without it what was created would count as only seen, and stay on its device for ever if it goes before the next

@@ -100,10 +100,10 @@ extension PushRunner {
         case .success(let outcome):
             return isLast ? lastEvent(outcome, operation) : try await event(outcome, operation, content)
         case .failure(.refused(let status)) where status != 408 && status != 425:
-            return rejected(operation, "status \(status)")
+            return rejected(operation, status: status)
         case .failure(.credentialRefused(status: 403)):
             // The stream and the caller's name were not refused: it is about this record.
-            return rejected(operation, "status 403")
+            return rejected(operation, status: 403)
         case .failure(let error):
             if let event = notNow(error, isRepeatable: isRepeatable(call)) { return event }
             guard error.isOutcomeUnknown else { throw error }
@@ -132,7 +132,7 @@ extension PushRunner {
         case (.conflict, _):
             return .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
         case (.rejected, _), (.missing, .create), (.exists, _):
-            return rejected(operation, "status \(outcome.status)")
+            return rejected(operation, status: outcome.status)
         }
     }
 
@@ -155,12 +155,14 @@ extension PushRunner {
         case .conflict:
             .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
         // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
-        case .missing, .exists, .rejected: rejected(operation, "status \(outcome.status)")
+        case .missing, .exists, .rejected: rejected(operation, status: outcome.status)
         }
     }
 
-    private func rejected(_ operation: PushOperation, _ message: String) -> PushEvent {
-        .refused(PushRefusal(kind: .rejected, records: [record(operation, message)]))
+    private func rejected(_ operation: PushOperation, status: Int) -> PushEvent {
+        var record = record(operation, "status \(status)")
+        record.status = status
+        return .refused(PushRefusal(kind: .rejected, records: [record]))
     }
 
     /// `{id}`, its parts, and the columns as the backend wants to see them.

@@ -17,7 +17,13 @@ struct PushRunner {
     let logger: Logger
 
     let plan: PushPlan
-    let reader: OperationReader
+    var reader: OperationReader
+    /// What of the principal's is set aside already.
+    var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
+    /// Why operations were refused, by their places.
+    private(set) var refusals: [Int: PushRefusal.Record] = [:]
+    /// Whether the push is the operator's retry of a record that was set aside, not a client's.
+    private let isRetry: Bool
     private let presented: Cursor?
     /// The client database that pushes and the schema version that its pushes have shown before; nil where the cursor
     /// does not tell.
@@ -27,12 +33,15 @@ struct PushRunner {
     private var figures = SyncFigures()
     /// The places of the operations that the backend will never take, while the others go on.
     private(set) var rejected: Set<Int> = []
+    /// How many operations are settled, counted from the first.
+    private(set) var settled = 0
     /// When the backend that puts the push off wants to be asked again.
     var retryAfter: Duration?
 
     init(
-        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger
+        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false
     ) {
+        self.isRetry = isRetry
         self.services = services
         self.request = request
         self.identity = identity
@@ -60,7 +69,7 @@ struct PushRunner {
 
     /// Runs the push to its end.
     mutating func run() async throws -> PushAnswer {
-        guard request.lastPulledAt != nil || services.configuration.push.withoutCursor == .accept else {
+        guard request.lastPulledAt != nil || isRetry || services.configuration.push.withoutCursor == .accept else {
             throw GatewayError(
                 status: 400, code: "push.without_cursor",
                 message: "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
@@ -71,43 +80,72 @@ struct PushRunner {
             let counts = plan.dropped.sorted { $0.key < $1.key }.prefix(20).map { "\($0.key): \($0.value)" }
             logger.warning("records of unknown tables were dropped", metadata: ["tables": "\(counts)"])
         }
-        var machine = PushMachine(
-            query: PushMachine.Query(
-                presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
-                style: services.backend.settings.streamPush == nil ? .calls : .stream,
-                notes: services.pullSettings.sweeps != nil,
-                attempts: services.configuration.backend.resumeAttempts,
-                backoff: services.configuration.backend.resumeBackoff.milliseconds,
-                retryBudget: services.configuration.push.retryBudget.milliseconds,
-                rejection: services.configuration.push.rejected == .report ? .report : .fail))
+        try await loadSetAside()
+        var machine = PushMachine(query: query)
         let idempotencyKey = Self.newIdempotencyKey()
         var action = machine.begin()
         while true {
             switch action {
             case .answer:
-                await noteVersion()
+                try await removeTaken()
+                // A retry is the operator's, and says nothing of the app.
+                if !isRetry { await noteVersion() }
                 return answer(newReceipt)
-            case .fail(.busy, let applied): throw busy(applied: applied)
+            case .fail(.busy, let applied):
+                await removeTakenAtLast()
+                throw busy(applied: applied)
             case .answerFromReceipt:
                 logger.info("a push came again and was answered as before")
                 await noteVersion()
                 return answer(receipt ?? newReceipt)
-            case .refuse(let refusal, let applied): throw refused(refusal, applied: applied)
+            case .refuse(let refusal, let applied):
+                await removeTakenAtLast()
+                throw refused(refusal, applied: applied)
             case .fail(let failure, let applied):
                 logger.error(
                     "a push failed half way",
                     metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
+                await removeTakenAtLast()
                 throw failure
             default:
                 do {
                     let event = try await perform(action, idempotencyKey: idempotencyKey)
+                    if case .refused(let refusal) = event { note(refusal, at: action) }
                     action = machine.handle(event)
-                    rejected = machine.rejected
+                    (rejected, settled) = (machine.rejected, machine.settled)
                 } catch {
                     await noteApplied(machine.settled)
+                    await removeTakenAtLast()
                     throw error
                 }
             }
+        }
+    }
+
+    /// The push as the machine needs to know it; a retry of the operator's must not hold up the request that it is made
+    /// with.
+    private var query: PushMachine.Query {
+        let (push, backend) = (services.configuration.push, services.configuration.backend)
+        let rejection: PushMachine.Rejection =
+            switch push.rejected {
+            case .fail: .fail
+            case .report: .report
+            case .quarantine: .quarantine
+            }
+        return PushMachine.Query(
+            presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
+            style: services.backend.settings.streamPush == nil ? .calls : .stream,
+            notes: services.pullSettings.sweeps != nil, attempts: isRetry ? 0 : backend.resumeAttempts,
+            backoff: backend.resumeBackoff.milliseconds,
+            retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection)
+    }
+
+    /// Keeps why operations were refused.
+    private mutating func note(_ refusal: PushRefusal, at action: PushAction) {
+        if case .send(let place) = action {
+            refusals[place] = refusal.records.first
+        } else {
+            for record in refusal.records { refusals[record.place] = record }
         }
     }
 
@@ -138,7 +176,12 @@ struct PushRunner {
             return try await sendAll(base: base, without: without, idempotencyKey: key)
         case .send(let operation): return try await send(operation)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
-        case .saveReceipt: await saveReceipt()
+        case .findRoom(let places): return .room(hasRoom(for: places))
+        case .setAside(let places): try await setAside(places)
+        case .saveReceipt:
+            // Before it: once there is a receipt, nothing more happens when the client comes again.
+            try await removeTaken()
+            await saveReceipt()
         case .answer, .answerFromReceipt, .refuse, .fail:
             preconditionFailure("the end of a push is not an action to perform")
         }
@@ -176,12 +219,21 @@ struct PushRunner {
     private var newReceipt: Receipt {
         Receipt(
             status: 200, contentType: AnswerWriter.contentType,
-            body: AnswerWriter(dialect: services.dialect).pushAnswer(
-                rejected: recordLists(rejected.sorted().map { record(plan.operations[$0], nil) })))
+            body: AnswerWriter(dialect: services.dialect).pushAnswer(rejected: reported))
+    }
+
+    /// What the client hears of what was refused: where it is set aside, nothing.
+    private var reported: [RecordList] {
+        guard services.configuration.push.rejected == .report else { return [] }
+        return recordLists(rejected.sorted().map { record(plan.operations[$0], nil) })
     }
 
     private func answer(_ receipt: Receipt) -> PushAnswer {
-        PushAnswer(figures: figures, status: receipt.status, contentType: receipt.contentType, body: receipt.body)
+        var figures = figures
+        if services.configuration.push.rejected == .quarantine { figures.quarantined = rejected.count }
+        return PushAnswer(
+            figures: figures, status: receipt.status, contentType: receipt.contentType,
+            body: receipt.body)
     }
 
     /// Random for every request of a client, so that a push that is meant to be applied again is applied again; the

@@ -69,7 +69,8 @@ package final class SimulatedPush {
         case .noteHeld(let count): note(count) { $0.status == .deleted ? .gone : .held }
         case .sendAll: return sendAll()
         case .send(let operation): return send(operation)
-        case .verifyCredential, .sleep: break
+        case .verifyCredential, .sleep, .setAside: break
+        case .findRoom: return .room(false)
         case .answer, .answerFromReceipt: return end(isDone: outcome != .answerLost)
         case .refuse, .fail: return end(isDone: false)
         }

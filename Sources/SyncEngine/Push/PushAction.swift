@@ -22,6 +22,10 @@ package enum PushAction: Hashable, Sendable {
     case sendAll(base: CheckpointVector?, without: Set<Int> = [])
     /// Send one operation.
     case send(operation: Int)
+    /// Find out whether the operations at these places can be set aside; answered by `room`.
+    case findRoom(Set<Int>)
+    /// Set the operations at these places aside, durably.
+    case setAside(Set<Int>)
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Keep the answer for a repeated request.
@@ -48,6 +52,8 @@ package enum PushEvent: Hashable, Sendable {
     case applied
     /// The backend refuses.
     case refused(PushRefusal)
+    /// Whether operations can be set aside.
+    case room(Bool)
     /// The request may or may not have been applied.
     case unknownOutcome
     /// It was not applied, or may be sent again whatever became of it, and the backend may take it a little later: after

@@ -22,6 +22,8 @@ package struct PushMachine: Sendable {
         case fail
         /// The others go on, and the answer names it (`experimentalRejectedIds`).
         case report
+        /// The others go on, and it is set aside before the answer; without room for it the push fails.
+        case quarantine
     }
 
     /// One push as the machine needs to know it.
@@ -66,6 +68,8 @@ package struct PushMachine: Sendable {
         case loading, confirming, findingReceipt, verifying, noting, applying, pausing, savingReceipt, ended
         /// The notes of what is applied are written, then this is done.
         case closing(PushAction)
+        /// Whether what is refused can be set aside.
+        case findingRoom(PushRefusal)
     }
 
     private let query: Query
@@ -76,6 +80,7 @@ package struct PushMachine: Sendable {
     /// How often the present operation was put off, and how long the push has waited altogether.
     private var retries = 0
     private var waited: Int64 = 0
+    private var isSetAside = false
 
     /// The places of the operations that the backend will never take.
     package private(set) var rejected: Set<Int> = []
@@ -110,6 +115,9 @@ package struct PushMachine: Sendable {
             return .answer
         case (.applying, .applied): return operationsApplied()
         case (.applying, .refused(let refusal)): return refused(refusal)
+        case (.findingRoom(let refusal), .room(let isThere)):
+            return isThere
+                ? goOn(without: refusal) : end(.refuse(refusal, applied: query.style == .stream ? 0 : applied))
         case (.applying, .notNow(let after, let isKnown)): return putOff(after, isKnown: isKnown)
         case (.applying, .unknownOutcome):
             guard query.style == .stream, attempt < query.attempts else {
@@ -157,9 +165,15 @@ package struct PushMachine: Sendable {
 
     /// Stops, or goes on without what the backend will never take.
     private mutating func refused(_ refusal: PushRefusal) -> PushAction {
-        guard refusal.kind == .rejected, query.rejection == .report else {
+        guard refusal.kind == .rejected, query.rejection != .fail else {
             return end(.refuse(refusal, applied: query.style == .stream ? 0 : applied))
         }
+        guard query.rejection == .quarantine else { return goOn(without: refusal) }
+        step = .findingRoom(refusal)
+        return .findRoom(rejected.union(query.style == .stream ? refusal.records.map(\.place) : [next]))
+    }
+
+    private mutating func goOn(without refusal: PushRefusal) -> PushAction {
         guard query.style == .stream else {
             rejected.insert(next)
             return operationsApplied()
@@ -192,6 +206,12 @@ package struct PushMachine: Sendable {
     }
 
     private mutating func finish(_ action: PushAction) -> PushAction {
+        // Durable before anybody can hear that it was taken, from a receipt too.
+        if query.rejection == .quarantine, !rejected.isEmpty, !isSetAside, action == .saveReceipt || action == .answer {
+            isSetAside = true
+            step = .closing(action)
+            return .setAside(rejected)
+        }
         step = action == .saveReceipt ? .savingReceipt : .ended
         return action
     }

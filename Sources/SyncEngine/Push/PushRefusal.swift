@@ -18,11 +18,14 @@ package struct PushRefusal: Hashable, Sendable {
         package var id: String
         /// What the backend says, cut; for the log.
         package var message: String?
+        /// The HTTP status that its own call got.
+        package var status: Int?
         /// The place of its operation in the plan.
         package var place: Int
         /// A record.
-        package init(table: String, id: String, message: String? = nil, place: Int = 0) {
+        package init(table: String, id: String, message: String? = nil, status: Int? = nil, place: Int = 0) {
             self.place = place
+            self.status = status
             self.table = table
             self.id = id
             self.message = message

@@ -201,4 +201,56 @@ import Testing
         _ = machine.handle(.context(nil))
         #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
     }
+
+    @Test func `with 'quarantine' what was rejected is set aside before anybody hears that it was taken`() throws {
+        let cursor = try #require(Cursor(rawValue: 7))
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x")])
+        var machine = Self.machine(cursor, operations: 3, style: .calls, notes: true, rejection: .quarantine)
+        _ = machine.begin()
+        _ = machine.handle(.context(Self.row(cursor, isConfirmed: true)))
+        #expect(machine.handle(.receipt(false)) == .noteSeen)
+        #expect(machine.handle(.done) == .send(operation: 0))
+        #expect(machine.handle(.applied) == .send(operation: 1))
+        #expect(machine.handle(.refused(refusal)) == .findRoom([1]))
+        #expect(machine.handle(.room(true)) == .send(operation: 2))
+        #expect(machine.handle(.applied) == .noteHeld(operations: 3))
+        #expect(machine.handle(.done) == .setAside([1]))
+        #expect(machine.handle(.done) == .saveReceipt)
+        #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test func `with 'quarantine' a stream push asks for room for all that was rejected so far`() {
+        func refusal(_ places: Int...) -> PushRefusal {
+            PushRefusal(kind: .rejected, records: places.map { .init(table: "t", id: "\($0)", place: $0) })
+        }
+        var machine = Self.machine(nil, told: false, operations: 3, rejection: .quarantine)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.refused(refusal(1))) == .findRoom([1]))
+        #expect(machine.handle(.room(true)) == .sendAll(base: nil, without: [1]))
+        #expect(machine.handle(.refused(refusal(0, 2))) == .findRoom([0, 1, 2]))
+        // All of it: nothing is left to be sent.
+        #expect(machine.handle(.room(true)) == .setAside([0, 1, 2]))
+        #expect(machine.handle(.done) == .answer)
+    }
+
+    @Test(arguments: [PushMachine.Style.calls, .stream])
+    func `with 'quarantine' and no room a rejected record ends the push`(_ style: PushMachine.Style) {
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 0)])
+        var machine = Self.machine(nil, told: false, operations: 2, style: style, rejection: .quarantine)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        #expect(machine.handle(.refused(refusal)) == .findRoom([0]))
+        #expect(machine.handle(.room(false)) == .refuse(refusal, applied: 0))
+    }
+
+    @Test func `with 'quarantine' a push that fails later sets nothing aside`() {
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x")])
+        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, rejection: .quarantine)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.refused(refusal))
+        #expect(machine.handle(.room(true)) == .send(operation: 1))
+        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
+    }
 }

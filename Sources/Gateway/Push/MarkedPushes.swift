@@ -1,0 +1,123 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+import WatermelonWire
+
+/// Applies what the operator has marked with `rind quarantine retry`, in the name of whoever has just called.
+///
+/// Credentials are not stored, so there is no other time for it. Each entry is a push of its own: one that is refused
+/// again stops no other.
+struct MarkedPushes {
+    /// How many entries one request applies at most; the next one goes on.
+    static let maximumEntries = 100
+    /// How long that may hold up a request, in milliseconds; an entry that was begun is finished.
+    static let maximumTime: Int64 = 10_000
+
+    let services: SyncServices
+    let identity: CallerIdentity
+    let logger: Logger
+
+    private enum Outcome {
+        case taken
+        case refused(SetAsidePush.Reason)
+        /// The backend takes nothing at the moment.
+        case later(String)
+    }
+
+    /// Whether there are any.
+    var areThere: Bool {
+        get async throws {
+            try await !services.store.markedPushes(of: identity.principal, limit: 1).isEmpty
+        }
+    }
+
+    /// Applies them, but for records that the client is about to push itself.
+    ///
+    /// - Parameter changes: What the client pushes; nil for a pull.
+    /// - Precondition: Nobody else pushes for the principal meanwhile.
+    /// - Throws: Only what would end the caller's request as well.
+    func apply(before changes: PushChanges?) async throws {
+        var entries = try await services.store.markedPushes(of: identity.principal, limit: Self.maximumEntries)
+        guard !entries.isEmpty else { return }
+        let pushed = Set(changes?.keys ?? [])
+        entries.removeAll { pushed.contains($0.push.key) }
+        guard !entries.isEmpty else { return }
+        // What is stored goes only to somebody whom the backend accepts.
+        try await services.identities.verify(identity, at: services.clock.now)
+        let end = services.clock.now + Self.maximumTime
+        for entry in entries {
+            try Task.checkCancellation()
+            guard services.clock.now < end else { return }
+            let metadata: Logger.Metadata = ["entry": "push-\(entry.id)", "table": "\(entry.push.key.table)"]
+            switch try await attempt(entry) {
+            case .taken:
+                logger.notice("the backend has taken a record that was set aside", metadata: metadata)
+            case .refused(let reason):
+                try await services.store.setAsideAgain(entry.id, reason: reason, at: services.clock.now)
+                logger.error(
+                    "the backend refuses a record once more that was set aside",
+                    metadata: metadata.merging(["code": "push.quarantined", "because": "\(reason.code)"]) { $1 })
+            case .later(let code):
+                logger.notice("what was set aside is tried again later", metadata: ["because": "\(code)"])
+                return
+            }
+        }
+    }
+
+    private func attempt(_ entry: QuarantinedPush) async throws -> Outcome {
+        guard services.configuration.schema.table(named: entry.push.key.table) != nil else {
+            return .refused(SetAsidePush.Reason(code: "push.no_table", message: "the configuration has no such table"))
+        }
+        var runner = PushRunner(
+            services: services, request: PushRequest(lastPulledAt: nil, changes: PushChanges(entry.push)),
+            identity: identity, logger: logger, isRetry: true)
+        do {
+            _ = try await runner.run()
+            return .taken
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let error as StateError {
+            throw error
+        } catch BackendError.credentialRefused {
+            return .later("backend.credential")
+        } catch {
+            let code = GatewayError(error).code
+            if code == PushFailure.busy.rawValue { return .later(code) }
+            // Of one whose outcome is unknown nobody can say that the backend has what it had before.
+            if code == PushRefusal.Kind.rejected.rawValue || code == PushRefusal.Kind.conflict.rawValue {
+                try await runner.noteRefused([0])
+            }
+            return .refused(runner.reason(at: 0, code: code))
+        }
+    }
+}
+
+extension PushChanges {
+    /// The one change that an entry is about.
+    init(_ push: SetAsidePush) {
+        var table = PushedTable(name: push.key.table)
+        let record = PushedRecord(id: push.key.id, range: 0..<push.body.count)
+        switch push.kind {
+        case .create: table.created = [record]
+        case .update: table.updated = [record]
+        case .delete: table.deleted = [push.key.id]
+        }
+        self.init(bytes: push.body, tables: [table])
+    }
+}
+
+extension PushChanges {
+    /// What names its records in the state.
+    var keys: [PushedRecordKey] {
+        tables.flatMap { table in
+            (table.created.map(\.id) + table.updated.map(\.id) + table.deleted)
+                .map { PushedRecordKey(table: table.name, id: $0) }
+        }
+    }
+}
