@@ -27,7 +27,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .notAsExpected: "the demo, or what 'check --connect' tries, is not right"
         case .usage: "the arguments are not understood"
         case .badData: "a sample is not what it should be"
-        case .noInput: "a sample, replica or principal that was named is not there"
+        case .noInput: "a sample, replica, principal or entry that was named is not there"
         case .unavailable: "an address cannot be listened on, or is not reached"
         case .internalError: "a defect of Rind"
         case .system: "the system has no memory or no thread left"

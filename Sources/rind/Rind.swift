@@ -25,6 +25,7 @@ struct Rind: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self,
-            ReplicasCommand.self, WhyCommand.self, ExplainCommand.self, DemoCommand.self, VersionCommand.self,
+            ReplicasCommand.self, QuarantineCommand.self, WhyCommand.self, ExplainCommand.self, DemoCommand.self,
+            VersionCommand.self,
         ])
 }

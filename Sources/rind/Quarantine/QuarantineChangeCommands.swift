@@ -1,0 +1,170 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Gateway
+import GatewayConfig
+import JSONBytes
+import StateStore
+import SyncModel
+
+/// `rind quarantine retry`.
+struct QuarantineRetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Has what was set aside tried again.",
+        discussion: """
+            EXAMPLES
+              rind quarantine retry push-12 push-13 --config rind.ini
+              rind quarantine retry --all --config rind.ini
+              rind quarantine retry --all --principal 5f0c1a7e90b2 --config rind.ini
+
+            A pushed record is marked, and sent to the backend with the next pull or push of its principal, whichever
+            device it comes from: Rind stores no credentials, so it cannot do it by itself. What the backend takes then
+            leaves the quarantine; what it refuses stays, with a greater COUNT and without the mark. No conflict check
+            is made: what others have changed in the record since is overwritten.
+
+            A line of a stream is not sent anywhere; the replicas of the principal for whom it came last have everything
+            compared with their next pull, as by 'rind replicas resync'. It stays in the list until you drop it. After
+            a change of the mapping that is not needed: it is compared anew anyway.
+            """)
+
+    @OptionGroup var entries: QuarantineArguments
+
+    @Flag(help: "All pushed records; of lines, name those that you mean.")
+    var all = false
+
+    @Option(help: ArgumentHelp("With --all, only of this principal: its first digits.", valueName: "digits"))
+    var principal: String?
+
+    @OptionGroup var state: StateArguments
+
+    func validate() throws {
+        guard all != !entries.ids.isEmpty else { throw ValidationError("Name entries, or '--all'.") }
+        guard principal == nil || all else { throw ValidationError("'--principal' goes with '--all'.") }
+        if let principal { _ = try PrincipalName(validating: principal) }
+    }
+
+    func run() async throws {
+        let (names, owner) = (try entries.names, try principal.map(PrincipalName.init(validating:)))
+        try await state.run(for: .changing) { store, configuration in
+            guard !all else {
+                let found = try await store.markPushes(nil, of: try await owner?.find(in: store), at: SystemClock().now)
+                return QuarantineChange(change: "marked", names: found.map { QuarantineName(.push, $0) })
+            }
+            try await store.requireAll(names)
+            let replicas = try await compare(names.numbers(.line), store, configuration)
+            _ = try await store.markPushes(names.numbers(.push), of: nil, at: SystemClock().now)
+            return QuarantineChange(change: "marked", names: names, replicas: replicas)
+        }
+    }
+
+    /// Has everything compared that the replicas hold to which lines should have come; says how many there are.
+    private func compare(
+        _ lines: [Int64], _ store: SQLiteStateStore, _ configuration: GatewayConfig.Configuration
+    ) async throws -> Int {
+        guard !lines.isEmpty else { return 0 }
+        guard configuration.ledger.mode == .full else {
+            throw CommandFailure(
+                .usage,
+                "Without a ledger nothing can be compared, so a line comes when its record changes; nothing was changed."
+            )
+        }
+        var principals: Set<Principal> = []
+        for line in lines {
+            if let entry = try await store.quarantinedLine(line) { principals.insert(entry.principal) }
+        }
+        var count = 0
+        for principal in principals {
+            for replica in try await store.replicas(of: principal, after: nil, limit: 10_000) {
+                try await store.resync(replica: replica.id, at: SystemClock().now)
+                count += 1
+            }
+        }
+        return count
+    }
+}
+
+/// `rind quarantine drop`.
+struct QuarantineDropCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop", abstract: "Forgets what was set aside, for good.",
+        discussion: """
+            EXAMPLE
+              rind quarantine drop push-12 line-7 --config rind.ini
+
+            Of a pushed record this may be the only copy but for the one on its device. That one stays as it is: the
+            device takes it for synced and keeps it until the record changes in the backend. To have an edit undone that
+            the backend refused, run 'rind replicas resync' for the device afterwards; a record that never was in the
+            backend stays on it until its user deletes it.
+
+            A line that comes again is set aside again.
+            """)
+
+    @OptionGroup var entries: QuarantineArguments
+    @OptionGroup var state: StateArguments
+
+    func validate() throws {
+        guard !entries.ids.isEmpty else { throw ValidationError("Name the entries that are to be dropped.") }
+    }
+
+    func run() async throws {
+        let names = try entries.names
+        try await state.run(for: .changing) { store, _ in
+            try await store.requireAll(names)
+            // Another command may have been faster, or the backend: then they are gone, too.
+            _ = try await store.dropPushes(names.numbers(.push))
+            _ = try await store.dropLines(names.numbers(.line))
+            return QuarantineChange(change: "dropped", names: names)
+        }
+    }
+}
+
+extension SQLiteStateStore {
+    /// Fails where one of the entries is not there, so that a slip of the pen changes nothing.
+    fileprivate func requireAll(_ names: [QuarantineName]) async throws {
+        var missing: [QuarantineName] = []
+        for name in names {
+            switch name.kind {
+            case .push: if try await quarantinedPush(name.number) == nil { missing.append(name) }
+            case .line: if try await quarantinedLine(name.number) == nil { missing.append(name) }
+            }
+        }
+        guard missing.isEmpty else { throw QuarantineName.missing(missing) }
+    }
+}
+
+/// What 'retry' or 'drop' has changed.
+private struct QuarantineChange: StateReport {
+    /// The stable word for it.
+    let change: String
+    let names: [QuarantineName]
+    /// How many replicas compare everything, for the sake of lines.
+    var replicas = 0
+
+    var lines: [String] {
+        guard !names.isEmpty else { return ["no pushed record is set aside; nothing was changed"] }
+        guard change == "marked" else { return ["\(Self.list(names)) dropped."] }
+        let (pushes, lines) = (names.filter { $0.kind == .push }, names.filter { $0.kind == .line })
+        var sentences: [String] = []
+        if !pushes.isEmpty {
+            sentences.append("\(Self.list(pushes)) marked: tried with the next sync of the principal.")
+        }
+        if !lines.isEmpty {
+            sentences.append(
+                "\(Self.list(lines)): \(replicas) replicas have everything compared with their next pull.")
+        }
+        return sentences
+    }
+
+    private static func list(_ names: [QuarantineName]) -> String {
+        names.count > 10
+            ? "\(names.count) entries" : names.map(\.description).joined(separator: ", ")
+    }
+
+    var json: JSONValue {
+        .object([
+            "change": .string(change), "entries": .array(names.map { .string($0.description) }),
+            "replicas": .integer(replicas),
+        ])
+    }
+}

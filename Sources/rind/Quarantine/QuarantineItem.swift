@@ -1,0 +1,83 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import StateStore
+import SyncModel
+
+/// What was set aside, of either kind, as the commands show it.
+enum QuarantineItem {
+    case push(QuarantinedPush)
+    case line(QuarantineEntry)
+
+    var name: QuarantineName {
+        switch self {
+        case .push(let entry): QuarantineName(.push, entry.id)
+        case .line(let entry): QuarantineName(.line, entry.id)
+        }
+    }
+
+    var principal: Principal {
+        switch self {
+        case .push(let entry): entry.principal
+        case .line(let entry): entry.principal
+        }
+    }
+
+    /// What 'list' has in a row, from the principal on.
+    var cells: [String] {
+        switch self {
+        case .push(let entry):
+            [
+                principal.description, entry.push.key.table.shown(upTo: 40), entry.push.key.id.shown(upTo: 40),
+                entry.push.kind.rawValue, Self.text(entry.push.reason).shown(upTo: 60), String(entry.count),
+                MomentText.seconds(entry.firstAt), MomentText.seconds(entry.lastAt),
+                entry.markedAt == nil ? "" : "waits for the next sync",
+            ]
+        case .line(let entry):
+            [
+                principal.description, entry.line.table?.shown(upTo: 40) ?? "-", entry.line.id?.shown(upTo: 40) ?? "-",
+                (entry.line.type ?? entry.line.namespace)?.shown(upTo: 40) ?? "-", entry.line.reason.rawValue,
+                String(entry.count), MomentText.seconds(entry.firstSeen), MomentText.seconds(entry.lastSeen), "",
+            ]
+        }
+    }
+
+    /// What is kept of it: the record or the line.
+    var content: [UInt8] {
+        switch self {
+        case .push(let entry): entry.push.body
+        case .line(let entry): entry.line.bytes
+        }
+    }
+
+    /// A code, with what else is known of why.
+    static func text(_ reason: SetAsidePush.Reason) -> String {
+        // Of a call the message is its status.
+        reason.code + (reason.message.map { ": \($0)" } ?? reason.status.map { ": status \($0)" } ?? "")
+    }
+
+    /// The members that both 'list' and 'show' have; all of them, whatever the kind.
+    var members: [JSONValue.Member] {
+        let (push, line): (QuarantinedPush?, QuarantineEntry?) =
+            switch self {
+            case .push(let entry): (entry, nil)
+            case .line(let entry): (nil, entry)
+            }
+        let reason = push?.push.reason
+        return [
+            .init("id", .string(name.description)), .init("kind", .string(name.kind.rawValue)),
+            .init("principal", .string(principal.description)),
+            .init("table", .string(push?.push.key.table ?? line?.line.table)),
+            .init("record", .string(push?.push.key.id ?? line?.line.id)),
+            .init("change", .string(push?.push.kind.rawValue)), .init("type", .string(line?.line.type)),
+            .init("namespace", .string(line?.line.namespace)),
+            .init("reason", .string(reason?.code ?? line?.line.reason.rawValue)),
+            .init("status", .integer(reason?.status.map(Int64.init))), .init("message", .string(reason?.message)),
+            .init("count", .integer(push?.count ?? line?.count ?? 0)),
+            .init("first_seen", .integer(push?.firstAt ?? line?.firstSeen)),
+            .init("last_seen", .integer(push?.lastAt ?? line?.lastSeen)),
+            .init("marked_at", .integer(push?.markedAt)),
+        ]
+    }
+}
