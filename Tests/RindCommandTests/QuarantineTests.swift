@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DemoBackend
 import JSONBytes
 import StateStore
 import SyncModel
@@ -123,6 +124,35 @@ import Testing
             #expect(json["change"]?.string == "dropped")
             #expect(json["entries"]?.array?.compactMap(\.string) == ["push-1", "line-2"])
             #expect(Self.ids(try await state.json("quarantine", "list")) == ["push-2", "push-3", "line-1"])
+        }
+    }
+
+    @Test func `what a running gateway has set aside comes through once it is retried`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await ServedGateway.with(backend, environment: ["RIND_PUSH_REJECTED": "quarantine"]) { gateway in
+                func run(_ arguments: String...) async throws -> Finished {
+                    try await RunningCommand(
+                        ["quarantine"] + arguments + ["--config", Place.quickstart], directory: gateway.directory
+                    ).finished()
+                }
+                backend.rejectedIDs = ["n-1"]
+                let push =
+                    #"{"tags":{"created":[{"id":"n-1","label":"a"},{"id":"n-2","label":"b"}],"updated":[],"deleted":[]}}"#
+                let answer = try await gateway.post("/sync", push, token: "ada-token")
+                #expect(answer.status == 200 && answer.body == "{}")
+                #expect(await gateway.command.errorMatch(#"push\.quarantined"#) != nil)
+                let shown = try await run("show", "push-1")
+                #expect(shown.out.contains("record      n-1\n") && shown.out.contains(#""label":"a""#))
+                backend.rejectedIDs = []
+                let retried = try await run("retry", "push-1")
+                #expect(retried.status == 0, "\(retried.error)")
+                let pull = try await gateway.get("/sync?last_pulled_at=null&schema_version=3", token: "ada-token")
+                #expect(pull.status == 200 && pull.body.contains("n-1"))
+                let tags = try await backend.records()["tags"]
+                #expect(tags?["n-1"] != nil && tags?["n-2"] != nil)
+                let list = try await run("list")
+                #expect(list.out == "nothing is set aside\n")
+            }
         }
     }
 

@@ -45,8 +45,20 @@ struct ServedGateway {
 
     /// The status and the body of a GET.
     func get(_ path: String, token: String? = nil) async throws -> (status: Int, body: String) {
+        try await send(CurlRequest(url: "http://127.0.0.1:\(port)\(path)"), token)
+    }
+
+    /// The status and the body of a POST of JSON.
+    func post(_ path: String, _ body: String, token: String) async throws -> (status: Int, body: String) {
+        var request = CurlRequest(method: .post, url: "http://127.0.0.1:\(port)\(path)")
+        request.fields[.contentType] = "application/json"
+        request.body = .bytes(ByteBuffer(string: body))
+        return try await send(request, token)
+    }
+
+    private func send(_ request: CurlRequest, _ token: String?) async throws -> (status: Int, body: String) {
         let reactor = try CurlReactor.start()
-        var request = CurlRequest(url: "http://127.0.0.1:\(port)\(path)")
+        var request = request
         if let token { request.fields[.authorization] = "Bearer \(token)" }
         let result: Result<(Int, String), any Error>
         do {
