@@ -37,6 +37,10 @@ package struct SyncFigures: Sendable {
     package var dropped = 0
     /// Lines of types that are not in the configuration.
     package var unknownTypes = 0
+    /// Pushed records that somebody else had changed, by table.
+    package var conflicts: [String: Int] = [:]
+    /// Pushed records over changes that could not be read.
+    package var unseen = 0
     /// Bytes that the backend sent, after decompression.
     package var backendBytes = 0
     /// How often the stream broke and was taken up again.
@@ -66,7 +70,11 @@ package struct SyncFigures: Sendable {
             "backend_bytes": backendBytes, "resumes": resumes, "equal": settled.equal,
             "echoes": settled.echoes, "absent": settled.absent, "descendants": settled.descendants,
             "held_back": settled.heldBack, "repairs": settled.repairs,
+            "conflicts": conflicts.values.reduce(0, +), "unseen": unseen,
         ]
+        for (table, count) in conflicts.sorted(by: { $0.key < $1.key }).prefix(20) {
+            metadata["conflicts.\(table)"] = "\(count)"
+        }
         for (name, count) in counts where count != 0 { metadata[name] = "\(count)" }
         return metadata
     }

@@ -12,8 +12,6 @@ package import WatermelonWire
 /// The gateway without its HTTP: pulls and pushes of clients in, calls to the backend out.
 package final class SyncGateway: Sendable {
     private let services: SyncServices
-    private let locks: LockTable
-    private let running: Occupancy
 
     /// A gateway over a state and a backend.
     ///
@@ -30,9 +28,6 @@ package final class SyncGateway: Sendable {
         services = SyncServices(
             configuration: configuration, store: store, backend: backend, clock: clock,
             temporaryDirectory: temporaryDirectory)
-        locks = LockTable(
-            maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
-        running = Occupancy(maximum: configuration.limits.pulls)
     }
 
     /// The names and paths that clients use.
@@ -62,16 +57,10 @@ package final class SyncGateway: Sendable {
         try await applyMarked(identity, caller)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
-        let key = lockKey(identity, presented)
-        let runPull = { () async throws -> PullAnswer in
-            // Only what holds its lock counts: a session that stalls must not take the places of all others.
-            try self.running.enter()
-            defer { self.running.leave() }
-            var runner = self.makeRunner(request, presented, version, identity, caller)
+        return try await services.streaming(identity, presented) {
+            var runner = makeRunner(request, presented, version, identity, caller)
             return try await runner.run()
         }
-        guard let key else { return try await runPull() }
-        return try await locks.withLock(key, runPull)
     }
 
     /// Serves one push.
@@ -80,7 +69,7 @@ package final class SyncGateway: Sendable {
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        return try await locks.withLock(pushLock(identity)) {
+        return try await services.locks.withLock(pushLock(identity)) {
             let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
             try await marked.apply(before: request.changes)
             var runner = PushRunner(
@@ -98,7 +87,7 @@ package final class SyncGateway: Sendable {
         let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
         guard try await marked.areThere else { return }
         do {
-            try await locks.withLock(pushLock(identity)) { try await marked.apply(before: nil) }
+            try await services.locks.withLock(pushLock(identity)) { try await marked.apply(before: nil) }
         } catch let error as LockError {
             caller.logger.notice("what was set aside is tried again later", metadata: ["because": "\(error)"])
         }
@@ -125,15 +114,6 @@ package final class SyncGateway: Sendable {
         return PullRunner(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), kept: kept, logger: caller.logger)
-    }
-
-    /// What must not run at the same time: streams of one session where the backend keeps the checkpoints, pulls with
-    /// one cursor where they travel in the request.
-    private func lockKey(_ identity: CallerIdentity, _ presented: Cursor?) -> String? {
-        switch services.pullSettings.style {
-        case .server: "session:\(identity.principal.rawValue):\(identity.session.rawValue)"
-        case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
-        }
     }
 
     /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.

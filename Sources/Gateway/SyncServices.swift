@@ -29,6 +29,10 @@ struct SyncServices: Sendable {
     let hashKey: SipHash.Key
     /// The pulls that compare a whole request type although nothing demands it.
     let sweeping: Occupancy
+    /// The pulls and checks that hold memory for a stream.
+    let running: Occupancy
+    /// What must not happen at the same time.
+    let locks: LockTable
 
     private let intakeLimits: StreamIntake.Limits
     private let spoolLimits: Spool.Limits
@@ -51,11 +55,36 @@ struct SyncServices: Sendable {
         mappings = MappingCache(schema: configuration.schema, digests: digests)
         versions = configuration.schema.versions
         sweeping = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
+        running = Occupancy(maximum: configuration.limits.pulls)
+        locks = LockTable(maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
         hashKey = digests.hashKey
         intakeLimits = configuration.intakeLimits
         spoolLimits = Spool.Limits(
             directory: configuration.spool.dir ?? temporaryDirectory, memory: configuration.spool.memory,
             total: configuration.spool.max)
+    }
+
+    /// Runs what streams from the backend: alone where others would disturb it, and in one of the places for streams.
+    ///
+    /// Where the backend keeps the checkpoints, streams of one session are alone; where they travel in the request, pulls
+    /// with one cursor.
+    func streaming<R>(
+        _ identity: CallerIdentity, _ presented: Cursor?, _ body: () async throws -> R
+    ) async throws -> R {
+        let key =
+            switch pullSettings.style {
+            case .server: Optional("session:\(identity.principal.rawValue):\(identity.session.rawValue)")
+            case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
+            }
+        guard let key else { return try await inPlace(body) }
+        return try await locks.withLock(key) { try await inPlace(body) }
+    }
+
+    /// Only what holds its lock counts: a session that stalls must not take the places of all others.
+    private func inPlace<R>(_ body: () async throws -> R) async throws -> R {
+        try running.enter()
+        defer { running.leave() }
+        return try await body()
     }
 
     /// A spooler for one stream; columns in `added` the client has only just got.

@@ -55,6 +55,17 @@ extension KeyTable {
             that has to be created after all is sent whole. For a backend whose update takes a part of the record.
             """),
         .setting(
+            "push", "conflicts", \.push.conflicts, .choice,
+            "Who finds out whether somebody else has changed a pushed record since.",
+            """
+            `stream`: the gateway asks the backend's stream for the tables of the push, from where the client's last \
+            pull ended, and compares what comes with the ledger; one more stream request for each push, and what \
+            others write between it and the push is overwritten. `backend`: the backend, where it can: a stream push \
+            names in `base` what its client had seen, and answers 409 and 412 of calls are conflicts; nothing is \
+            overwritten unseen only where it does. `none`: nobody; the last write wins. A conflict is answered 409 \
+            before anything is applied, and the client pulls, merges and pushes again.
+            """),
+        .setting(
             "push", "without_cursor", \.push.withoutCursor, .choice, "What a push without `lastPulledAt` means.",
             """
             A third of apps send none. `accept`: it is applied, without knowing what its device had seen. `refuse`: it \

@@ -79,6 +79,14 @@ extension KeyTable {
             draft.ledger = Located(mode, at: value.span)
         },
         .table(
+            "conflicts", ConflictRule.allCases.map(\.rawValue).joined(separator: " | "),
+            "Who finds out whether somebody else has changed a pushed record since.",
+            "Without it as `[push] conflicts` says; `stream` needs the table's ledger."
+        ) { (value, draft, problems) throws(Mistake) in
+            let rule = try ValueFormat<ConflictRule>.choice.parse(value, &problems)
+            draft.conflicts = Located(rule, at: value.span)
+        },
+        .table(
             "match", "column …", "Columns that find a created record again when its answer was lost.",
             "A fallback: exact are only backends that take an idempotency key or send the client's id back."
         ) { (value, draft, _) throws(Mistake) in draft.match = try TableParser.match(value) },
@@ -93,7 +101,12 @@ extension KeyTable {
             object, each at its path. `returns id` where the answer holds the backend's own id. `none` accepts the \
             operation and sends nothing. Without the key a push with such an operation is refused.
             """),
-        call("update", "Changes a record in the backend.", "As `create`; `{base}` is the version that the client saw."),
+        call(
+            "update", "Changes a record in the backend.",
+            """
+            As `create`; `{base}` is what the client has in the column marked `version`, for a backend that compares \
+            it and answers 409 or 412; null where the client tells none, as in a deletion.
+            """),
         call(
             "remove", "Deletes a record in the backend.",
             """

@@ -50,6 +50,7 @@ extension Loader {
                     + "\(Self.maximumLinks) can be remembered", at: span)
         }
         guard !isLedgered(draft), !draft.broken.contains("ledger"), !isBroken("ledger", "mode") else { return }
+        checkConflicts(of: draft)
         let place = draft.ledger?.span ?? place("ledger", "mode")
         let second = place.map { Problems.Second("its ledger is turned off here", at: $0) }
         for parent in draft.parents {
@@ -66,5 +67,14 @@ extension Loader {
                     + "ledger",
                 at: column.span, hint: "delete lines 'by' the id need no ledger", second: second)
         }
+    }
+
+    /// What comes of a table without a ledger can be compared with nothing.
+    private mutating func checkConflicts(of draft: TableDraft) {
+        guard (draft.conflicts?.value ?? configuration.push.conflicts) == .stream else { return }
+        let place = draft.conflicts?.span ?? anyPlace("push", "conflicts")
+        problems.error(
+            "conflicts of table '\(draft.name.value)' cannot be found in the stream: it has no ledger", at: place,
+            hint: "give the table 'conflicts = backend' or 'conflicts = none'")
     }
 }

@@ -30,6 +30,7 @@ extension Loader {
         configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map { draft in
             var table = draft.model
             table.isLedgered = isLedgered(draft)
+            table.conflicts = draft.conflicts?.value ?? configuration.push.conflicts
             return table
         }
     }

@@ -61,6 +61,8 @@ struct TableDraft: Sendable {
     var match: [Located<String>] = []
     /// Nil where the section's mode counts.
     var ledger: Located<LedgerMode>?
+    /// Nil where `[push] conflicts` counts.
+    var conflicts: Located<ConflictRule>?
     var calls: [NamedCall] = []
     var columns: [ColumnDraft] = []
     /// Keys whose value was refused; what depends on them is not complained about again.

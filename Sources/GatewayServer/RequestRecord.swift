@@ -43,7 +43,7 @@ struct RequestRecord {
         if let failure { metadata["code"] = "\(failure.code)" }
         // The status was promised before the failure.
         if !stream.isComplete { metadata["cut"] = "true" }
-        if let figures { metadata.merge(figures.metadata) { own, _ in own } }
+        if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
         logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)
         if let cause { logger.debug("cause", metadata: ["cause": "\(cause)"]) }
     }

@@ -59,6 +59,15 @@ package protocol LedgerStore: Sendable {
     /// sequences that the notes come with are not looked at.
     func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws
 
+    /// What a replica is owed as far as one of its cursors has not brought it, at most `limit`.
+    func debts(of replica: ReplicaID, at cursor: Cursor, limit: Int) async throws -> [Debt]
+
+    /// Writes down what a 409 has named: one more time where it is owed or was; an unknown replica is no error.
+    func owe(_ debts: [Debt], to replica: ReplicaID, at now: Int64) async throws
+
+    /// Forgets what was pushed with success, and how often it was refused before; writes nothing where nothing is owed.
+    func dropDebts(_ debts: [Debt], of replica: ReplicaID) async throws
+
     /// The outlines of all ledgers of a principal, for a cursor that was collected: each at its newest confirmed cursor
     /// and, where there is one, at the newest that was made from that and has not come back.
     func ledgers(of principal: Principal) async throws -> [LedgerOutline]

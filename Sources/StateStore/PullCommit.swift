@@ -32,6 +32,8 @@ package struct PullCommit: Hashable, Sendable {
     ///
     /// Its own replica's, that of another one from which a new one goes out, or those of all of its principal's.
     package var ledgersRead: [ReplicaID: Int]
+    /// What of the replica's debts the answer brings; they are paid when the cursor comes back.
+    package var delivered: [Debt]
     /// The client's schema version as it has told it, for the operator; the row's is what its data are of.
     package var clientVersion: Int?
 
@@ -39,8 +41,9 @@ package struct PullCommit: Hashable, Sendable {
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
         now: Int64, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
-        ledgersRead: [ReplicaID: Int] = [:], clientVersion: Int? = nil
+        ledgersRead: [ReplicaID: Int] = [:], delivered: [Debt] = [], clientVersion: Int? = nil
     ) {
+        self.delivered = delivered
         self.row = row
         self.replica = replica
         self.quarantined = quarantined

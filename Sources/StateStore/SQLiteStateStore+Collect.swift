@@ -14,6 +14,7 @@ extension SQLiteStateStore {
             return db.changesCount
         }
         try await collectLedgers(retention, into: &collected)
+        try await collectDebts(retention)
         collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededBefore, $1) }
         collected.replicas = try await inBatches { db, batch in
             let rows = try db.rows(

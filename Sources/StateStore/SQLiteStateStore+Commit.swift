@@ -33,6 +33,7 @@ extension SQLiteStateStore {
                     key(row.mappingDigest, "mapping digest"), place.layer, place.below, place.isExact, row.noted,
                     db.ensureSweeps(row.sweeps, limit: limits.sweepBytes),
                 ])
+            try db.deliver(pull.delivered, to: row.replica, with: row.cursor)
             try db.run("DELETE FROM push WHERE principal = ?", [principal])
             try db.capUnconfirmed(of: principal, at: pull.unconfirmedReplicas, except: row.replica)
             try db.quarantine(pull.quarantined, for: row.principal, at: pull.now, limits)

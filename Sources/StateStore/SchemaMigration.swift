@@ -28,6 +28,7 @@ package struct SchemaMigration: Hashable, Sendable {
             number: 2, sql: second, tables: ["layer", "layer_count", "chunk", "sweep_states", "push_note"]),
         SchemaMigration(number: 3, sql: third),
         SchemaMigration(number: 4, sql: pushQuarantine, tables: ["push_quarantine"]),
+        SchemaMigration(number: 5, sql: debts, tables: ["owed"]),
     ]
 
     /// The schema versions that pushes show, for clients that tell none.

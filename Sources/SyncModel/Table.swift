@@ -118,6 +118,8 @@ package struct Table: Hashable, Sendable {
     package var calls = Calls()
     /// Whether the gateway keeps a ledger of it for each replica: which records it holds, and with what content.
     package var isLedgered = true
+    /// Who looks for conflicts before its pushed records are applied; ``ConflictRule/stream`` needs the ledger.
+    package var conflicts = ConflictRule.backend
 
     /// A table of this name, still without anything.
     package init(name: String) { self.name = name }

@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `a later key is unknown until it works`() {
-        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nsend = row\n")).count == 2)
+        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nparallel = 4\n")).count == 2)
     }
 }
 

@@ -8,6 +8,8 @@ import SyncModel
 import Testing
 
 @Suite struct SQLiteMigrationTests {
+    private static let known = SchemaMigration.sqlite.count
+
     @Test func `a state of schema version 1 is read as it was written`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
@@ -66,10 +68,10 @@ import Testing
         }
     }
 
-    @Test func `notes of schema version 2 tell from when on an accepted push has been seen`() async throws {
+    @Test func `notes of schema version 3 tell from when on an accepted push has been seen`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
-            let old = Array(SchemaMigration.sqlite.prefix(2))
+            let old = Array(SchemaMigration.sqlite.prefix(3))
             try await withSQLite(path, options: .with { $0.migrations = old }) { try await $0.begin(row(1)) }
             try sqlite(path) { db in
                 try db.execute(

@@ -17,12 +17,15 @@ package struct GatewayError: Error, Sendable {
     package var details: [RecordList]
     /// What lies behind it, for the log only.
     package var cause: String?
+    /// What the sync had come to, for the log.
+    package var figures: SyncFigures?
 
     /// An error.
     package init(
         status: Int, code: String, message: String, retryAfter: Int? = nil, details: [RecordList] = [],
-        cause: String? = nil
+        cause: String? = nil, figures: SyncFigures? = nil
     ) {
+        self.figures = figures
         self.status = status
         self.code = code
         self.message = message

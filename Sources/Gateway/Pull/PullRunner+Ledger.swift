@@ -36,6 +36,12 @@ extension PullRunner {
         return ledger
     }
 
+    /// What a 409 has promised to the client of a cursor; as many as notes are laid over a ledger.
+    func owed(to row: CursorRow?) async throws -> [Debt] {
+        guard services.pullSettings.sweeps != nil, !query.isCheck, let row else { return [] }
+        return try await services.store.debts(of: row.replica, at: row.cursor, limit: Self.maximumNotes)
+    }
+
     /// Whether more was pushed since a cursor than can be laid over its ledger, so that everything is compared instead.
     func hasTooManyNotes(since row: CursorRow, sequence: Int64) async throws -> Bool {
         let limit = Self.maximumNotes
@@ -96,6 +102,7 @@ extension PullRunner {
             query.ledgered.isEmpty || services.pullSettings.sweeps == nil
             ? LedgerCommit.none : try await writer.finish(counts: settlement.counts)
         settledReport = report
+        delivered = settlement.delivered
         figures.settled = settlement.figures
         return report
     }
@@ -108,6 +115,7 @@ extension PullRunner {
             order: projection.tableOrder,
             types: hasLedger ? query.ledgered : [:], source: StoreLedgerSource(store: store), key: services.hashKey)
         input.signs = spooler.signs
+        input.debts = debts
         input.skipsDamage = skipsDamage
         input.sweepBegan = sweepBegan
         input.now = services.clock.now
@@ -134,7 +142,7 @@ extension PullRunner {
         return input
     }
 
-    private mutating func look(at outlines: [LedgerOutline], _ input: inout SettlementInput) async throws {
+    mutating func look(at outlines: [LedgerOutline], _ input: inout SettlementInput) async throws {
         consulted = outlines
         if Set(outlines.map(\.replica)).count >= 1_000 {
             logger.warning("not all ledgers of a person are compared: only those of 1000 devices are")

@@ -33,6 +33,9 @@ struct PullRunner {
     /// The ledgers that were looked at last, and whether what cannot be read of them is passed over.
     var consulted: [LedgerOutline] = []
     var skipsDamage = false
+    /// What the client is owed, and what of it the answer brings.
+    var debts: [Debt] = []
+    var delivered: [Debt] = []
     /// How many lines had come when the comparison of a whole type began.
     private(set) var sweepBegan: UInt64?
     private var isSweeping = false
@@ -95,6 +98,7 @@ struct PullRunner {
             case .answer(let plan): return try await answer(plan)
             case .fail(let failure): throw failure
             case .refuse(let refusal): throw refusal
+            case .endCheck: preconditionFailure("a pull does not end as a check")
             default:
                 try Task.checkCancellation()
                 do {
@@ -113,7 +117,7 @@ struct PullRunner {
         }
     }
 
-    private mutating func perform(_ action: PullAction) async throws -> PullEvent {
+    mutating func perform(_ action: PullAction) async throws -> PullEvent {
         switch action {
         case .loadContext: return .context(try await loadContext())
         case .foldLedger:
@@ -146,7 +150,7 @@ struct PullRunner {
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         case .readClock: return .clock(services.clock.now)
         case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
-        case .answer, .fail, .refuse: preconditionFailure("the end of a pull is not an action to perform")
+        case .answer, .fail, .refuse, .endCheck: preconditionFailure("the end of a pull is not an action to perform")
         }
         return .done
     }
@@ -175,11 +179,14 @@ struct PullRunner {
         if let row = context.row, try await hasTooManyNotes(since: row, sequence: context.sequence) {
             ledger.isExact = false
         }
-        return SyncEngine.PullContext(
+        debts = try await owed(to: context.row)
+        var known = SyncEngine.PullContext(
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
             ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
+        known.debts = debts
+        return known
     }
 
     /// Takes a place among the pulls that compare a whole request type, where there is one.
@@ -258,7 +265,9 @@ struct PullRunner {
                 PullCommit(
                     row: row, replica: isNewReplica ? .new : .existing, quarantined: spooler.quarantined,
                     result: resultText, now: services.clock.now, ledger: ledgerCommit,
-                    ledgersRead: layer == nil ? [:] : ledgersRead, clientVersion: query.schemaVersion))
+                    ledgersRead: layer == nil ? [:] : ledgersRead,
+                    delivered: row.replica == presentedRow?.replica ? delivered : [], clientVersion: query.schemaVersion
+                ))
         } catch StateError.cursorTaken(let newest) {
             return .cursorTaken(newest: newest)
         }

@@ -60,7 +60,7 @@ struct OperationLines: AsyncSequence, Sendable {
     ///
     /// Of all versions, since the vector has those of the pull while a push seldom tells its schema version.
     private func token(of table: Table) -> String? {
-        guard let base else { return nil }
+        guard let base, table.conflicts == .backend else { return nil }
         return table.upserts.lazy.compactMap { base[$0] }.first
     }
 }

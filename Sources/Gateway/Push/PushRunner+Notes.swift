@@ -19,6 +19,23 @@ extension PushRunner {
     func noteHeld(_ count: Int) async throws {
         let applied = plan.operations.prefix(count).enumerated().filter { !rejected.contains($0.offset) }
         try await note(applied.map(\.element)) { $0 == .delete ? .gone : .held }
+        guard let row else { return }
+        let settled = applied.map { Debt(table: reader.tableName(of: $0.element), id: $0.element.id) }
+        try await services.store.dropDebts(settled, of: row.replica)
+    }
+
+    /// Writes down what the next pull of the device has to bring; where that fails the client hears of the conflict all
+    /// the same.
+    func owe(_ records: [PushRefusal.Record]) async {
+        guard let row else { return }
+        let schema = services.configuration.schema
+        let debts = records.filter { RecordID.isSafe($0.id) && schema.table(named: $0.table)?.isLedgered == true }
+            .map { Debt(table: $0.table, id: $0.id) }
+        do {
+            try await services.store.owe(debts, to: row.replica, at: services.clock.now)
+        } catch {
+            logger.error("what a conflict owes is not noted", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Writes down that the backend has refused operations and that their client takes them for synced all the same.

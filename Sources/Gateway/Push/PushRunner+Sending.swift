@@ -37,9 +37,8 @@ extension PushRunner {
         }
     }
 
-    /// What the backend puts off; nil for every other failure.
-    ///
-    /// - Parameter isRepeatable: Whether sending it again does no harm even if it was applied.
+    /// What the backend puts off; nil for every other failure, and for what may have been applied unless sending it again
+    /// does no harm.
     private mutating func notNow(_ error: BackendError, isRepeatable: Bool) -> PushEvent? {
         guard error.isTransient, !error.isOutcomeUnknown || isRepeatable else { return nil }
         if case .busy(_, let after) = error { retryAfter = after }
@@ -184,6 +183,10 @@ extension PushRunner {
             }
         }
         for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
+        if content.table.columns.contains(where: \.isVersion) {
+            // Of a deletion the client tells nothing but the id.
+            values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
+        }
         return values
     }
 
@@ -195,7 +198,7 @@ extension PushRunner {
 
     /// What a refused stream push is about; a conflict weighs more, since a new pull may settle the rest.
     ///
-    /// - Parameter places: The places of the operations that were sent, in their order.
+    /// Lines are counted in `places`, which has the operations that were sent.
     private func refusal(_ lines: [StreamPushLine], _ places: [Int]) -> PushRefusal {
         let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
         let shown = conflicts.isEmpty ? lines : conflicts
@@ -236,13 +239,18 @@ extension PushRunner {
             return GatewayError(
                 status: 409, code: refusal.kind.rawValue,
                 message: "Somebody else has changed this in the meantime. Please sync again.", details: details,
-                cause: cause)
+                cause: cause, figures: figures)
+        case .outdated:
+            return GatewayError(
+                status: 409, code: refusal.kind.rawValue,
+                message: "This device has to get what is new before it can save. Please sync again.",
+                figures: figures)
         case .rejected:
             return GatewayError(
                 status: 422, code: refusal.kind.rawValue,
                 message: applied > 0
                     ? "The server did not accept all of your changes." : "The server did not accept your changes.",
-                details: details, cause: cause)
+                details: details, cause: cause, figures: figures)
         }
     }
 }

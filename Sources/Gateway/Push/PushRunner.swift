@@ -28,9 +28,11 @@ struct PushRunner {
     /// The client database that pushes and the schema version that its pushes have shown before; nil where the cursor
     /// does not tell.
     private(set) var pusher: (replica: ReplicaID, version: Int?)?
+    /// The presented cursor as the state knows it.
+    private(set) var row: CursorRow?
     private let digest: String
     private var receipt: Receipt?
-    private var figures = SyncFigures()
+    var figures = SyncFigures()
     /// The places of the operations that the backend will never take, while the others go on.
     private(set) var rejected: Set<Int> = []
     /// How many operations are settled, counted from the first.
@@ -100,6 +102,7 @@ struct PushRunner {
                 return answer(receipt ?? newReceipt)
             case .refuse(let refusal, let applied):
                 await removeTakenAtLast()
+                count(refusal)
                 throw refused(refusal, applied: applied)
             case .fail(let failure, let applied):
                 logger.error(
@@ -135,7 +138,9 @@ struct PushRunner {
         return PushMachine.Query(
             presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
             style: services.backend.settings.streamPush == nil ? .calls : .stream,
-            notes: services.pullSettings.sweeps != nil, attempts: isRetry ? 0 : backend.resumeAttempts,
+            notes: services.pullSettings.sweeps != nil,
+            checks: request.lastPulledAt != nil && !isRetry && !checked.isEmpty,
+            attempts: isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
             retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection)
     }
@@ -158,7 +163,8 @@ struct PushRunner {
                 principal: identity.principal, session: identity.session, presented: presented)
             // A fork's replica is still to begin; the row's is another device.
             if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
-            figures.replica = context.row?.replica.description
+            row = context.row
+            figures.replica = row?.replica.description
             return .context(context.row)
         case .confirm(let cursor):
             try await store.confirm(principal: identity.principal, cursor: cursor, at: clock.now)
@@ -168,9 +174,11 @@ struct PushRunner {
             receipt = try await store.receipt(principal: identity.principal, digest: digest, at: clock.now)
             if receipt != nil { try await services.identities.verify(identity, at: clock.now) }
             return .receipt(receipt != nil)
+        case .checkConflicts: return try await checkConflicts()
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
         case .noteSeen: try await noteSeen()
         case .noteHeld(let operations): try await noteHeld(operations)
+        case .owe(let records): await owe(records)
         case .sendAll(let base, let without):
             let key = without.isEmpty ? idempotencyKey : "\(idempotencyKey)-\(without.count)"
             return try await sendAll(base: base, without: without, idempotencyKey: key)

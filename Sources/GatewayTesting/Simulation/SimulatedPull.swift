@@ -175,6 +175,7 @@ package final class SimulatedPull {
             if committed != nil { simulation.complain("a failed pull has made a cursor") }
             fail(failure.rawValue)
         case .refuse(let refusal): fail(refusal.code)
+        case .endCheck: simulation.complain("a pull has ended as a check")
         }
         return .done
     }

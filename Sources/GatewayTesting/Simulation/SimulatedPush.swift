@@ -69,8 +69,9 @@ package final class SimulatedPush {
         case .noteHeld(let count): note(count) { $0.status == .deleted ? .gone : .held }
         case .sendAll: return sendAll()
         case .send(let operation): return send(operation)
-        case .verifyCredential, .sleep, .setAside: break
+        case .verifyCredential, .sleep, .setAside, .owe: break
         case .findRoom: return .room(false)
+        case .checkConflicts: return .checked
         case .answer, .answerFromReceipt: return end(isDone: outcome != .answerLost)
         case .refuse, .fail: return end(isDone: false)
         }

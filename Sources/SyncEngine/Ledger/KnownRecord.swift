@@ -37,6 +37,19 @@ struct KnownRecord {
         wasHeld = false
     }
 
+    /// Takes over what the ledger has, where it has an entry.
+    mutating func load(_ view: LedgerView, _ table: SettlementTable) {
+        state = view.state
+        let isTrusted = RecordVerdict.isTrusted(view.sources, table.rules)
+        content = isTrusted ? view.content : nil
+        isDistrusted = !isTrusted && view.content != nil
+        sources = view.sources
+        for link in 0..<table.shape.links { links.append(view.link(link)) }
+        goneAt = view.goneAt
+        isStored = true
+        wasHeld = view.state == .held
+    }
+
     /// Lays a note over it.
     ///
     /// The note comes from a file, and from a time when the table may have had other links: what does not fit the

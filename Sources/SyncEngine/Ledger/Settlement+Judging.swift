@@ -40,6 +40,7 @@ extension Settlement {
         if purpose == .gather, !isUnreadable { noteChild(table, subject, group, verdict) }
         guard purpose == .write else { return }
         if subject.isInStream { settled.superseded += group.lines - 1 }
+        if let debt = table.debts[subject.hash] { pay(debt, table, subject) }
         if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
         let entry = Place(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
@@ -61,6 +62,15 @@ extension Settlement {
             let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
             keep(left == 0 ? known.sources : left, entry, &writer)
         case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, entry, &writer)
+        }
+    }
+
+    /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
+    private mutating func pay(_ debt: Debt, _ table: SettlementTable, _ subject: Subject) {
+        if subject.isInStream || table.rules.sweptSources != 0 {
+            delivered.append(debt)
+        } else {
+            report.owing.formUnion(table.requestTypes)
         }
     }
 
@@ -142,7 +152,7 @@ extension Settlement {
         case .updated:
             settled.verdicts[index].update(upsert.line)
             figures.updated += 1
-            if known.isNoted { figures.echoes += 1 }
+            if known.isNoted, place.table.debts[place.subject.hash] == nil { figures.echoes += 1 }
         default: figures.equal += 1
         }
         if verdict.outcome != .equal { noteRepair(place) }

@@ -30,7 +30,7 @@ extension Settlement {
             guard let hash = least else { break }
             let isInStream = hasGroup && reader.group.hash == hash
             known.clear()
-            if isScan ? hasEntry && view.position == hash : try await view.seek(to: hash) { load(view, table) }
+            if isScan ? hasEntry && view.position == hash : try await view.seek(to: hash) { known.load(view, table) }
             let note = notes.first?.hash == hash ? notes.removeFirst().note : nil
             if let note { known.overlay(note, shape: table.shape) }
             let subject = Subject(hash: hash, isInStream: isInStream, note: note)
@@ -90,19 +90,6 @@ extension Settlement {
         counts[table.name, default: LedgerCount()].entries += writer.count.entries
         counts[table.name, default: LedgerCount()].bytes += writer.count.bytes
         if input.plan.output == .whole { counts[table.name, default: LedgerCount()].held = writer.count.held }
-    }
-
-    /// Takes over what the ledger has.
-    private mutating func load(_ view: LedgerView, _ table: SettlementTable) {
-        known.state = view.state
-        let isTrusted = RecordVerdict.isTrusted(view.sources, table.rules)
-        known.content = isTrusted ? view.content : nil
-        known.isDistrusted = !isTrusted && view.content != nil
-        known.sources = view.sources
-        for link in 0..<table.shape.links { known.links.append(view.link(link)) }
-        known.goneAt = view.goneAt
-        known.isStored = true
-        known.wasHeld = view.state == .held
     }
 
     mutating func appendHeld(

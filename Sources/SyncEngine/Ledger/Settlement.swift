@@ -58,6 +58,9 @@ package struct Settlement: Sendable {
     /// What the course of the pull depends on.
     package internal(set) var report = SettlementReport()
 
+    /// The debts that the answer brings.
+    package internal(set) var delivered: [Debt] = []
+
     /// Links of records that are gone, and of such that went and came again.
     var parents = MovedParents()
     /// Chunks that were not stored yet.

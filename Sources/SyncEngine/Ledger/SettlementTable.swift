@@ -34,6 +34,8 @@ struct SettlementTable {
     var rules = RecordVerdict.Rules()
     /// The notes of its records in the order of their hashes.
     var notes: [(hash: IDHash, note: PushNote)] = []
+    /// The debts of its records.
+    var debts: [IDHash: Debt] = [:]
     /// Whether records that did not come must stay.
     var isHeldBack = false
     /// Whether that is because nobody knows which did not come.
@@ -88,8 +90,20 @@ struct SettlementTable {
         notes =
             isLedgered && !plan.isFirst
             ? input.notes.filter { $0.table == table.name }
-                .map { (IDHash(id: $0.id, key: input.key), $0) }.sorted { $0.0 < $1.0 }
+                .map { (IDHash(id: $0.id, key: input.key), $0) }
             : []
+        if isLedgered, !plan.isFirst { addDebts(input) }
+        notes.sort { $0.hash < $1.hash }
+    }
+
+    /// What is owed counts as named by a push, so that its hash is not believed and a deletion of it goes out.
+    private mutating func addDebts(_ input: SettlementInput) {
+        for debt in input.debts where debt.table == name { debts[IDHash(id: debt.id, key: input.key)] = debt }
+        guard !debts.isEmpty else { return }
+        let noted = Set(notes.map(\.hash))
+        for (hash, debt) in debts where !noted.contains(hash) {
+            notes.append((hash, PushNote(table: name, id: debt.id, state: .seen)))
+        }
     }
 
     /// Whether anything is deleted by the value of a link.

@@ -19,7 +19,9 @@ package struct TableOrder: Hashable, Sendable {
     ///
     /// A parent that is no table counts for nothing.
     ///
-    /// - Parameter countsReferences: Whether a table that a `ref` column names is a parent, too: what a push creates must
+    /// - Parameters:
+    ///   - tables: The tables.
+    ///   - countsReferences: Whether a table that a `ref` column names is a parent, too: what a push creates must
     ///   be there before anything refers to it.
     package init(_ tables: [Table], countsReferences: Bool = false) {
         var search = CycleSearch(tables, countsReferences: countsReferences)

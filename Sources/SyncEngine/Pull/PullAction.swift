@@ -57,6 +57,16 @@ package enum PullAction: Hashable, Sendable {
     case fail(PullFailure)
     /// The end: the client's schema version cannot be, and nothing has changed.
     case refuse(SchemaRefusal)
+    /// The end of one that only asks what has changed (``PullQuery/isCheck``).
+    case endCheck(CheckedStream)
+}
+
+/// How asking the stream what has changed since a cursor has ended.
+package enum CheckedStream: Hashable, Sendable {
+    /// What has come since this vector is complete, and to be compared by the plan.
+    case complete(SettlementPlan, since: CheckpointVector)
+    /// The stream cannot go on from the cursor: the client has to pull first.
+    case outdated(PullRestart)
 }
 
 /// What happened to the last ``PullAction``.

@@ -50,6 +50,8 @@ package struct PullContext: Hashable, Sendable {
     package var hasLedgers: Bool
     /// The ledger of the row's replica.
     package var ledger: Ledger
+    /// What the client is owed since a 409 has named it.
+    package var debts: [Debt] = []
     /// The least schema version that has all that the replica's pushes have named; nil where they have told nothing.
     package var pushedVersion: Int?
     /// When it was read, in milliseconds since 1970.

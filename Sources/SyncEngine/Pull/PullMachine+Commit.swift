@@ -100,7 +100,7 @@ extension PullMachine {
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.swept.isEmpty
             && failedSweep == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
-            && refusedTypes.isEmpty && row.mappingDigest == query.mappingDigest
+            && refusedTypes.isEmpty && context.debts.isEmpty && row.mappingDigest == query.mappingDigest
             && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
     }
 
@@ -122,6 +122,7 @@ extension PullMachine {
             let old = known[name]
             let isSuspended = report?.suspended.contains(name) ?? false
             let isBlocked = report?.blocked.contains(name) ?? false
+            let isOwing = (report?.owing.contains(name) ?? false) && mayOwe(old)
             if refusedTypes.contains(name) {
                 // What the client has only just got of it would count as fetched: no hash of it is to be trusted.
                 if type.parts.contains(where: { affected.contains($0.table) }) { continue }
@@ -133,7 +134,7 @@ extension PullMachine {
                 }
                 continue
             }
-            switch (plan.swept.contains(name), isSuspended || isBlocked) {
+            switch (plan.swept.contains(name), isSuspended || isBlocked || isOwing && !plan.swept.contains(name)) {
             case (false, false): sweeps[name] = old
             // What is held back without a comparison is found by one, as soon as there is a place.
             case (false, true):

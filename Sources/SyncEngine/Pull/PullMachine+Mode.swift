@@ -9,6 +9,7 @@ extension PullMachine {
         self.context = context
         position = context.session.position
         isStoredUnknown = position == .unknown
+        if query.isCheck { return beginCheck() }
         negotiation = SchemaNegotiator(query.schema).decide(
             SchemaNegotiator.Query(
                 isFirst: query.isFirst, last: context.row?.schemaVersion, told: query.schemaVersion,
@@ -49,7 +50,8 @@ extension PullMachine {
             released: released(row))
         plan.untracked = untracked(row)
         applyChange(to: &plan)
-        if let kept = query.kept, !context.isFork, kept.session == row.session, kept.generation == row.generation,
+        if let kept = query.kept, !context.isFork, context.debts.isEmpty, kept.session == row.session,
+            kept.generation == row.generation,
             kept.replica == row.replica, kept.change == negotiation.change
         {
             usesKept = true
@@ -115,7 +117,7 @@ extension PullMachine {
     }
 
     /// Why the stream cannot go on from a row; nil where it can.
-    private func reasonForWhole(_ row: CursorRow) -> PullRestart? {
+    func reasonForWhole(_ row: CursorRow) -> PullRestart? {
         // Where the tokens travel in the request, nothing hangs on a session and no reset concerns other cursors.
         if settings.style == .server {
             guard row.session == query.session else { return .otherSession }
@@ -127,7 +129,7 @@ extension PullMachine {
     }
 
     /// The types of which the ledger has never seen everything.
-    private func untracked(_ row: CursorRow) -> Set<String> {
+    func untracked(_ row: CursorRow) -> Set<String> {
         let known = LedgeredType.known(query.ledgered, of: row)
         return Set(query.ledgered.keys).subtracting(known.filter(\.value.isTracked).keys)
     }
@@ -137,6 +139,29 @@ extension PullMachine {
     }
 
     private func dueSweep(_ row: CursorRow) -> String? {
+        settings.sweeps == nil ? nil : owingType(row) ?? dueByTime(row)
+    }
+
+    /// A type of which a record was refused again and again: nothing that is known of it is believed then.
+    private func owingType(_ row: CursorRow) -> String? {
+        let tables = Set(
+            context.debts.filter { $0.count >= Debt.countToSweep && $0.count.isMultiple(of: Debt.countToSweep) }
+                .map(\.table))
+        guard !tables.isEmpty else { return nil }
+        return query.ledgered.filter { name, type in
+            type.parts.contains { tables.contains($0.table) } && mayOwe(row.sweeps[name])
+        }.keys.min()
+    }
+
+    /// Whether a comparison may help: not where one has just been, or where the next try has to wait.
+    func mayOwe(_ sweep: Sweep?) -> Bool {
+        guard let sweep else { return true }
+        let last = max(sweep.doneAt, sweep.triedAt > 0 ? sweep.triedAt : 0)
+        let pause = sweep.triedAt > sweep.doneAt ? SweepSchedule.pause(after: sweep.failures) : SweepSchedule.retryAfter
+        return last == 0 || context.now - last >= pause
+    }
+
+    private func dueByTime(_ row: CursorRow) -> String? {
         settings.sweeps?.due(
             mappings: query.ledgered.mapValues(\.mapping), sweeps: row.sweeps, rows: context.ledger.rows,
             replica: row.replica, acceptedAt: context.ledger.acceptedAt, at: context.now)
@@ -200,7 +225,7 @@ extension PullMachine {
     ///
     /// One that is not asked for now would come back later with its deletions gone (finding 25). Under another
     /// configuration even one that nobody has declared may be a leftover.
-    private func keeps(_ namespace: String, of row: CursorRow) -> Bool {
+    func keeps(_ namespace: String, of row: CursorRow) -> Bool {
         guard row.mappingDigest != query.mappingDigest else { return !query.retiredNamespaces.contains(namespace) }
         return query.askedNamespaces.contains(namespace) || namespace == settings.completeNamespace
     }

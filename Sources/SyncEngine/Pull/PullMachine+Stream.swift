@@ -62,6 +62,11 @@ extension PullMachine {
     mutating func typesRefused(_ named: Set<String>) -> PullAction {
         let asked = Set(requestTypes)
         let named = named.intersection(asked)
+        if query.isCheck, named == asked {
+            // The device does without these types, and nobody can say what has become of their records.
+            refusedTypes.formUnion(named)
+            return checkComplete()
+        }
         typeRefusals += 1
         // A backend may name what it has given up one type at a time.
         guard typeRefusals <= query.requestTypes.count + 2 else { return fail(.typesRefused) }
@@ -89,6 +94,7 @@ extension PullMachine {
         for (namespace, token) in report.received.tokens { vector[namespace] = token }
         switch report.end {
         case .complete:
+            if query.isCheck { return checkComplete() }
             guard settings.style == .server, lacksUpsertNamespace(start) else { return streamComplete() }
             step = .listingSelfWritten(resuming: false)
             return .listCheckpoints
@@ -121,6 +127,8 @@ extension PullMachine {
     mutating func resetSeen(_ token: String) -> PullAction {
         guard !hasSeenReset else { return fail(.resetAgain) }
         hasSeenReset = true
+        // The next pull gets the same line, and serves it.
+        if query.isCheck { return endCheck(.outdated(.reset)) }
         if !query.isFirst, let refusal = streamWhole(because: .reset) { return refusal }
         // A backend that keeps no checkpoints has no flag to clear: the reset is for this cursor alone.
         guard settings.style == .server else { return startOver() }
@@ -149,6 +157,7 @@ extension PullMachine {
     /// pull, its device would be stuck for good.
     mutating func tokensRefused() -> PullAction {
         if isComparing { return dropSweep() }
+        if query.isCheck { return endCheck(.outdated(.refusedTokens)) }
         guard !hasSeenRefusal else { return fail(.tokensRefused) }
         hasSeenRefusal = true
         dropQueue()

@@ -77,6 +77,8 @@ package struct PullMachine: Sendable {
     var isAfresh = true
     var carriedData = false
     var resumes = 0
+    /// Where a check began, whatever of its stream came twice.
+    var checkedSince = CheckpointVector()
     var hasSeenReset = false
     var hasSeenRefusal = false
     var commits = 0

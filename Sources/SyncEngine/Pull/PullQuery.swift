@@ -73,6 +73,9 @@ package struct PullQuery: Hashable, Sendable {
     package var newReplica: ReplicaID
     /// A finished pull with the same cursor and the same schema; never on a first pull (finding 8).
     package var kept: Kept?
+    /// Whether the stream is only asked what has changed since the cursor, for a push (design §4): nothing is settled,
+    /// nothing is written but the position, and the pull ends with its stream.
+    package private(set) var isCheck = false
 
     /// A query against a schema, as a client of `effectiveVersion` sees it.
     package init(
@@ -99,6 +102,26 @@ package struct PullQuery: Hashable, Sendable {
         ledgered = LedgeredType.all(in: tables, at: effectiveVersion, digests: tableDigests)
         hasUnledgered = tables.contains { !$0.isLedgered }
         retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
+    }
+
+    /// The same query as a check of these tables: only what fills them is asked for.
+    package func checking(_ names: Set<String>) -> PullQuery {
+        var query = self
+        let tables = schema.tables(at: effectiveVersion)
+        let types = Set(
+            tables.filter { names.contains($0.name) }
+                .flatMap { $0.feeds.compactMap { $0.version(at: effectiveVersion)?.requestType } })
+        query.isCheck = true
+        query.kept = nil
+        query.requestTypes = requestTypes.filter(types.contains)
+        // A request type may fill other tables, too.
+        query.upsertNamespaces = tables.flatMap { table in
+            table.upsertTypes(at: effectiveVersion).filter { type in
+                let requested = table.feeds[table.source(of: type)].version(at: effectiveVersion)?.requestType
+                return requested.map(types.contains) ?? false
+            }
+        }
+        return query
     }
 
     /// The upsert namespaces of these tables; without their tokens the backend streams every row that is there.

@@ -11,12 +11,16 @@ package enum PushAction: Hashable, Sendable {
     case confirm(Cursor)
     /// Look for the receipt of the very same push; answered by `receipt`.
     case findReceipt
+    /// Ask the backend's stream whether somebody else has changed what is pushed; answered by `checked` or `refused`.
+    case checkConflicts
     /// Make one cheap call that shows whether the backend accepts the credential, unless that is known.
     case verifyCredential
     /// Note durably that these ids are about to be sent (transaction 6).
     case noteSeen
     /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).
     case noteHeld(operations: Int)
+    /// Note durably that the client is owed the present state of these records, which a 409 is about to name.
+    case owe([PushRefusal.Record])
     /// Send all operations but those at some places in one request, with the vector at the client's time for the backend's
     /// own conflict check. Another set of places is another request, with an idempotency key of its own.
     case sendAll(base: CheckpointVector?, without: Set<Int> = [])
@@ -48,6 +52,8 @@ package enum PushEvent: Hashable, Sendable {
     case context(CursorRow?)
     /// Whether the very same push was answered a moment ago.
     case receipt(Bool)
+    /// Nobody else has changed what is pushed, as far as the stream tells.
+    case checked
     /// The operation, or all of them, is applied.
     case applied
     /// The backend refuses.

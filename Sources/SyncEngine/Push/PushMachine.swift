@@ -5,8 +5,8 @@ package import SyncModel
 
 /// Decides every step of a push and does none of them: actions out, events in.
 ///
-/// Order: confirm the presented cursor, look for a receipt, note what is about to be sent, apply, note what the backend
-/// has, write the receipt, answer. A push is answered with success only after the backend has said so for every operation.
+/// Order: confirm the presented cursor, look for a receipt, look for conflicts, note what is about to be sent, apply,
+/// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has said so for every operation.
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
@@ -38,6 +38,9 @@ package struct PushMachine: Sendable {
         package var style: Style
         /// Whether a ledger is kept, so that the ids have to be noted (finding 14).
         package var notes: Bool
+        /// Whether the stream is asked for conflicts before anything is applied; only with a time there is something to
+        /// compare with.
+        package var checks: Bool
         /// How often a stream push whose outcome is unknown is asked for again, with the same idempotency key.
         package var attempts: Int
         /// The pause before the first of these, doubled each time, in milliseconds.
@@ -50,7 +53,8 @@ package struct PushMachine: Sendable {
         /// A push.
         package init(
             presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
-            attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0, rejection: Rejection = .fail
+            checks: Bool = false, attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0,
+            rejection: Rejection = .fail
         ) {
             self.retryBudget = retryBudget
             self.rejection = rejection
@@ -59,13 +63,16 @@ package struct PushMachine: Sendable {
             self.operations = operations
             self.style = style
             self.notes = notes
+            self.checks = checks
             self.attempts = attempts
             self.backoff = backoff
         }
     }
 
     private enum Step: Sendable {
-        case loading, confirming, findingReceipt, verifying, noting, applying, pausing, savingReceipt, ended
+        case loading, confirming, findingReceipt, checking, verifying, noting, applying, pausing, savingReceipt, ended
+        /// What a conflict owes is written, then this is done.
+        case owing(PushAction)
         /// The notes of what is applied are written, then this is done.
         case closing(PushAction)
         /// Whether what is refused can be set aside.
@@ -109,7 +116,9 @@ package struct PushMachine: Sendable {
                 step = .ended
                 return .answerFromReceipt
             }
-            return apply()
+            return check()
+        case (.checking, .checked): return apply()
+        case (.checking, .refused(let refusal)): return end(.refuse(refusal, applied: 0))
         case (.verifying, .done):
             step = .ended
             return .answer
@@ -127,6 +136,7 @@ package struct PushMachine: Sendable {
             step = .pausing
             return .sleep(query.backoff << Int64(min(attempt, 6)))
         case (.noting, .done), (.pausing, .done): return send()
+        case (.owing(let action), .done): return close(action)
         case (.closing(let action), .done): return finish(action)
         case (.savingReceipt, .done):
             step = .ended
@@ -139,6 +149,12 @@ package struct PushMachine: Sendable {
         guard query.hasToldTime else { return apply() }
         step = .findingReceipt
         return .findReceipt
+    }
+
+    private mutating func check() -> PushAction {
+        guard query.checks, query.operations > 0 else { return apply() }
+        step = .checking
+        return .checkConflicts
     }
 
     private mutating func apply() -> PushAction {
@@ -198,8 +214,16 @@ package struct PushMachine: Sendable {
         return .sleep(pause)
     }
 
-    /// Notes what the backend has, then does the last thing.
+    /// Notes what a conflict owes and what the backend has, then does the last thing.
     private mutating func end(_ action: PushAction) -> PushAction {
+        guard query.notes, row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
+            return close(action)
+        }
+        step = .owing(action)
+        return .owe(refusal.records)
+    }
+
+    private mutating func close(_ action: PushAction) -> PushAction {
         guard query.notes, applied > 0 else { return finish(action) }
         step = .closing(action)
         return .noteHeld(operations: settled)

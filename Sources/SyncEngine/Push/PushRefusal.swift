@@ -7,6 +7,8 @@ package struct PushRefusal: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         /// Somebody else has changed a record since; the client pulls and tries again.
         case conflict = "push.conflict"
+        /// Nobody can tell whether somebody else has: the client has to pull first.
+        case outdated = "push.outdated"
         /// The backend will never take a record as it is.
         case rejected = "push.rejected"
     }

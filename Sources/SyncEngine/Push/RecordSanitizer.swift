@@ -24,8 +24,10 @@ package struct RecordSanitizer: Sendable {
         let members = record.members ?? []
         for column in table.columns {
             guard let sent = members.last(where: { $0.name == column.name })?.value else { continue }
-            guard !column.isReadonly else { continue }
+            guard !column.isReadonly || column.isVersion else { continue }
             let value = convert(sent, for: column)
+            if column.isVersion { result.version = value.value }
+            guard !column.isReadonly else { continue }
             if value.isRepaired { result.repaired += 1 }
             result.values.append((column, value.value))
         }

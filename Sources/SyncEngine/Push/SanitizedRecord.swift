@@ -13,6 +13,9 @@ package struct SanitizedRecord: Hashable, Sendable {
     /// How many values were repaired.
     package var repaired = 0
 
+    /// The value of the column that is marked `version`, readonly or not: what the client had seen of the record.
+    package var version: JSONValue?
+
     /// The columns that the client says it has changed; nil where it does not say.
     package var changed: Set<String>?
 
@@ -38,7 +41,7 @@ package struct SanitizedRecord: Hashable, Sendable {
 
     /// Whether both hold the same.
     package static func == (a: Self, b: Self) -> Bool {
-        a.dropped == b.dropped && a.repaired == b.repaired && a.changed == b.changed
+        a.dropped == b.dropped && a.repaired == b.repaired && a.changed == b.changed && a.version == b.version
             && a.values.elementsEqual(b.values) { $0.column == $1.column && $0.value == $1.value }
     }
 

@@ -152,6 +152,25 @@ enum PushStyle: String, CaseIterable, Sendable {
         }
     }
 
+    @Test(arguments: PushStyle.allCases)
+    func `push rule 5: the gateway finds by itself what somebody else has changed since`(
+        style: PushStyle
+    ) async throws {
+        var options = try style.options()
+        options.overrides["push.conflicts"] = "stream"
+        try await GatewayStack.with(options) { stack in
+            try await stack.backend.edit(
+                .put("tags", ["id": "g", "label": "old"]), .put("tags", ["id": "h", "label": "h"]))
+            let first = try await stack.pull(nil)
+            try await stack.backend.edit(.put("tags", ["id": "g", "label": "theirs"]))
+            let before = try await stack.snapshot()
+            let answer = try await stack.push(
+                #"{"tags":{"updated":[{"id":"h","label":"mine"},{"id":"g","label":"mine"}]}}"#, at: first.timestamp)
+            #expect(answer.status == 409 && answer.errorCode == "push.conflict")
+            #expect(try await stack.snapshot() == before)
+        }
+    }
+
     @Test func `push rule 5: the text of a 409 is a sentence that apps can show`() async throws {
         try await GatewayStack.with { stack in
             try await stack.backend.edit(.put("tags", ["id": "g", "label": "old"]))
@@ -200,7 +219,8 @@ enum PushStyle: String, CaseIterable, Sendable {
 
     @Test(arguments: [500, 503, 429, 401, 403, 404])
     func `push rule 7: a push that the backend fails at is an error and changes nothing`(status: Int) async throws {
-        try await GatewayStack.with(StackOptions(["backend.resume_backoff": "1ms"])) { stack in
+        let overrides = ["backend.resume_backoff": "1ms", "push.retry_budget": "20ms"]
+        try await GatewayStack.with(StackOptions(overrides)) { stack in
             let first = try await stack.pull(nil)
             let before = try await stack.snapshot()
             stack.backend.inject(DemoFault("POST", "/sync/push", times: 10, action: .status(status)))
@@ -230,7 +250,7 @@ enum PushStyle: String, CaseIterable, Sendable {
     @Test func `push rule 7: call by call, a push stops at the first failure and converges with the next sync`()
         async throws
     {
-        try await GatewayStack.with(.pushingByCalls()) { stack in
+        try await GatewayStack.with(.pushingByCalls(["push.retry_budget": "0s"])) { stack in
             var phone = try await stack.device()
             try await phone.sync()
             try phone.model.create("projects", id: "p", ["name": "parent"])

@@ -47,4 +47,28 @@ import Testing
             #expect(task?["name"] == "mine" && task?["note"] == "mine")
         }
     }
+
+    @Test(arguments: [("backend", true), ("none", false)])
+    func `a call tells the version that the client had seen, where the backend looks for conflicts`(
+        conflicts: String, isTold: Bool
+    ) async throws {
+        var options = try StackOptions.pushingByCalls(["push.conflicts": conflicts])
+        options.configuration = options.configuration?
+            .replacing("update = PATCH /tasks/{id} missing", with: "update = PATCH /tasks/{id}?seen={base} missing")
+            .replacing(
+                "updated_at = timestamp updatedAt", with: "updated_at = timestamp updatedAt readonly version as millis")
+        try await GatewayStack.with(options) { stack in
+            try await stack.seed(tasks: 2)
+            var device = try await stack.device()
+            try await device.sync()
+            guard case .number(let seen)? = device.model.contents["tasks"]?["t-0"]?["updated_at"] else {
+                Issue.record("the task has no time")
+                return
+            }
+            try device.model.update("tasks", "t-0", ["name": "mine"])
+            try await device.push()
+            let request = try #require(stack.backend.requests.last { $0.method == "PATCH" })
+            #expect(request.query == "seen=" + (isTold ? "\(Int64(seen))" : ""))
+        }
+    }
 }

@@ -13,6 +13,7 @@ struct SettlementBench {
         var deleted: Set<String> = []
         var report = SettlementReport()
         var figures = SettlementFigures()
+        var delivered: [String] = []
     }
 
     static let key = SipHash.Key(5, 6)
@@ -22,6 +23,7 @@ struct SettlementBench {
     /// Newest first.
     private(set) var layers: [LayerID] = []
     var notes: [PushNote] = []
+    var debts: [Debt] = []
     var limit = SettlementInput.SweepLimit()
 
     init(_ tables: Table...) { self.tables = tables }
@@ -77,6 +79,7 @@ struct SettlementBench {
         input.signs = stream.signs
         input.sweepBegan = stream.sweepBegan
         input.notes = notes
+        input.debts = debts
         input.limit = limit
         input.now = 1_000
         var settlement = Settlement(input, verdicts: stream.verdicts)
@@ -90,6 +93,7 @@ struct SettlementBench {
         var answer = stream.answer(settlement, spooled)
         answer.report = settlement.report
         answer.figures = settlement.figures
+        answer.delivered = settlement.delivered.map(\.id)
         guard !answer.report.needsSecondLook else { return answer }
         let layer = LayerID(rawValue: (layers.first?.rawValue ?? 0) + 1)
         await ledger.add(chunks, to: layer)

@@ -46,12 +46,14 @@ struct PullPlaybook {
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
         kept: PullQuery.Kept? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
-        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil
+        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil,
+        checking: Set<String>? = nil
     ) {
-        let query = PullQuery(
+        var query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
             schemaVersion: version, asked: asked, schema: schema, effectiveVersion: version, mappingDigest: digest,
             tableDigests: tableDigests, newReplica: Self.newReplica, kept: kept)
+        if let checking { query = query.checking(checking) }
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
     }

@@ -35,6 +35,43 @@ import Testing
         #expect(machine.handle(.done) == .answer)
     }
 
+    @Test func `conflicts are looked for behind the receipt and before anything is noted`() throws {
+        let cursor = try #require(Cursor(rawValue: 7))
+        let query = PushMachine.Query(
+            presented: cursor, hasToldTime: true, operations: 1, style: .calls, notes: true, checks: true)
+        var machine = PushMachine(query: query)
+        _ = machine.begin()
+        #expect(machine.handle(.context(Self.row(cursor, isConfirmed: true))) == .findReceipt)
+        var found = machine
+        #expect(found.handle(.receipt(true)) == .answerFromReceipt)
+        #expect(machine.handle(.receipt(false)) == .checkConflicts)
+        var refused = machine
+        let refusal = PushRefusal(kind: .conflict, records: [.init(table: "t", id: "x")])
+        // What it names is owed before the client hears of it.
+        #expect(refused.handle(.refused(refusal)) == .owe(refusal.records))
+        #expect(refused.handle(.done) == .refuse(refusal, applied: 0))
+        let outdated = PushRefusal(kind: .outdated, records: [])
+        var waiting = machine
+        #expect(waiting.handle(.refused(outdated)) == .refuse(outdated, applied: 0))
+        #expect(machine.handle(.checked) == .noteSeen)
+        #expect(machine.handle(.done) == .send(operation: 0))
+    }
+
+    @Test func `a conflict that the backend finds owes what it names, and what came before it is noted`() throws {
+        let cursor = try #require(Cursor(rawValue: 7))
+        let query = PushMachine.Query(presented: cursor, hasToldTime: true, operations: 2, style: .calls, notes: true)
+        var machine = PushMachine(query: query)
+        _ = machine.begin()
+        _ = machine.handle(.context(Self.row(cursor, isConfirmed: true)))
+        _ = machine.handle(.receipt(false))
+        #expect(machine.handle(.done) == .send(operation: 0))
+        #expect(machine.handle(.applied) == .send(operation: 1))
+        let refusal = PushRefusal(kind: .conflict, records: [.init(table: "t", id: "y", place: 1)])
+        #expect(machine.handle(.refused(refusal)) == .owe(refusal.records))
+        #expect(machine.handle(.done) == .noteHeld(operations: 1))
+        #expect(machine.handle(.done) == .refuse(refusal, applied: 1))
+    }
+
     @Test func `the very same push is answered from its receipt`() throws {
         let cursor = try #require(Cursor(rawValue: 7))
         var machine = Self.machine(cursor)

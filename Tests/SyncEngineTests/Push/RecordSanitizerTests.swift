@@ -106,6 +106,18 @@ import Testing
         #expect(result.value(of: "points")?.array?.count == 150_000)
     }
 
+    @Test(arguments: [true, false])
+    func `the version that the client had seen is told, also where it is not written`(isReadonly: Bool) throws {
+        var column = Column(name: "v", type: .number)
+        (column.isVersion, column.isReadonly) = (true, isReadonly)
+        var table = Table(name: "t")
+        table.columns = [column]
+        let sanitizer = RecordSanitizer(table: table)
+        let result = sanitizer.sanitize(try JSONValue.parse(#"{"id":"x","v":7}"#))
+        #expect(result.version == .integer(7) && result.values.isEmpty == isReadonly)
+        #expect(sanitizer.sanitize(try JSONValue.parse(#"{"id":"x"}"#)).version == nil)
+    }
+
     @Test func `a column that the client did not send stays untouched`() throws {
         var table = Table(name: "t")
         table.columns = [Column(name: "a", type: .string), Column(name: "b", type: .number)]

@@ -1,0 +1,83 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// A stretch of the primary key.
+    package func debts(of replica: ReplicaID, at cursor: SyncModel.Cursor, limit: Int) async throws -> [Debt] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT client_table, record, count FROM owed
+                WHERE replica = ? AND (delivered IS NULL OR delivered > ?) ORDER BY client_table, record LIMIT ?
+                """, [replica.rawValue, cursor.rawValue, max(0, limit)]
+            ).map { row in
+                let id = try row.text(1)
+                guard RecordID.isSafe(id) else { throw StateError.corrupt("a debt cannot be read") }
+                return Debt(table: try row.text(0), id: id, count: Int(try row.number(2)))
+            }
+        }
+    }
+
+    /// Counts those that are there already; a replica that is gone owes nothing.
+    package func owe(_ debts: [Debt], to replica: ReplicaID, at now: Int64) async throws {
+        guard !debts.isEmpty else { return }
+        try await write { db in
+            guard try db.exists("SELECT 1 FROM replica WHERE id = ? AND dead = 0", [replica.rawValue]) else { return }
+            for debt in debts {
+                guard RecordID.isSafe(debt.id) else { throw StateError.invalid("record id") }
+                try db.run(
+                    """
+                    INSERT INTO owed (replica, client_table, record, count, since) VALUES (?1, ?2, ?3, 1, ?4)
+                    ON CONFLICT (replica, client_table, record) DO UPDATE SET
+                        count = min(count + 1, 1000000), since = ?4, delivered = NULL
+                    """, [replica.rawValue, key(debt.table, "table"), debt.id, now])
+            }
+        }
+    }
+
+    /// Reads first, since most pushes follow no 409.
+    package func dropDebts(_ debts: [Debt], of replica: ReplicaID) async throws {
+        let isOwing = try await read { db in
+            try db.exists("SELECT 1 FROM owed WHERE replica = ? LIMIT 1", [replica.rawValue])
+        }
+        guard isOwing else { return }
+        try await write { db in
+            for debt in debts {
+                try db.run(
+                    "DELETE FROM owed WHERE replica = ? AND client_table = ? AND record = ?",
+                    [replica.rawValue, debt.table, debt.id])
+            }
+        }
+    }
+
+    /// What was paid and is not counted any more, and what nobody came for.
+    func collectDebts(_ retention: Retention) async throws {
+        _ = try await inBatches { db, batch in
+            let rows = try db.rows(
+                """
+                SELECT replica, client_table, record FROM owed
+                WHERE since < ?1 AND (delivered IS NOT NULL OR since < ?2) ORDER BY since LIMIT ?3
+                """, [retention.undoBefore, retention.seenBefore, batch])
+            for row in rows {
+                try db.run(
+                    "DELETE FROM owed WHERE replica = ? AND client_table = ? AND record = ?",
+                    [row.integer(0), row.text(1), row.text(2)])
+            }
+            return rows.count
+        }
+    }
+}
+
+extension Database {
+    /// Notes with which cursor debts were delivered: they are paid when it, or one made from it, comes back.
+    func deliver(_ debts: [Debt], to replica: ReplicaID, with cursor: SyncModel.Cursor) throws {
+        for debt in debts {
+            try run(
+                "UPDATE owed SET delivered = ? WHERE replica = ? AND client_table = ? AND record = ?",
+                [cursor.rawValue, replica.rawValue, debt.table, debt.id])
+        }
+    }
+}

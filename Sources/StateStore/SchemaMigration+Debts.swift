@@ -1,0 +1,18 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension SchemaMigration {
+    /// What a 409 has promised to a replica.
+    static let debts = """
+        CREATE TABLE owed (
+            replica INTEGER NOT NULL REFERENCES replica ON DELETE CASCADE,
+            client_table TEXT NOT NULL,
+            record TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            delivered INTEGER,
+            PRIMARY KEY (replica, client_table, record)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX owed_since ON owed (since);
+        """
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+/// What a 409 has promised to a replica.
+@Suite struct DebtTests {
+    private static let replica = ReplicaID(rawValue: 1)
+
+    private static func debts(_ store: any StateStore, at value: Int64) async throws -> [Debt] {
+        try await store.debts(of: replica, at: cursor(value), limit: 100)
+    }
+
+    private static let owed = [Debt(table: "a", id: "1"), Debt(table: "b", id: "1")]
+
+    @Test(arguments: StateBacking.all)
+    func `a debt is there until a cursor that delivered it comes back, and its count outlives it`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(10, replica: 1))
+            try await store.owe(Self.owed, to: Self.replica, at: now)
+            #expect(try await Self.debts(store, at: 10) == Self.owed)
+            try await store.confirm(principal: alice, cursor: cursor(10), at: now)
+            var commit = PullCommit(row: try row(20, replica: 1, parent: 10), replica: .existing, now: now)
+            commit.delivered = [Self.owed[0]]
+            try await store.commit(commit)
+            // Whoever comes with the older cursor has not got it.
+            #expect(try await Self.debts(store, at: 10) == Self.owed)
+            #expect(try await Self.debts(store, at: 20) == [Self.owed[1]])
+            try await store.owe([Self.owed[0]], to: Self.replica, at: now)
+            #expect(try await Self.debts(store, at: 20).map(\.count) == [2, 1])
+            #expect(try await store.debts(of: Self.replica, at: cursor(20), limit: 1).count == 1)
+            try await store.dropDebts([Self.owed[0]], of: Self.replica)
+            #expect(try await Self.debts(store, at: 20) == [Self.owed[1]])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `what was paid is counted for a while, and what nobody comes for is forgotten with the devices`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(row(10, replica: 1))
+            try await store.owe(Self.owed, to: Self.replica, at: now)
+            try await store.confirm(principal: alice, cursor: cursor(10), at: now)
+            var commit = PullCommit(row: try row(20, replica: 1, parent: 10), replica: .existing, now: now + 9)
+            commit.delivered = [Self.owed[0]]
+            try await store.commit(commit)
+            _ = try await store.collect(Retention(now: now, seenBefore: now - 9, undoBefore: now))
+            #expect(try await Self.debts(store, at: 10) == Self.owed)
+            _ = try await store.collect(Retention(now: now, seenBefore: now - 9, undoBefore: now + 1))
+            #expect(try await Self.debts(store, at: 10) == [Self.owed[1]])
+            _ = try await store.collect(Retention(now: now, seenBefore: now + 1, undoBefore: now + 1))
+            #expect(try await Self.debts(store, at: 10).isEmpty)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a replica that nobody knows owes nothing, and one that is forgotten no more`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.owe(Self.owed, to: Self.replica, at: now)
+            try await store.begin(row(10, replica: 1))
+            #expect(try await Self.debts(store, at: 10).isEmpty)
+            try await store.owe(Self.owed, to: Self.replica, at: now)
+            _ = try await store.forget(replica: Self.replica)
+            _ = try await store.collect(Retention(now: now, seenBefore: now - 1))
+            try await store.check(thoroughly: true)
+            await #expect(throws: StateError.self) {
+                try await store.begin(row(20, replica: 2))
+                try await store.owe([Debt(table: "a", id: "a b")], to: ReplicaID(rawValue: 2), at: now)
+            }
+        }
+    }
+}

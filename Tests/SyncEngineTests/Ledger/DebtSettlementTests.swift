@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+import Testing
+
+/// What a 409 has named is brought whatever the ledger says (design §4).
+@Suite struct DebtSettlementTests {
+    typealias Bench = SettlementBench
+
+    private static func bench() async throws -> Bench {
+        var bench = Bench(Bench.table("tasks"))
+        _ = try await bench.pull {
+            $0.row("tasks", "x")
+            $0.row("tasks", "y")
+        }
+        bench.debts = [Debt(table: "tasks", id: "x")]
+        return bench
+    }
+
+    @Test func `a row that is owed is not dropped as equal, and once it is delivered it is`() async throws {
+        var bench = try await Self.bench()
+        let lines: (inout Bench.Stream) -> Void = {
+            $0.row("tasks", "x")
+            $0.row("tasks", "y")
+        }
+        let answer = try await bench.pull(lines)
+        #expect(answer.updated == ["tasks/x"] && answer.delivered == ["x"] && answer.report.owing.isEmpty)
+        #expect(answer.figures.echoes == 0)
+        bench.debts = []
+        #expect(try await bench.pull(lines).updated.isEmpty)
+    }
+
+    @Test func `the deletion of what nobody has heard of goes out where it is owed`() async throws {
+        var bench = try await Self.bench()
+        let lines: (inout Bench.Stream) -> Void = { $0.delete("tasks", "new") }
+        #expect(try await bench.pull(lines).deleted.isEmpty)
+        bench.debts = [Debt(table: "tasks", id: "new")]
+        let answer = try await bench.pull(lines)
+        #expect(answer.deleted == ["tasks/new"] && answer.delivered == ["new"])
+    }
+
+    @Test func `what the stream does not bring stays owed until its type is compared`() async throws {
+        var bench = try await Self.bench()
+        bench.debts.append(Debt(table: "tasks", id: "unknown"))
+        let plain = try await bench.pull { $0.row("tasks", "z") }
+        #expect(plain.delivered.isEmpty && plain.report.owing == ["tasks"] && plain.updated.isEmpty)
+        let swept = try await bench.pull(plan: { $0.swept = ["tasks"] }) {
+            for id in ["x", "y", "z"] { $0.row("tasks", id) }
+        }
+        // What is only pushed is never deleted by a comparison.
+        #expect(swept.updated == ["tasks/x"] && swept.deleted.isEmpty && swept.report.owing.isEmpty)
+        #expect(Set(swept.delivered) == ["x", "unknown"])
+    }
+
+    @Test func `a record that is owed and gone is deleted by the comparison`() async throws {
+        var bench = try await Self.bench()
+        let swept = try await bench.pull(plan: { $0.swept = ["tasks"] }) { $0.row("tasks", "y") }
+        #expect(swept.deleted == ["tasks/x"] && swept.delivered == ["x"])
+    }
+
+    @Test func `a first pull and a table without a ledger owe nothing`() async throws {
+        var bench = Bench(Bench.table("tasks"))
+        bench.debts = [Debt(table: "tasks", id: "x")]
+        #expect(try await bench.pull { $0.row("tasks", "x") }.created == ["tasks/x"])
+        bench.tables[0].isLedgered = false
+        #expect(try await bench.pull { $0.row("tasks", "y") }.report.owing.isEmpty)
+    }
+}
