@@ -49,6 +49,30 @@ package enum RejectedRecordRule: String, CaseIterable, Sendable {
     case quarantine
 }
 
+/// Who looks for conflicts in tables that do not say otherwise.
+package enum ConflictChoice: String, CaseIterable, Sendable {
+    /// The backend where it is told what the client had seen, else the gateway, else nobody.
+    case auto
+    /// ``ConflictRule/stream``.
+    case stream
+    /// ``ConflictRule/backend``.
+    case backend
+    /// ``ConflictRule/none``.
+    case none
+
+    /// The rule for a table.
+    ///
+    /// A push that overwrites what others have written breaks push rule 5, so that it takes a word of the operator's.
+    func rule(for table: Table, hasStreamPush: Bool) -> ConflictRule {
+        switch self {
+        case .stream: return .stream
+        case .backend: return .backend
+        case .none: return .none
+        case .auto: return hasStreamPush || table.calls.tellVersion || !table.isLedgered ? .backend : .stream
+        }
+    }
+}
+
 /// What a push means that does not say what its client had seen.
 package enum CursorlessPushRule: String, CaseIterable, Sendable {
     /// It is applied.

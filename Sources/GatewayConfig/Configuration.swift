@@ -152,7 +152,7 @@ extension Configuration {
         /// What an update of a record carries to the backend.
         package var send = PushedColumns.row
         /// Who looks for conflicts, in tables that do not say otherwise; ``Table/conflicts`` is what counts for one.
-        package var conflicts = ConflictRule.backend
+        package var conflicts = ConflictChoice.auto
         /// What a push without `lastPulledAt` means.
         package var withoutCursor = CursorlessPushRule.accept
         /// What a record means that the backend will never take.

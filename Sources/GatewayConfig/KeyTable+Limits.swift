@@ -58,7 +58,8 @@ extension KeyTable {
             "push", "conflicts", \.push.conflicts, .choice,
             "Who finds out whether somebody else has changed a pushed record since.",
             """
-            `stream`: the gateway asks the backend's stream for the tables of the push, from where the client's last \
+            `auto`: `backend` where pushes are one stream or an update call has `{base}`, else `stream`, and `backend` \
+            where there is no ledger. `stream`: the gateway asks the backend's stream for the tables of the push, from where the client's last \
             pull ended, and compares what comes with the ledger; one more stream request for each push, and what \
             others write between it and the push is overwritten. `backend`: the backend, where it can: a stream push \
             names in `base` what its client had seen, and answers 409 and 412 of calls are conflicts; nothing is \

@@ -71,7 +71,7 @@ extension Loader {
 
     /// What comes of a table without a ledger can be compared with nothing.
     private mutating func checkConflicts(of draft: TableDraft) {
-        guard (draft.conflicts?.value ?? configuration.push.conflicts) == .stream else { return }
+        guard draft.conflicts.map({ $0.value == .stream }) ?? (configuration.push.conflicts == .stream) else { return }
         let place = draft.conflicts?.span ?? anyPlace("push", "conflicts")
         problems.error(
             "conflicts of table '\(draft.name.value)' cannot be found in the stream: it has no ledger", at: place,

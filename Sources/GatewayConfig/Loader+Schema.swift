@@ -30,7 +30,8 @@ extension Loader {
         configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map { draft in
             var table = draft.model
             table.isLedgered = isLedgered(draft)
-            table.conflicts = draft.conflicts?.value ?? configuration.push.conflicts
+            let rule = configuration.push.conflicts.rule(for: table, hasStreamPush: configuration.push.path != nil)
+            table.conflicts = draft.conflicts?.value ?? rule
             return table
         }
     }

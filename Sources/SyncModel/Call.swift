@@ -48,6 +48,11 @@ package struct Call: Hashable, Sendable {
         self.method = method
         self.target = target
     }
+
+    /// Whether a placeholder of this name stands in the target or in the body.
+    package func mentions(_ name: String) -> Bool {
+        target.contains(.placeholder(name)) || body?.mentions(name) == true
+    }
 }
 
 /// A piece of text with places to fill in.
@@ -70,6 +75,17 @@ package indirect enum JSONTemplate: Hashable, Sendable {
     case allColumns
     case array([JSONTemplate])
     case object([Member])
+
+    /// Whether a placeholder of this name stands anywhere in it.
+    package func mentions(_ name: String) -> Bool {
+        switch self {
+        case .null, .boolean, .number, .allColumns: false
+        case .string(let fragments): fragments.contains(.placeholder(name))
+        case .value(let value): value == name
+        case .array(let elements): elements.contains { $0.mentions(name) }
+        case .object(let members): members.contains { $0.value.mentions(name) }
+        }
+    }
 
     /// A member of an object.
     package struct Member: Hashable, Sendable {

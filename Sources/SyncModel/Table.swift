@@ -86,6 +86,12 @@ package struct Table: Hashable, Sendable {
         package var read: CallRule?
         /// No calls.
         package init() {}
+
+        /// Whether an update tells the backend what its client had seen, so that the backend can find conflicts.
+        package var tellVersion: Bool {
+            guard case .call(let call) = update else { return false }
+            return call.mentions("base")
+        }
     }
 
     /// A call, or the explicit word that there is none.

@@ -14,7 +14,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "", ConflictRule.backend), ("", "stream", .stream), ("stream", "", .stream), ("stream", "none", .none),
+            ("", "", ConflictRule.stream), ("auto", "", .stream), ("backend", "", .backend), ("", "stream", .stream),
+            ("stream", "", .stream), ("stream", "none", .none),
             ("none", "backend", .backend),
         ])
     func `a table's own word about conflicts counts before the section's`(

@@ -181,7 +181,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             bad: ["/sync/push", "POST", "POST /p body {}", "POST /p returns id", "none", "POST /{id}"]),
         .integer("push", "quarantine_entries", low: 1, high: 100_000),
         .size("push", "quarantine_record", low: "1KiB", below: "1023B", high: "16MiB", above: "17MiB"),
-        KeyCase("push", "conflicts", good: ["stream", "backend", "none"], bad: ["", "streams", "None"]),
+        KeyCase("push", "conflicts", good: ["auto", "stream", "backend", "none"], bad: ["", "streams", "None"]),
         KeyCase("push", "send", good: ["row", "changed"], bad: ["", "rows", "Row"]),
         KeyCase("push", "without_cursor", good: ["accept", "refuse"], bad: ["", "accepts"]),
         KeyCase("push", "rejected", good: ["fail", "report", "quarantine"], bad: ["", "failed"]),
