@@ -38,7 +38,25 @@ extension BackendClient {
     package func call(
         _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> CallOutcome {
-        let response = try await send(call, values, credentials)
+        try await self.call(call, CallRequest(call, values), credentials)
+    }
+
+    /// Makes a call of a REST push whose request is put together already.
+    ///
+    /// - Parameters:
+    ///   - call: What statuses and answers mean.
+    ///   - request: The request.
+    ///   - credentials: The caller's.
+    ///   - key: The header field by which the backend knows a repetition.
+    /// - Returns: What came of it.
+    /// - Throws: As ``call(_:_:_:)``.
+    package func call(
+        _ call: Call, _ request: CallRequest, _ credentials: ForwardedCredentials,
+        key: (name: String, value: String)? = nil
+    ) async throws(BackendError) -> CallOutcome {
+        let response = try await send(request, credentials) { request in
+            if let key, let name = HTTPField.Name(key.name) { request.fields[name] = key.value }
+        }
         let status = response.status.code
         let isSuccess = response.status.kind == .successful
         var meaning = call.statuses[status]

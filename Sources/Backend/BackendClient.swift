@@ -38,16 +38,22 @@ package struct BackendClient: Sendable {
         _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials,
         _ adjust: (inout CurlRequest) -> Void = { _ in }
     ) async throws(BackendError) -> CurlResponse {
+        try await send(CallRequest(call, values), credentials, adjust)
+    }
+
+    /// Makes a request that is put together already and gives the answer, whatever its status.
+    func send(
+        _ call: CallRequest, _ credentials: ForwardedCredentials, _ adjust: (inout CurlRequest) -> Void
+    ) async throws(BackendError) -> CurlResponse {
         guard let method = HTTPRequest.Method(rawValue: call.method) else {
             throw .invalidCall("\(call.method) is no method")
         }
-        let renderer = CallRenderer(values: values)
         var request = CurlRequest(
-            method: method, url: settings.baseURL + (try renderer.target(call.target)), fields: credentials.fields,
+            method: method, url: settings.baseURL + call.target, fields: credentials.fields,
             timeouts: settings.callTimeouts)
         if request.fields[.userAgent] == nil { request.fields[.userAgent] = "rind" }
         request.fields[.accept] = "application/json"
-        if let body = try renderer.body(of: call) {
+        if let body = call.body {
             request.body = .bytes(ByteBuffer(bytes: body))
             request.fields[.contentType] = "application/json"
         }

@@ -33,6 +33,8 @@ struct SyncServices: Sendable {
     let running: Occupancy
     /// What must not happen at the same time.
     let locks: LockTable
+    /// The journals of the pushes that run.
+    let journals = RunningJournals()
 
     private let intakeLimits: StreamIntake.Limits
     private let spoolLimits: Spool.Limits

@@ -163,6 +163,10 @@ extension Configuration {
         package var quarantineRecord = 64 << 10
         /// How long operations that may pass later are tried again in one push, altogether.
         package var retryBudget: Duration = .seconds(20)
+        /// How many calls of one push, of records that do not depend on each other, are under way at the same time.
+        package var parallel = 4
+        /// The header field that carries a key of its own for each call that creates a record; nil is none.
+        package var idempotencyHeader: String?
         /// The most records of one push.
         package var maxRecords = 100_000
         /// How long the answer to a push is remembered for the very same push; zero is not at all.

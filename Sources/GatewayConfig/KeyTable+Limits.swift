@@ -98,6 +98,22 @@ extension KeyTable {
             What may have happened is repeated only where that does no harm.
             """),
         .setting(
+            "push", "parallel", \.push.parallel, .integer(1...64),
+            "How many calls of one push are under way at the same time.",
+            """
+            Of a push by calls. Only records of one table that do not refer to each other are sent side by side, in an \
+            order that means nothing to apps either; parents are there before their children are sent. With 1 nothing \
+            behind a record that the backend refuses has been sent.
+            """),
+        .setting(
+            "push", "idempotency_header", \.push.idempotencyHeader, ValueFormat<String>.fieldName.optional,
+            "The header field that tells the backend of a creation that comes twice, such as `Idempotency-Key`.",
+            """
+            Of a push by calls. Each creation carries a key of its own there, and comes with the same one when it is \
+            repeated, also after the gateway was stopped: so it is not carried out twice. Only for backends that answer \
+            a repeated key as they have answered the first time. Empty: no such field.
+            """),
+        .setting(
             "push", "max_records", \.push.maxRecords, .integer(1...10_000_000), "The most records of one push."),
         .setting(
             "push", "receipt_window", \.push.receiptWindow,

@@ -17,16 +17,19 @@ package struct Retention: Hashable, Sendable {
     package var undoBefore: Int64
     /// Layers that no commit has named go if they were staged before this, and so do those that are in use no more.
     package var stagedBefore: Int64
+    /// Journals of pushes that came to no good end go if nothing was written of them since.
+    package var journalsBefore: Int64
 
     /// A retention; without `supersededBefore` both times are the same, without `undoBefore` every way back is kept.
     ///
-    /// What was staged has an hour to be named by a commit.
+    /// What was staged has an hour to be named by a commit; journals are kept for 30 days.
     package init(now: Int64, seenBefore: Int64, supersededBefore: Int64? = nil, undoBefore: Int64 = 0) {
         self.now = now
         self.seenBefore = seenBefore
         self.supersededBefore = supersededBefore ?? seenBefore
         self.undoBefore = undoBefore
         stagedBefore = now - 3_600_000
+        journalsBefore = now - 30 * 86_400_000
     }
 }
 
@@ -50,6 +53,8 @@ package struct Collected: Hashable, Sendable {
     package var chunks = 0
     /// Notes of pushes.
     package var notes = 0
+    /// Journals of pushes.
+    package var journals = 0
 
     /// Nothing.
     package init() {}

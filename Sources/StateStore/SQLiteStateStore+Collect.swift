@@ -15,6 +15,7 @@ extension SQLiteStateStore {
         }
         try await collectLedgers(retention, into: &collected)
         try await collectDebts(retention)
+        collected.journals = try await inBatches { try $0.collectJournals(before: retention.journalsBefore, $1) }
         collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededBefore, $1) }
         collected.replicas = try await inBatches { db, batch in
             let rows = try db.rows(
@@ -80,6 +81,7 @@ extension Database {
                 AND NOT EXISTS (SELECT 1 FROM push WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push_note WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id)
+                AND NOT EXISTS (SELECT 1 FROM push_journal WHERE principal = p.id)
             LIMIT ?
             """, [before, batch])
         for row in rows {

@@ -41,27 +41,34 @@ extension SQLiteStateStore {
     package func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws {
         guard !notes.isEmpty else { return }
         try await write { db in
-            let owner = try db.ensurePrincipal(principal, at: now)
-            let sequence = try db.row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
-            for (index, note) in notes.enumerated() {
-                guard RecordID.isSafe(note.id) else { throw StateError.invalid("record id") }
-                try db.run(
-                    """
-                    INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at,
-                        accepted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE 0 END)
-                    ON CONFLICT (principal, client_table, record) DO UPDATE SET
-                        state = CASE WHEN ?4 <> 0 THEN ?4 WHEN state <> 3 THEN state ELSE accepted > 0 END,
-                        accepted = CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE accepted END, sequence = ?5, made_at = ?8,
-                        links = CASE WHEN length(?6) = 0 THEN links ELSE ?6 END,
-                        shape = CASE WHEN length(?6) = 0 THEN shape ELSE ?7 END
-                    """,
-                    [
-                        owner, key(note.table, "table"), note.id, note.state.rawValue, sequence + Int64(index) + 1,
-                        Data(bytes(note.links)), Int64(note.shape), now,
-                    ])
-            }
-            try db.run("UPDATE principal SET sequence = ? WHERE id = ?", [sequence + Int64(notes.count), owner])
+            try db.write(notes, of: db.ensurePrincipal(principal, at: now), at: now)
         }
+    }
+}
+
+extension Database {
+    /// Writes notes, whoever's transaction it is.
+    func write(_ notes: [PushNote], of owner: Int64, at now: Int64) throws {
+        guard !notes.isEmpty else { return }
+        let sequence = try row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
+        for (index, note) in notes.enumerated() {
+            guard RecordID.isSafe(note.id) else { throw StateError.invalid("record id") }
+            try run(
+                """
+                INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at,
+                    accepted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE 0 END)
+                ON CONFLICT (principal, client_table, record) DO UPDATE SET
+                    state = CASE WHEN ?4 <> 0 THEN ?4 WHEN state <> 3 THEN state ELSE accepted > 0 END,
+                    accepted = CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE accepted END, sequence = ?5, made_at = ?8,
+                    links = CASE WHEN length(?6) = 0 THEN links ELSE ?6 END,
+                    shape = CASE WHEN length(?6) = 0 THEN shape ELSE ?7 END
+                """,
+                [
+                    owner, key(note.table, "table"), note.id, note.state.rawValue, sequence + Int64(index) + 1,
+                    Data(bytes(note.links)), Int64(note.shape), now,
+                ])
+        }
+        try run("UPDATE principal SET sequence = ? WHERE id = ?", [sequence + Int64(notes.count), owner])
     }
 }
 

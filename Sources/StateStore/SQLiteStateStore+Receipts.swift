@@ -30,21 +30,8 @@ extension SQLiteStateStore {
         let limit = max(1, limits.receiptsPerPrincipal)
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
-            try db.run("DELETE FROM push WHERE principal = ? AND expires_at <= ?", [owner, now])
-            try db.run(
-                """
-                INSERT OR REPLACE INTO push (principal, digest, status, content_type, body, saved_at, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-                [
-                    owner, key(digest, "push digest"), receipt.status, key(receipt.contentType, "content type"),
-                    Data(receipt.body), now, expiresAt,
-                ])
-            try db.run(
-                """
-                DELETE FROM push WHERE id IN (SELECT id FROM push WHERE principal = ? ORDER BY id DESC
-                    LIMIT -1 OFFSET ?)
-                """, [owner, limit])
+            let kept = JournalEnd.KeptReceipt(receipt: receipt, digest: digest, expiresAt: expiresAt)
+            try db.save(kept, of: owner, limit: limit, at: now)
         }
     }
 
@@ -58,5 +45,26 @@ extension SQLiteStateStore {
         }
         guard let owner else { return }
         try await write { try $0.run("DELETE FROM push WHERE principal = ?", [owner]) }
+    }
+}
+
+extension Database {
+    /// Replaces the receipt of the same push and drops the oldest over the limit.
+    func save(_ kept: JournalEnd.KeptReceipt, of owner: Int64, limit: Int, at now: Int64) throws {
+        try run("DELETE FROM push WHERE principal = ? AND expires_at <= ?", [owner, now])
+        try run(
+            """
+            INSERT OR REPLACE INTO push (principal, digest, status, content_type, body, saved_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                owner, key(kept.digest, "push digest"), kept.receipt.status,
+                key(kept.receipt.contentType, "content type"), Data(kept.receipt.body), now, kept.expiresAt,
+            ])
+        try run(
+            """
+            DELETE FROM push WHERE id IN (SELECT id FROM push WHERE principal = ? ORDER BY id DESC
+                LIMIT -1 OFFSET ?)
+            """, [owner, limit])
     }
 }

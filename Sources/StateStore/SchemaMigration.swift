@@ -30,6 +30,7 @@ package struct SchemaMigration: Hashable, Sendable {
         SchemaMigration(number: 4, sql: pushQuarantine, tables: ["push_quarantine"]),
         SchemaMigration(number: 5, sql: debts, tables: ["owed"]),
         SchemaMigration(number: 6, sql: ids, tables: ["id_map", "id_kept"]),
+        SchemaMigration(number: 7, sql: journal, tables: ["push_journal", "push_flight"]),
     ]
 
     /// The schema versions that pushes show, for clients that tell none.

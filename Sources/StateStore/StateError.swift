@@ -43,6 +43,8 @@ package enum StateError: Error, Hashable, Sendable {
     case ledgerChanged
     /// The replica has gone on without the parent of a new cursor. Start the pull again: it will be a fork.
     case replicaForked(ReplicaID)
+    /// Somebody has closed the journal of a push that was running. Send nothing more; the client comes again.
+    case journalClosed
     /// A value is over its limit; the noun says which.
     case tooLarge(String)
     /// A key that no store can hold: empty, longer than 256 bytes, or with a NUL in it; the noun says which.
@@ -71,6 +73,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .generationChanged: "state.generation_changed"
         case .ledgerChanged: "state.ledger_changed"
         case .replicaForked: "state.replica_forked"
+        case .journalClosed: "state.journal_closed"
         case .tooLarge: "state.too_large"
         case .invalid: "state.invalid"
         case .failed: "state.failed"
@@ -88,7 +91,9 @@ package enum StateError: Error, Hashable, Sendable {
     /// Whether something else happened meanwhile to the same principal, so that the same call may succeed at once.
     package var isContention: Bool {
         switch self {
-        case .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown, .ledgerChanged, .replicaForked: true
+        case .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown, .ledgerChanged, .replicaForked,
+            .journalClosed:
+            true
         default: false
         }
     }
@@ -119,6 +124,7 @@ extension StateError: CustomStringConvertible {
         case .generationChanged(let current): "The session was reset meanwhile; its generation is now \(current)."
         case .ledgerChanged: "The ledger was changed by somebody else meanwhile."
         case .replicaForked(let replica): "The replica \(replica) has gone on without this cursor."
+        case .journalClosed: "The journal of the push was closed by somebody else."
         case .tooLarge(let what): "The \(what) is too large for the state."
         case .invalid(let what): "The \(what) cannot be a key of the state."
         case .failed(let what): "The state cannot do this: \(what)."

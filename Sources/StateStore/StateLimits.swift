@@ -17,6 +17,8 @@ package struct StateLimits: Hashable, Sendable {
     package var receiptBytes = 1 << 16
     /// How many receipts one principal may have; the oldest go first.
     package var receiptsPerPrincipal = 64
+    /// How many journals of pushes that came to no good end one principal may have; the oldest go first.
+    package var journalsPerPrincipal = 16
     /// How much older than now "last seen" must be before it is written again, in milliseconds.
     package var touchInterval: Int64 = 60_000
     /// How much older than now "accepted at" must be before it is written again, in milliseconds.

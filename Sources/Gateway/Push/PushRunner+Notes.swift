@@ -10,17 +10,25 @@ import SyncModel
 
 // What a push means for the ledgers of its principal's devices (design §4, finding 14).
 extension PushRunner {
-    /// Writes down that all operations are about to be sent.
-    func noteSeen() async throws {
-        try await note(plan.operations) { _ in .seen }
+    /// Makes notes; nil where no ledger is kept.
+    var notes: NoteMaker? {
+        guard services.pullSettings.sweeps != nil else { return nil }
+        return NoteMaker(schema: services.configuration.schema, reader: reader, hashKey: services.hashKey)
     }
 
-    /// Writes down that the backend has the first `count` operations, but for those that it will never take.
-    func noteHeld(_ count: Int) async throws {
-        let applied = plan.operations.prefix(count).enumerated().filter { !rejected.contains($0.offset) }
-        try await note(applied.map(\.element)) { $0 == .delete ? .gone : .held }
-        guard let row else { return }
-        let settled = applied.map { Debt(table: reader.tableName(of: $0.element), id: $0.element.id) }
+    /// Writes down that all operations are about to be sent.
+    func noteSeen() async throws { try await note(plan.operations) { try $0.note($1, .seen) } }
+
+    /// Writes down that the backend has these operations.
+    func noteHeld(_ places: Set<Int>) async throws {
+        try await note(places.sorted().map { plan.operations[$0] }) { try $0.held($1) }
+        try await dropDebts(places)
+    }
+
+    /// Writes down that what these operations are about is owed no more.
+    func dropDebts(_ places: Set<Int>) async throws {
+        guard let row, notes != nil, !places.isEmpty else { return }
+        let settled = places.map { plan.operations[$0] }.map { Debt(table: reader.tableName(of: $0), id: $0.id) }
         try await services.store.dropDebts(settled, of: row.replica)
     }
 
@@ -40,46 +48,29 @@ extension PushRunner {
 
     /// Writes down that the backend has refused operations and that their client takes them for synced all the same.
     func noteRefused(_ places: Set<Int>) async throws {
-        guard services.pullSettings.sweeps != nil else { return }
-        try await note(places.sorted().map { plan.operations[$0] }) { _ in .refused }
+        try await note(places.sorted().map { plan.operations[$0] }) { try $0.note($1, .refused) }
     }
 
-    /// Writes down what the backend has of a push that comes to no end: an error, or a client that has hung up.
+    /// Writes down what the backend has of a stream push that comes to no end.
     ///
     /// Without it what was created would count as only seen, and stay on its device for ever if it goes before the next
     /// pull. Runs in a task that is cancelled, too: writes of the state are finished whatever becomes of their caller.
-    func noteApplied(_ count: Int) async {
-        guard count > 0, services.pullSettings.sweeps != nil else { return }
+    func noteApplied(_ places: Set<Int>) async {
+        guard !places.isEmpty, notes != nil else { return }
         do {
-            try await noteHeld(count)
+            try await noteHeld(places)
         } catch {
-            logger.error("an applied push is not noted", metadata: ["operations": "\(count)", "error": "\(error)"])
+            logger.error(
+                "an applied push is not noted", metadata: ["operations": "\(places.count)", "error": "\(error)"])
         }
     }
 
     private func note(
-        _ operations: [PushOperation], state: (PushOperation.Kind) -> PushNote.State
+        _ operations: [PushOperation], _ note: (NoteMaker, PushOperation) throws -> PushNote?
     ) async throws {
-        var notes: [PushNote] = []
-        for operation in operations {
-            let table = services.configuration.schema.tables[operation.table]
-            // Ids that no client can get back are in no ledger either.
-            guard table.isLedgered, RecordID.isSafe(operation.id) else { continue }
-            notes.append(
-                PushNote(
-                    table: table.name, id: operation.id, state: state(operation.kind),
-                    links: try links(of: operation, table), shape: LedgerShape(table: table).tag))
-        }
+        guard let maker = self.notes else { return }
+        let notes = try operations.compactMap { try note(maker, $0) }
         guard !notes.isEmpty else { return }
         try await services.store.note(notes, principal: identity.principal, at: services.clock.now)
-    }
-
-    /// The digests of the columns by which descendants are found, as a streamed record would have them.
-    private func links(of operation: PushOperation, _ table: Table) throws -> [UInt64] {
-        let columns = table.links.map { table.columns[$0.column] }
-        guard !columns.isEmpty else { return [] }
-        return try reader.withRecord(of: operation) { record in
-            columns.map { LinkDigest.of(record.member($0.name), as: $0.type, key: services.hashKey) }
-        } ?? []
     }
 }

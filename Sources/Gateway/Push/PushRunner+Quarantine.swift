@@ -80,11 +80,10 @@ extension PushRunner {
     /// Removes the entries of records that the backend has taken with this push, or that their client has deleted.
     func removeTaken() async throws {
         guard !setAside.isEmpty else { return }
-        let taken = plan.operations.prefix(settled).enumerated().filter { !rejected.contains($0.offset) }
-            .map { reader.key(of: $0.element) }.filter { setAside[$0] != nil }
-        guard !taken.isEmpty else { return }
-        try await services.store.removeSetAside(taken, of: identity.principal)
-        logger.notice("records that were set aside were taken by the backend", metadata: ["records": "\(taken.count)"])
+        let keys = taken.map { reader.key(of: plan.operations[$0]) }.filter { setAside[$0] != nil }
+        guard !keys.isEmpty else { return }
+        try await services.store.removeSetAside(keys, of: identity.principal)
+        logger.notice("records that were set aside were taken by the backend", metadata: ["records": "\(keys.count)"])
     }
 
     /// The same for a push that comes to a bad end.

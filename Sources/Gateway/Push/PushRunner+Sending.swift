@@ -13,7 +13,7 @@ import WatermelonWire
 // How operations reach the backend.
 extension PushRunner {
     /// Says in the log whose request it speaks for.
-    private var backend: BackendClient {
+    var backend: BackendClient {
         var backend = services.backend
         backend.logger = logger
         return backend
@@ -30,20 +30,15 @@ extension PushRunner {
         case .success(.refused(let lines)): return .refused(refusal(lines, places))
         case .failure(let error):
             // The key makes it harmless to send it again.
-            if let event = notNow(error, isRepeatable: true) { return event }
+            if error.isTransient {
+                if case .busy(_, let after) = error { retryAfter = after }
+                logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
+                return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
+            }
             guard error.isOutcomeUnknown else { throw error }
             logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
             return .unknownOutcome
         }
-    }
-
-    /// What the backend puts off; nil for every other failure, and for what may have been applied unless sending it again
-    /// does no harm.
-    private mutating func notNow(_ error: BackendError, isRepeatable: Bool) -> PushEvent? {
-        guard error.isTransient, !error.isOutcomeUnknown || isRepeatable else { return nil }
-        if case .busy(_, let after) = error { retryAfter = after }
-        logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
-        return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
     }
 
     private func attempt(
@@ -56,138 +51,6 @@ extension PushRunner {
         } catch {
             return .failure(error)
         }
-    }
-
-    /// Sends one operation by the table's template.
-    mutating func send(_ index: Int) async throws -> PushEvent {
-        let operation = plan.operations[index]
-        let content = try reader.content(of: operation)
-        let rule: Table.CallRule? =
-            switch operation.kind {
-            case .create: content.table.calls.create
-            case .update: content.table.calls.update ?? content.table.calls.create
-            case .delete: content.table.calls.remove
-            }
-        switch rule {
-        case nil:
-            return .refused(
-                PushRefusal(
-                    kind: .rejected,
-                    records: [record(operation, "the configuration has no call for this operation")]))
-        case .some(.none): return .applied
-        // What was changed the backend does not take.
-        case .call
-        where operation.kind == .update && content.update?.values.isEmpty == true
-            && content.record?.values.isEmpty == false:
-            return .applied
-        case .call(let call):
-            let isPart = operation.kind == .update && content.table.calls.update != nil
-            return try await perform(call, operation, content, isPart: isPart)
-        }
-    }
-
-    /// Whether a call may be made again although it may have been carried out: what sets values by id or deletes by id
-    /// comes to the same twice, and a create does where the backend says that the record is there already.
-    private func isRepeatable(_ call: Call) -> Bool { call.method != "POST" || call.statuses.values.contains(.exists) }
-
-    /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
-    private mutating func perform(
-        _ call: Call, _ operation: PushOperation, _ content: OperationReader.Content, isPart: Bool = false,
-        isLast: Bool = false
-    ) async throws -> PushEvent {
-        switch await attempt(call, values(operation, content, isPart: isPart)) {
-        case .success(let outcome):
-            return isLast ? lastEvent(outcome, operation) : try await event(outcome, operation, content)
-        case .failure(.refused(let status)) where status != 408 && status != 425:
-            return rejected(operation, status: status)
-        case .failure(.credentialRefused(status: 403)):
-            // The stream and the caller's name were not refused: it is about this record.
-            return rejected(operation, status: 403)
-        case .failure(let error):
-            if let event = notNow(error, isRepeatable: isRepeatable(call)) { return event }
-            guard error.isOutcomeUnknown else { throw error }
-            logger.warning(
-                "an operation's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
-            return .unknownOutcome
-        }
-    }
-
-    private func attempt(_ call: Call, _ values: CallValues) async -> Result<CallOutcome, BackendError> {
-        do throws(BackendError) {
-            return .success(try await backend.call(call, values, identity.forwarded))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// What an answer means by the protocol's push rules 2 to 4.
-    private mutating func event(
-        _ outcome: CallOutcome, _ operation: PushOperation, _ content: OperationReader.Content
-    ) async throws -> PushEvent {
-        switch (outcome.meaning, operation.kind) {
-        case (.ok, _), (.missing, .delete): return .applied
-        case (.exists, .create): return try await sendInstead(content.table.calls.update, operation, content)
-        case (.missing, .update): return try await sendInstead(content.table.calls.create, operation, content)
-        case (.conflict, _):
-            return .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
-        case (.rejected, _), (.missing, .create), (.exists, _):
-            return rejected(operation, status: outcome.status)
-        }
-    }
-
-    /// Updates what exists already, or creates what is missing: once, and not back again.
-    private mutating func sendInstead(
-        _ rule: Table.CallRule?, _ operation: PushOperation, _ content: OperationReader.Content
-    ) async throws -> PushEvent {
-        guard case .call(let call) = rule else {
-            // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
-            let isLost = rule == nil && operation.kind == .update
-            let gone = PushRefusal(kind: .conflict, records: [record(operation, "the record is gone")])
-            return isLost ? .refused(gone) : .applied
-        }
-        return try await perform(call, operation, content, isLast: true)
-    }
-
-    private func lastEvent(_ outcome: CallOutcome, _ operation: PushOperation) -> PushEvent {
-        switch outcome.meaning {
-        case .ok: .applied
-        case .conflict:
-            .refused(PushRefusal(kind: .conflict, records: [record(operation, "status \(outcome.status)")]))
-        // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
-        case .missing, .exists, .rejected: rejected(operation, status: outcome.status)
-        }
-    }
-
-    private func rejected(_ operation: PushOperation, status: Int) -> PushEvent {
-        var record = record(operation, "status \(status)")
-        record.status = status
-        return .refused(PushRefusal(kind: .rejected, records: [record]))
-    }
-
-    /// `{id}`, its parts, and the columns as the backend wants to see them.
-    ///
-    /// A placeholder stands for its column whatever was changed.
-    private func values(
-        _ operation: PushOperation, _ content: OperationReader.Content, isPart: Bool
-    ) -> CallValues {
-        var values = CallValues(
-            columns: (isPart ? content.update : content.record).map { record in
-                record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
-            })
-        values.named["id"] = .string(operation.id)
-        for (index, part) in content.key.enumerated() {
-            values.named["id.\(index + 1)"] = part.value
-            // A deletion names its columns by the parts of the id.
-            if let column = content.table.columns.first(where: { $0.outgoingPath == part.path }) {
-                values.named[column.name] = part.value
-            }
-        }
-        for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
-        if content.table.columns.contains(where: \.isVersion) {
-            // Of a deletion the client tells nothing but the id.
-            values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
-        }
-        return values
     }
 
     func record(_ operation: PushOperation, _ message: String?, place: Int = 0) -> PushRefusal.Record {

@@ -24,7 +24,7 @@ struct PushRunner {
     private(set) var refusals: [Int: PushRefusal.Record] = [:]
     /// Whether the push is the operator's retry of a record that was set aside, not a client's.
     private let isRetry: Bool
-    private let presented: Cursor?
+    let presented: Cursor?
     /// The client database that pushes and the schema version that its pushes have shown before; nil where the cursor
     /// does not tell.
     private(set) var pusher: (replica: ReplicaID, version: Int?)?
@@ -35,8 +35,15 @@ struct PushRunner {
     var figures = SyncFigures()
     /// The places of the operations that the backend will never take, while the others go on.
     private(set) var rejected: Set<Int> = []
-    /// How many operations are settled, counted from the first.
-    private(set) var settled = 0
+    /// The places of the operations that the backend has applied.
+    private(set) var taken: Set<Int> = []
+    /// Names the push, or its creations, to the backend; random for every request of a client, so that a push that is
+    /// meant to be applied again is applied again, and the same for the gateway's own repetitions.
+    let idempotencyKey = PushRunner.newIdempotencyKey()
+    /// The journal of a push by calls, once it is open.
+    var journal: PushRunnerJournal?
+    /// What a call has failed with.
+    var failure: (any Error)?
     /// When the backend that puts the push off wants to be asked again.
     var retryAfter: Duration?
 
@@ -84,7 +91,6 @@ struct PushRunner {
         }
         try await loadSetAside()
         var machine = PushMachine(query: query)
-        let idempotencyKey = Self.newIdempotencyKey()
         var action = machine.begin()
         while true {
             switch action {
@@ -104,25 +110,34 @@ struct PushRunner {
                 await removeTakenAtLast()
                 count(refusal)
                 throw refused(refusal, applied: applied)
+            case .rethrow(let applied):
+                await removeTakenAtLast()
+                tellHalf(applied)
+                throw failure ?? PushFailure.unknownOutcome
             case .fail(let failure, let applied):
-                logger.error(
-                    "a push failed half way",
-                    metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
+                tellHalf(applied)
                 await removeTakenAtLast()
                 throw failure
             default:
                 do {
-                    let event = try await perform(action, idempotencyKey: idempotencyKey)
-                    if case .refused(let refusal) = event { note(refusal, at: action) }
+                    let event = try await perform(action)
+                    note(event)
                     action = machine.handle(event)
-                    (rejected, settled) = (machine.rejected, machine.settled)
+                    (rejected, taken) = (machine.rejected, machine.taken)
                 } catch {
-                    await noteApplied(machine.settled)
+                    if journal == nil { await noteApplied(machine.taken) }
+                    await abandonJournal(machine, because: error)
                     await removeTakenAtLast()
                     throw error
                 }
             }
         }
+    }
+
+    private func tellHalf(_ applied: Int) {
+        logger.error(
+            "a push failed half way",
+            metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
     }
 
     /// The push as the machine needs to know it; a retry of the operator's must not hold up the request that it is made
@@ -142,19 +157,23 @@ struct PushRunner {
             checks: request.lastPulledAt != nil && !isRetry && !checked.isEmpty,
             attempts: isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
-            retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection)
+            retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection,
+            levels: plan.levels, parallel: push.parallel)
     }
 
     /// Keeps why operations were refused.
-    private mutating func note(_ refusal: PushRefusal, at action: PushAction) {
-        if case .send(let place) = action {
-            refusals[place] = refusal.records.first
-        } else {
-            for record in refusal.records { refusals[record.place] = record }
+    private mutating func note(_ event: PushEvent) {
+        switch event {
+        case .refused(let refusal): for record in refusal.records { refusals[record.place] = record }
+        case .sent(let results):
+            for case .refused(let refusal) in results.values {
+                for record in refusal.records { refusals[record.place] = record }
+            }
+        default: break
         }
     }
 
-    private mutating func perform(_ action: PushAction, idempotencyKey: String) async throws -> PushEvent {
+    private mutating func perform(_ action: PushAction) async throws -> PushEvent {
         let (store, clock) = (services.store, services.clock)
         switch action {
         case .loadContext:
@@ -177,12 +196,15 @@ struct PushRunner {
         case .checkConflicts: return try await checkConflicts()
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
         case .noteSeen: try await noteSeen()
-        case .noteHeld(let operations): try await noteHeld(operations)
+        case .noteHeld: try await noteHeld(taken)
+        case .beginJournal: try await beginJournal()
+        case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
+        case .endJournal(let end): try await endJournal(end)
         case .owe(let records): await owe(records)
         case .sendAll(let base, let without):
             let key = without.isEmpty ? idempotencyKey : "\(idempotencyKey)-\(without.count)"
             return try await sendAll(base: base, without: without, idempotencyKey: key)
-        case .send(let operation): return try await send(operation)
+        case .send(let places): return await send(places)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
         case .findRoom(let places): return .room(hasRoom(for: places))
         case .setAside(let places): try await setAside(places)
@@ -190,7 +212,7 @@ struct PushRunner {
             // Before it: once there is a receipt, nothing more happens when the client comes again.
             try await removeTaken()
             await saveReceipt()
-        case .answer, .answerFromReceipt, .refuse, .fail:
+        case .answer, .answerFromReceipt, .refuse, .fail, .rethrow:
             preconditionFailure("the end of a push is not an action to perform")
         }
         return .done
@@ -214,14 +236,22 @@ struct PushRunner {
 
     /// Keeps the answer; where that fails the push is applied all the same, and its client must hear so.
     private func saveReceipt() async {
-        let (now, window) = (services.clock.now, services.configuration.push.receiptWindow.milliseconds)
-        guard window > 0 else { return }
+        guard let kept = keptReceipt else { return }
         do {
             try await services.store.saveReceipt(
-                newReceipt, principal: identity.principal, digest: digest, at: now, expiresAt: now + window)
+                kept.receipt, principal: identity.principal, digest: digest, at: services.clock.now,
+                expiresAt: kept.expiresAt)
         } catch {
             logger.error("an applied push has no receipt", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// The answer as it is kept; nil where none is.
+    var keptReceipt: JournalEnd.KeptReceipt? {
+        let window = services.configuration.push.receiptWindow.milliseconds
+        guard window > 0 else { return nil }
+        return JournalEnd.KeptReceipt(
+            receipt: newReceipt, digest: digest, expiresAt: services.clock.now + window)
     }
 
     private var newReceipt: Receipt {
@@ -244,8 +274,6 @@ struct PushRunner {
             body: receipt.body)
     }
 
-    /// Random for every request of a client, so that a push that is meant to be applied again is applied again; the
-    /// same for the gateway's own repetitions.
     private static func newIdempotencyKey() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<2).map { _ in

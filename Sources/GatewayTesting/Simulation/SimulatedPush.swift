@@ -47,8 +47,24 @@ package final class SimulatedPush {
         machine = PushMachine(
             query: PushMachine.Query(
                 presented: presented, hasToldTime: presented != nil, operations: sent.count,
-                style: simulation.setup.pushStyle, notes: simulation.settings.sweeps != nil, attempts: 1))
+                style: simulation.setup.pushStyle, notes: simulation.settings.sweeps != nil, attempts: 1,
+                levels: Self.levels(sent), parallel: 2))
         action = machine.begin()
+    }
+
+    /// Records of one table do not depend on each other.
+    private static func levels(_ sent: [(key: SimulatedKey, local: SimulatedDevice.Local)]) -> [Range<Int>] {
+        var levels: [Range<Int>] = []
+        for (place, operation) in sent.enumerated() {
+            guard let last = levels.last, sent[last.lowerBound].key.table == operation.key.table,
+                (sent[last.lowerBound].local.status == .deleted) == (operation.local.status == .deleted)
+            else {
+                levels.append(place..<place + 1)
+                continue
+            }
+            levels[levels.count - 1] = last.lowerBound..<place + 1
+        }
+        return levels
     }
 
     /// Does the next action.
@@ -65,15 +81,20 @@ package final class SimulatedPush {
         case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
         case .findReceipt: return .receipt(simulation.state.receipts.contains(digest))
         case .saveReceipt: simulation.state.receipts.insert(digest)
-        case .noteSeen: note(sent.count) { _ in .seen }
-        case .noteHeld(let count): note(count) { $0.status == .deleted ? .gone : .held }
+        case .noteSeen: note(Array(sent.indices)) { _ in .seen }
+        case .noteHeld: noteHeld(Array(sent.indices))
+        case .beginJournal: if simulation.settings.sweeps != nil { note(Array(sent.indices)) { _ in .seen } }
+        case .advance(let applied, _): noteHeld(applied)
+        case .endJournal(let end):
+            noteHeld(end.applied)
+            if end.outcome == .answered(keepsReceipt: true) { simulation.state.receipts.insert(digest) }
         case .sendAll: return sendAll()
-        case .send(let operation): return send(operation)
+        case .send(let places): return .sent(Dictionary(uniqueKeysWithValues: places.map { ($0, send($0)) }))
         case .verifyCredential, .sleep, .setAside, .owe: break
         case .findRoom: return .room(false)
         case .checkConflicts: return .checked
         case .answer, .answerFromReceipt: return end(isDone: outcome != .answerLost)
-        case .refuse, .fail: return end(isDone: false)
+        case .refuse, .fail, .rethrow: return end(isDone: false)
         }
         return .done
     }
@@ -99,13 +120,20 @@ package final class SimulatedPush {
         "\(presented?.rawValue ?? 0) " + sent.map { "\($0.key) \($0.local.status) \($0.local.record)" }.joined()
     }
 
-    private func note(_ count: Int, _ state: (SimulatedDevice.Local) -> PushNote.State) {
+    private func noteHeld(_ places: [Int]) {
+        guard !places.isEmpty, simulation.settings.sweeps != nil else { return }
+        note(places) { $0.status == .deleted ? .gone : .held }
+    }
+
+    private func note(_ places: [Int], _ state: (SimulatedDevice.Local) -> PushNote.State) {
         simulation.state.note(
-            sent.prefix(count).map { key, local in
+            places.map { place in
+                let (key, local) = sent[place]
                 let isDeleted = local.status == .deleted
                 return (key, state(local), isDeleted ? [] : local.record.links(in: key.table))
             }, now: simulation.now)
-        for (key, _) in sent.prefix(count) { simulation.expectEcho(of: key, isSeen: action == .noteSeen) }
+        let isSeen = action == .noteSeen || action == .beginJournal
+        for place in places { simulation.expectEcho(of: sent[place].key, isSeen: isSeen) }
     }
 
     private func apply(_ operation: Int) {
@@ -132,7 +160,7 @@ package final class SimulatedPush {
         }
     }
 
-    private func send(_ operation: Int) -> PushEvent {
+    private func send(_ operation: Int) -> CallResult {
         guard operation == sent.count - 1 else {
             apply(operation)
             return .applied
@@ -144,11 +172,11 @@ package final class SimulatedPush {
         case .refused: return .refused(PushRefusal(kind: .rejected, records: []))
         case .doubtful:
             apply(operation)
-            return .unknownOutcome
-        case .lost: return .unknownOutcome
+            return .unknown
+        case .lost: return .unknown
         case .late:
             simulation.latePushes.append((sent[operation].key, sent[operation].local))
-            return .unknownOutcome
+            return .unknown
         }
     }
 

@@ -17,6 +17,12 @@ package enum PushAction: Hashable, Sendable {
     case verifyCredential
     /// Note durably that these ids are about to be sent (transaction 6).
     case noteSeen
+    /// Begin a journal, and note the ids in the same transaction (6).
+    case beginJournal
+    /// Note durably, in one transaction, which operations were applied and which are about to be sent (transaction 7).
+    case advance(applied: [Int], flights: [Int])
+    /// Note durably how the push ends (transaction 8).
+    case endJournal(PushEnd)
     /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).
     case noteHeld(operations: Int)
     /// Note durably that the client is owed the present state of these records, which a 409 is about to name.
@@ -24,8 +30,9 @@ package enum PushAction: Hashable, Sendable {
     /// Send all operations but those at some places in one request, with the vector at the client's time for the backend's
     /// own conflict check. Another set of places is another request, with an idempotency key of its own.
     case sendAll(base: CheckpointVector?, without: Set<Int> = [])
-    /// Send one operation.
-    case send(operation: Int)
+    /// Send these operations, a call for each; they do not depend on each other. Once one of them is not applied, no
+    /// further one need be begun. Answered by `sent`.
+    case send([Int])
     /// Find out whether the operations at these places can be set aside; answered by `room`.
     case findRoom(Set<Int>)
     /// Set the operations at these places aside, durably.
@@ -42,6 +49,49 @@ package enum PushAction: Hashable, Sendable {
     case refuse(PushRefusal, applied: Int)
     /// The end: nobody knows, or it could not be tried.
     case fail(PushFailure, applied: Int)
+    /// The end: the error that a call has failed with.
+    case rethrow(applied: Int)
+}
+
+/// How a push by calls ends, for its journal.
+package struct PushEnd: Hashable, Sendable {
+    /// What the client hears.
+    package enum Outcome: Hashable, Sendable {
+        /// Success; the answer may be kept for a repeated request.
+        case answered(keepsReceipt: Bool)
+        /// The backend refuses.
+        case refused(PushRefusal)
+        /// Nobody knows, or it could not be tried.
+        case failed(PushFailure)
+        /// The error that a call has failed with.
+        case error
+    }
+    /// What the client hears.
+    package var outcome: Outcome
+    /// Operations that were applied and are not noted as that yet.
+    package var applied: [Int]
+    /// Operations that may have been applied.
+    package var unknown: [Int]
+    /// An end.
+    package init(_ outcome: Outcome, applied: [Int] = [], unknown: [Int] = []) {
+        self.outcome = outcome
+        self.applied = applied
+        self.unknown = unknown
+    }
+}
+
+/// What became of one call of a push.
+package enum CallResult: Hashable, Sendable {
+    /// The backend has applied it.
+    case applied
+    /// The backend refuses it.
+    case refused(PushRefusal)
+    /// It was not applied, or may be sent again whatever became of it, and the backend may take it a little later.
+    case notNow(after: Int64?, isKnown: Bool)
+    /// It may or may not have been applied, and must not be sent again.
+    case unknown
+    /// It was not applied, and the push cannot go on.
+    case failed
 }
 
 /// What happened to the last ``PushAction``.
@@ -54,8 +104,11 @@ package enum PushEvent: Hashable, Sendable {
     case receipt(Bool)
     /// Nobody else has changed what is pushed, as far as the stream tells.
     case checked
-    /// The operation, or all of them, is applied.
+    /// All operations that were sent are applied.
     case applied
+    /// What became of the operations of one ``PushAction/send(_:)``, by their places; those that were not begun are
+    /// left out.
+    case sent([Int: CallResult])
     /// The backend refuses.
     case refused(PushRefusal)
     /// Whether operations can be set aside.

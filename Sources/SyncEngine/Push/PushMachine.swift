@@ -6,13 +6,14 @@ package import SyncModel
 /// Decides every step of a push and does none of them: actions out, events in.
 ///
 /// Order: confirm the presented cursor, look for a receipt, look for conflicts, note what is about to be sent, apply,
-/// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has said so for every operation.
+/// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has said
+/// so for every operation. Calls are made in waves, and what is noted of them is a journal.
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
         /// One request, one transaction.
         case stream
-        /// A call for each operation, one after the other.
+        /// A call for each operation, those that do not depend on each other side by side.
         case calls
     }
 
@@ -49,13 +50,19 @@ package struct PushMachine: Sendable {
         package var retryBudget: Int64
         /// What a record means that the backend will never take.
         package var rejection: Rejection
+        /// For calls, the stretches of operations that do not depend on each other.
+        package var levels: [Range<Int>]
+        /// How many calls are under way at the same time.
+        package var parallel: Int
 
-        /// A push.
+        /// A push; without levels its operations all depend on each other.
         package init(
             presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
             checks: Bool = false, attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0,
-            rejection: Rejection = .fail
+            rejection: Rejection = .fail, levels: [Range<Int>]? = nil, parallel: Int = 1
         ) {
+            self.levels = levels ?? (0..<operations).map { $0..<$0 + 1 }
+            self.parallel = parallel
             self.retryBudget = retryBudget
             self.rejection = rejection
             self.presented = presented
@@ -69,8 +76,12 @@ package struct PushMachine: Sendable {
         }
     }
 
-    private enum Step: Sendable {
+    enum Step: Sendable {
         case loading, confirming, findingReceipt, checking, verifying, noting, applying, pausing, savingReceipt, ended
+        /// What comes of a wave is written; then there is a pause, or the next one is sent.
+        case advancing(pause: Int64?)
+        /// The last transaction of a journal is written, then this is done.
+        case endingJournal(PushAction)
         /// What a conflict owes is written, then this is done.
         case owing(PushAction)
         /// The notes of what is applied are written, then this is done.
@@ -79,25 +90,33 @@ package struct PushMachine: Sendable {
         case findingRoom(PushRefusal)
     }
 
-    private let query: Query
-    private var step = Step.loading
+    let query: Query
+    var step = Step.loading
     private var row: CursorRow?
     private var attempt = 0
-    private var next = 0
-    /// How often the present operation was put off, and how long the push has waited altogether.
-    private var retries = 0
+    /// How often in a row something was put off, and how long the push has waited altogether.
+    var retries = 0
     private var waited: Int64 = 0
     private var isSetAside = false
+    /// What has become of the calls.
+    var calls = CallWaves()
 
     /// The places of the operations that the backend will never take.
-    package private(set) var rejected: Set<Int> = []
-    /// How many operations are settled, counted from the first: the backend has applied them, or will never take them.
-    package var settled: Int { next }
+    package internal(set) var rejected: Set<Int> = []
+    /// The places of the operations that the backend is known to have applied.
+    package internal(set) var taken: Set<Int> = []
     /// How many operations the backend is known to have applied.
-    package var applied: Int { next - rejected.count { $0 < next } }
+    package var applied: Int { taken.count }
+    /// Of these, the ones that the journal does not have yet.
+    package var unwritten: [Int] { calls.unwritten }
+    /// Operations that may have been applied.
+    package var unknown: [Int] { calls.unknown.sorted() }
 
     /// A push that is about to begin.
-    package init(query: Query) { self.query = query }
+    package init(query: Query) {
+        self.query = query
+        calls = CallWaves(levels: query.style == .calls ? query.levels : [], parallel: query.parallel)
+    }
 
     /// The first action.
     package mutating func begin() -> PushAction { .loadContext }
@@ -122,20 +141,28 @@ package struct PushMachine: Sendable {
         case (.verifying, .done):
             step = .ended
             return .answer
-        case (.applying, .applied): return operationsApplied()
+        case (.applying, .applied): return allApplied()
+        case (.applying, .sent(let results)): return waveEnded(results)
         case (.applying, .refused(let refusal)): return refused(refusal)
         case (.findingRoom(let refusal), .room(let isThere)):
-            return isThere
-                ? goOn(without: refusal) : end(.refuse(refusal, applied: query.style == .stream ? 0 : applied))
-        case (.applying, .notNow(let after, let isKnown)): return putOff(after, isKnown: isKnown)
+            return isThere ? goOn(without: refusal) : end(.refuse(refusal, applied: applied))
+        case (.applying, .notNow(let after, let isKnown)):
+            guard let pause = pause(after) else { return end(.fail(isKnown ? .busy : .unknownOutcome, applied: 0)) }
+            step = .pausing
+            return .sleep(pause)
         case (.applying, .unknownOutcome):
-            guard query.style == .stream, attempt < query.attempts else {
-                return end(.fail(.unknownOutcome, applied: applied))
-            }
+            guard attempt < query.attempts else { return end(.fail(.unknownOutcome, applied: 0)) }
             defer { attempt += 1 }
             step = .pausing
             return .sleep(query.backoff << Int64(min(attempt, 6)))
         case (.noting, .done), (.pausing, .done): return send()
+        case (.advancing(let pause?), .done):
+            step = .pausing
+            return .sleep(pause)
+        case (.advancing(nil), .done): return send()
+        case (.endingJournal(let action), .done):
+            step = .ended
+            return action
         case (.owing(let action), .done): return close(action)
         case (.closing(let action), .done): return finish(action)
         case (.savingReceipt, .done):
@@ -162,60 +189,66 @@ package struct PushMachine: Sendable {
             step = .verifying
             return .verifyCredential
         }
+        guard query.style == .stream else {
+            calls.begin()
+            step = .noting
+            return .beginJournal
+        }
         guard query.notes else { return send() }
         step = .noting
         return .noteSeen
     }
 
-    private mutating func send() -> PushAction {
+    /// Sends everything, or what of the calls is next: that these are about to be sent is written down before.
+    mutating func send() -> PushAction {
         step = .applying
-        return query.style == .stream ? .sendAll(base: row?.vector, without: rejected) : .send(operation: next)
+        guard query.style == .calls else { return .sendAll(base: row?.vector, without: rejected) }
+        let (applied, flights) = calls.toWrite()
+        guard applied.isEmpty, flights.isEmpty else {
+            step = .advancing(pause: nil)
+            return .advance(applied: applied, flights: flights)
+        }
+        return calls.wave.isEmpty ? end(query.hasToldTime ? .saveReceipt : .answer) : .send(calls.wave)
     }
 
-    private mutating func operationsApplied() -> PushAction {
-        next = query.style == .stream ? query.operations : next + 1
-        retries = 0
-        guard next >= query.operations else { return send() }
+    private mutating func allApplied() -> PushAction {
+        taken = Set(0..<query.operations).subtracting(rejected)
         return end(query.hasToldTime ? .saveReceipt : .answer)
     }
 
     /// Stops, or goes on without what the backend will never take.
     private mutating func refused(_ refusal: PushRefusal) -> PushAction {
-        guard refusal.kind == .rejected, query.rejection != .fail else {
-            return end(.refuse(refusal, applied: query.style == .stream ? 0 : applied))
-        }
+        guard refusal.kind == .rejected, query.rejection != .fail else { return end(.refuse(refusal, applied: 0)) }
         guard query.rejection == .quarantine else { return goOn(without: refusal) }
-        step = .findingRoom(refusal)
-        return .findRoom(rejected.union(query.style == .stream ? refusal.records.map(\.place) : [next]))
+        return findRoom(refusal)
     }
 
-    private mutating func goOn(without refusal: PushRefusal) -> PushAction {
-        guard query.style == .stream else {
-            rejected.insert(next)
-            return operationsApplied()
-        }
+    mutating func findRoom(_ refusal: PushRefusal) -> PushAction {
+        step = .findingRoom(refusal)
+        return .findRoom(rejected.union(refusal.records.map(\.place)))
+    }
+
+    mutating func goOn(without refusal: PushRefusal) -> PushAction {
         let before = rejected.count
         rejected.formUnion(refusal.records.map(\.place))
+        guard query.style == .stream else { return nextWave() }
         // One that names nothing new would be asked for ever.
         guard rejected.count > before else { return end(.refuse(refusal, applied: 0)) }
         attempt = 0
-        return rejected.count < query.operations ? send() : operationsApplied()
+        return rejected.count < query.operations ? send() : allApplied()
     }
 
-    /// Waits and tries again, as long as the budget lasts.
-    private mutating func putOff(_ after: Int64?, isKnown: Bool) -> PushAction {
+    /// How long to wait before it is tried again; nil where the budget does not hold that.
+    mutating func pause(_ after: Int64?) -> Int64? {
         let pause = max(after ?? 0, query.backoff << Int64(min(retries, 6)))
-        guard waited + pause <= query.retryBudget else {
-            return end(.fail(isKnown ? .busy : .unknownOutcome, applied: applied))
-        }
+        guard waited + pause <= query.retryBudget else { return nil }
         waited += pause
         retries += 1
-        step = .pausing
-        return .sleep(pause)
+        return pause
     }
 
     /// Notes what a conflict owes and what the backend has, then does the last thing.
-    private mutating func end(_ action: PushAction) -> PushAction {
+    mutating func end(_ action: PushAction) -> PushAction {
         guard query.notes, row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
             return close(action)
         }
@@ -224,9 +257,9 @@ package struct PushMachine: Sendable {
     }
 
     private mutating func close(_ action: PushAction) -> PushAction {
-        guard query.notes, applied > 0 else { return finish(action) }
+        guard query.style == .stream, query.notes, applied > 0 else { return finish(action) }
         step = .closing(action)
-        return .noteHeld(operations: settled)
+        return .noteHeld(operations: query.operations)
     }
 
     private mutating func finish(_ action: PushAction) -> PushAction {
@@ -236,6 +269,7 @@ package struct PushMachine: Sendable {
             step = .closing(action)
             return .setAside(rejected)
         }
+        if calls.hasBegun { return endJournal(action) }
         step = action == .saveReceipt ? .savingReceipt : .ended
         return action
     }

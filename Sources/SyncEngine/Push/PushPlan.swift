@@ -10,6 +10,10 @@ package import SyncModel
 package struct PushPlan: Hashable, Sendable {
     /// In the order in which they are applied.
     package private(set) var operations: [PushOperation] = []
+    /// Stretches of operations that do not depend on each other, in the order in which they are applied.
+    ///
+    /// Those of one are on different records. All of them must be applied before the first of the next stretch.
+    package private(set) var levels: [Range<Int>] = []
     /// Records of tables that are not in the configuration, by table; they are dropped.
     package private(set) var dropped: [String: Int] = [:]
 
@@ -39,13 +43,19 @@ package struct PushPlan: Hashable, Sendable {
         let groups = Self.groups(schema.tables)
         for group in groups {
             let members = group.tables.flatMap { writes[$0] }
-            let order = group.isCyclic ? RecordOrder(members, references: references).places : nil
-            operations += order?.map { members[$0] } ?? members
+            append(members, RecordOrder(members, references: group.isCyclic ? references : { _ in [] }).levels)
         }
         for group in groups.reversed() {
             let members = group.tables.reversed().flatMap { deletions[$0] }
-            let order = group.isCyclic ? RecordOrder(members, references: references).places : nil
-            operations += order?.reversed().map { members[$0] } ?? members
+            let order = RecordOrder(members, references: group.isCyclic ? references : { _ in [] })
+            append(members, order.levels.reversed().map { group.isCyclic ? $0.reversed() : $0 })
+        }
+    }
+
+    private mutating func append(_ members: [PushOperation], _ order: [[Int]]) {
+        for level in order {
+            levels.append(operations.count..<operations.count + level.count)
+            operations += level.map { members[$0] }
         }
     }
 

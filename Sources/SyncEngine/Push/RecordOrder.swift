@@ -19,24 +19,32 @@ struct RecordOrder {
     /// - Parameters:
     ///   - operations: In the order that they keep where nothing speaks against it.
     ///   - references: What an operation's record refers to; records that are not in the push count for nothing.
+    ///
+    /// Of several operations on one record each refers to the one before it.
     init(_ operations: [PushOperation], references: (PushOperation) -> [PushReference]) {
         var places: [PushReference: Int] = [:]
+        places.reserveCapacity(operations.count)
+        var earlier: [Int: Int] = [:]
         for (place, operation) in operations.enumerated() {
-            places[PushReference(table: operation.table, id: operation.id)] = place
+            let record = PushReference(table: operation.table, id: operation.id)
+            if let before = places.updateValue(place, forKey: record) { earlier[place] = before }
         }
         targets = operations.enumerated().map { place, operation in
-            references(operation).compactMap { places[$0] }.filter { $0 != place }
+            let record = PushReference(table: operation.table, id: operation.id)
+            let found = references(operation).compactMap { $0 == record ? nil : places[$0] }
+            return earlier[place].map { found + [$0] } ?? found
         }
     }
 
-    /// The places of the operations, each behind those that it refers to.
+    /// The places of the operations, each behind those that it refers to, in levels: the operations of one level do not
+    /// refer to each other.
     ///
     /// Of records that refer to each other in a circle the first one that is met comes last: no order would do, and only a
     /// backend that checks references at the end of a transaction can take them. Nothing recurses: a chain may be as long
     /// as a push.
-    var places: [Int] {
-        var order: [Int] = []
-        order.reserveCapacity(targets.count)
+    var levels: [[Int]] {
+        var levels: [[Int]] = []
+        var depths = Array(repeating: -1, count: targets.count)
         var isMet = Array(repeating: false, count: targets.count)
         var open: [Frame] = []
         for start in targets.indices where !isMet[start] {
@@ -44,7 +52,10 @@ struct RecordOrder {
             open.append(Frame(place: start, next: 0))
             while let frame = open.last {
                 guard frame.next < targets[frame.place].count else {
-                    order.append(frame.place)
+                    let depth = (targets[frame.place].map { depths[$0] }.max() ?? -1) + 1
+                    depths[frame.place] = depth
+                    if depth == levels.count { levels.append([]) }
+                    levels[depth].append(frame.place)
                     open.removeLast()
                     continue
                 }
@@ -55,6 +66,6 @@ struct RecordOrder {
                 open.append(Frame(place: target, next: 0))
             }
         }
-        return order
+        return levels
     }
 }

@@ -250,7 +250,7 @@ enum PushStyle: String, CaseIterable, Sendable {
     @Test func `push rule 7: call by call, a push stops at the first failure and converges with the next sync`()
         async throws
     {
-        try await GatewayStack.with(.pushingByCalls(["push.retry_budget": "0s"])) { stack in
+        try await GatewayStack.with(.pushingByCalls(["push.retry_budget": "0s", "push.parallel": "1"])) { stack in
             var phone = try await stack.device()
             try await phone.sync()
             try phone.model.create("projects", id: "p", ["name": "parent"])

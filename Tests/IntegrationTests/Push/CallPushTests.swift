@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CallPushTests {
     /// A stack with records, and a device in sync.
     static func started(_ body: (GatewayStack, inout StackDevice) async throws -> Void) async throws {
-        let overrides = ["pull.repeat_window": "0s", "push.retry_budget": "0s"]
+        // With one call at a time it is known what was sent before a failure.
+        let overrides = ["pull.repeat_window": "0s", "push.retry_budget": "0s", "push.parallel": "1"]
         try await GatewayStack.with(try StackOptions.pushingByCalls(overrides)) { stack in
             try await stack.seed(tasks: 6)
             var device = try await stack.device()

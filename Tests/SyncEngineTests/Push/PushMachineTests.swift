@@ -38,7 +38,7 @@ import Testing
     @Test func `conflicts are looked for behind the receipt and before anything is noted`() throws {
         let cursor = try #require(Cursor(rawValue: 7))
         let query = PushMachine.Query(
-            presented: cursor, hasToldTime: true, operations: 1, style: .calls, notes: true, checks: true)
+            presented: cursor, hasToldTime: true, operations: 1, style: .stream, notes: true, checks: true)
         var machine = PushMachine(query: query)
         _ = machine.begin()
         #expect(machine.handle(.context(Self.row(cursor, isConfirmed: true))) == .findReceipt)
@@ -54,22 +54,7 @@ import Testing
         var waiting = machine
         #expect(waiting.handle(.refused(outdated)) == .refuse(outdated, applied: 0))
         #expect(machine.handle(.checked) == .noteSeen)
-        #expect(machine.handle(.done) == .send(operation: 0))
-    }
-
-    @Test func `a conflict that the backend finds owes what it names, and what came before it is noted`() throws {
-        let cursor = try #require(Cursor(rawValue: 7))
-        let query = PushMachine.Query(presented: cursor, hasToldTime: true, operations: 2, style: .calls, notes: true)
-        var machine = PushMachine(query: query)
-        _ = machine.begin()
-        _ = machine.handle(.context(Self.row(cursor, isConfirmed: true)))
-        _ = machine.handle(.receipt(false))
-        #expect(machine.handle(.done) == .send(operation: 0))
-        #expect(machine.handle(.applied) == .send(operation: 1))
-        let refusal = PushRefusal(kind: .conflict, records: [.init(table: "t", id: "y", place: 1)])
-        #expect(machine.handle(.refused(refusal)) == .owe(refusal.records))
-        #expect(machine.handle(.done) == .noteHeld(operations: 1))
-        #expect(machine.handle(.done) == .refuse(refusal, applied: 1))
+        #expect(machine.handle(.done) == .sendAll(base: CheckpointVector(["A": "A|1"])))
     }
 
     @Test func `the very same push is answered from its receipt`() throws {
@@ -96,23 +81,6 @@ import Testing
         #expect(machine.handle(.unknownOutcome) == .sleep(20))
         #expect(machine.handle(.done) == .sendAll(base: nil))
         #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
-    }
-
-    @Test func `calls are made one after the other and stop at the first refusal`() {
-        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x")])
-        var machine = Self.machine(nil, told: false, operations: 3, style: .calls)
-        _ = machine.begin()
-        #expect(machine.handle(.context(nil)) == .send(operation: 0))
-        #expect(machine.handle(.applied) == .send(operation: 1))
-        #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 1))
-    }
-
-    @Test func `a call whose outcome is unknown is not repeated`() {
-        var machine = Self.machine(nil, told: false, operations: 3, style: .calls)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        _ = machine.handle(.applied)
-        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 1))
     }
 
     @Test func `a push of nothing only asks whether the caller is known`() {
@@ -143,62 +111,13 @@ import Testing
         #expect(machine.handle(.done) == .answer)
     }
 
-    @Test func `calls that were made before a failure are noted as held, and only they`() {
-        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, notes: true)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        #expect(machine.handle(.done) == .send(operation: 0))
-        #expect(machine.handle(.applied) == .send(operation: 1))
-        #expect(machine.handle(.unknownOutcome) == .noteHeld(operations: 1))
-        #expect(machine.handle(.done) == .fail(.unknownOutcome, applied: 1))
-    }
-
-    @Test func `a push whose outcome is unknown leaves its ids as seen`() {
-        var machine = Self.machine(nil, told: false, operations: 1, style: .calls, notes: true)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        _ = machine.handle(.done)
-        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
-    }
-
-    @Test func `what the backend puts off is tried again with growing pauses until the budget is spent`() {
-        var machine = Self.machine(nil, told: false, operations: 2, style: .calls, budget: 100)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .sleep(10))
-        #expect(machine.handle(.done) == .send(operation: 0))
-        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .sleep(20))
-        #expect(machine.handle(.done) == .send(operation: 0))
-        #expect(machine.handle(.applied) == .send(operation: 1))
-        // The next one begins with the shortest pause, out of what is left.
-        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .sleep(10))
-        #expect(machine.handle(.done) == .send(operation: 1))
-        #expect(machine.handle(.notNow(after: 60, isKnown: true)) == .sleep(60))
-        #expect(machine.handle(.done) == .send(operation: 1))
-        #expect(machine.handle(.notNow(after: nil, isKnown: true)) == .fail(.busy, applied: 1))
-    }
-
-    @Test(arguments: [PushMachine.Style.calls, .stream])
-    func `a pause that the backend asks for and the budget does not hold ends the push`(_ style: PushMachine.Style) {
+    @Test func `a pause that the backend asks for and the budget does not hold ends the push`() {
         for (isKnown, failure) in [(true, PushFailure.busy), (false, .unknownOutcome)] {
-            var machine = Self.machine(nil, told: false, style: style, budget: 5_000)
+            var machine = Self.machine(nil, told: false, budget: 5_000)
             _ = machine.begin()
             _ = machine.handle(.context(nil))
             #expect(machine.handle(.notNow(after: 5_001, isKnown: isKnown)) == .fail(failure, applied: 0))
         }
-    }
-
-    @Test func `with 'report' the other calls go on, and what was rejected is not held`() {
-        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 1)])
-        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, notes: true, rejection: .report)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        _ = machine.handle(.done)
-        #expect(machine.handle(.applied) == .send(operation: 1))
-        #expect(machine.handle(.refused(refusal)) == .send(operation: 2))
-        #expect(machine.handle(.applied) == .noteHeld(operations: 3))
-        #expect(machine.rejected == [1] && machine.applied == 2)
-        #expect(machine.handle(.done) == .answer)
     }
 
     @Test func `with 'report' a stream push is sent again without what was rejected`() {
@@ -231,31 +150,6 @@ import Testing
         #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
     }
 
-    @Test func `with 'report' a conflict still ends the push`() {
-        let refusal = PushRefusal(kind: .conflict, records: [.init(table: "t", id: "x", place: 0)])
-        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, rejection: .report)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
-    }
-
-    @Test func `with 'quarantine' what was rejected is set aside before anybody hears that it was taken`() throws {
-        let cursor = try #require(Cursor(rawValue: 7))
-        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x")])
-        var machine = Self.machine(cursor, operations: 3, style: .calls, notes: true, rejection: .quarantine)
-        _ = machine.begin()
-        _ = machine.handle(.context(Self.row(cursor, isConfirmed: true)))
-        #expect(machine.handle(.receipt(false)) == .noteSeen)
-        #expect(machine.handle(.done) == .send(operation: 0))
-        #expect(machine.handle(.applied) == .send(operation: 1))
-        #expect(machine.handle(.refused(refusal)) == .findRoom([1]))
-        #expect(machine.handle(.room(true)) == .send(operation: 2))
-        #expect(machine.handle(.applied) == .noteHeld(operations: 3))
-        #expect(machine.handle(.done) == .setAside([1]))
-        #expect(machine.handle(.done) == .saveReceipt)
-        #expect(machine.handle(.done) == .answer)
-    }
-
     @Test func `with 'quarantine' a stream push asks for room for all that was rejected so far`() {
         func refusal(_ places: Int...) -> PushRefusal {
             PushRefusal(kind: .rejected, records: places.map { .init(table: "t", id: "\($0)", place: $0) })
@@ -271,23 +165,12 @@ import Testing
         #expect(machine.handle(.done) == .answer)
     }
 
-    @Test(arguments: [PushMachine.Style.calls, .stream])
-    func `with 'quarantine' and no room a rejected record ends the push`(_ style: PushMachine.Style) {
+    @Test func `with 'quarantine' and no room a rejected record ends the push`() {
         let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 0)])
-        var machine = Self.machine(nil, told: false, operations: 2, style: style, rejection: .quarantine)
+        var machine = Self.machine(nil, told: false, operations: 2, rejection: .quarantine)
         _ = machine.begin()
         _ = machine.handle(.context(nil))
         #expect(machine.handle(.refused(refusal)) == .findRoom([0]))
         #expect(machine.handle(.room(false)) == .refuse(refusal, applied: 0))
-    }
-
-    @Test func `with 'quarantine' a push that fails later sets nothing aside`() {
-        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x")])
-        var machine = Self.machine(nil, told: false, operations: 3, style: .calls, rejection: .quarantine)
-        _ = machine.begin()
-        _ = machine.handle(.context(nil))
-        _ = machine.handle(.refused(refusal))
-        #expect(machine.handle(.room(true)) == .send(operation: 1))
-        #expect(machine.handle(.unknownOutcome) == .fail(.unknownOutcome, applied: 0))
     }
 }

@@ -112,4 +112,25 @@ import Testing
         }
         #expect(plan.operations.map(\.id) == ["2", "3", "1"])
     }
+
+    @Test func `operations of one level do not depend on each other`() {
+        let changes = PushedTable(
+            name: "nodes", created: ["a", "b", "c", "d"].map(Self.record), updated: [Self.record("b")],
+            deleted: ["x", "y"])
+        let parents = ["a": "b", "c": "d", "y": "x"]
+        let plan = PushPlan(changes: [changes], schema: Self.tree()) { operation in
+            parents[operation.id].map { [PushReference(table: operation.table, id: $0)] } ?? []
+        }
+        #expect(plan.levels.map { plan.operations[$0].map(\.id).sorted().joined() } == ["bd", "bc", "a", "y", "x"])
+        #expect(plan.operations.map(\.kind).suffix(2) == [.delete, .delete])
+    }
+
+    @Test func `a table is one level, but for a second operation on one record`() {
+        let changes = [
+            PushedTable(name: "projects", created: [Self.record("p"), Self.record("q")], updated: [Self.record("p")]),
+            PushedTable(name: "tasks", created: [Self.record("t")], deleted: ["u", "v"]),
+        ]
+        let plan = PushPlan(changes: changes, schema: Self.schema())
+        #expect(plan.levels.map { plan.operations[$0].map(\.id).joined() } == ["pq", "p", "t", "uv"])
+    }
 }

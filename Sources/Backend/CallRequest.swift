@@ -1,0 +1,31 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// The request of a call with everything filled in; it can be kept and made again.
+package struct CallRequest: Hashable, Sendable {
+    /// The HTTP method.
+    package let method: String
+    /// The path below the backend's URL.
+    package let target: String
+    /// The body as JSON; nil is none.
+    package let body: [UInt8]?
+
+    /// A request that was put together before.
+    package init(method: String, target: String, body: [UInt8]?) {
+        self.method = method
+        self.target = target
+        self.body = body
+    }
+
+    /// Fills the places of a call.
+    ///
+    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, or would name another resource.
+    package init(_ call: Call, _ values: CallValues) throws(BackendError) {
+        let renderer = CallRenderer(values: values)
+        method = call.method
+        target = try renderer.target(call.target)
+        body = try renderer.body(of: call)
+    }
+}

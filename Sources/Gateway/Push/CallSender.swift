@@ -1,0 +1,285 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import JSONBytes
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// What became of one operation of a push by calls.
+struct CallReport: Sendable {
+    let place: Int
+    var result: CallResult
+    /// The id that the backend has given.
+    var mapping: IDMapping?
+    /// Why it has failed.
+    var error: (any Error)?
+    /// When the backend that puts it off wants to be asked again.
+    var retryAfter: Duration?
+    /// Whether the journal has it already.
+    var isWritten = false
+}
+
+/// Sends operations by the templates of their tables, one at a time; a push has several at work.
+struct CallSender: Sendable {
+    let plan: PushPlan
+    let reader: OperationReader
+    let backend: BackendClient
+    let forwarded: ForwardedCredentials
+    let logger: Logger
+    /// The header field for idempotency keys, and what those of this push begin with.
+    let keyHeader: String?
+    let keyPrefix: String
+    let notes: NoteMaker?
+    let journal: JournalWriter
+
+    /// What was written of nowhere yet: it goes with the next creation's flight, or at the end.
+    private var unwritten = JournalStep()
+
+    init(
+        plan: PushPlan, reader: OperationReader, backend: BackendClient, forwarded: ForwardedCredentials,
+        logger: Logger, keyHeader: String?, keyPrefix: String, notes: NoteMaker?, journal: JournalWriter
+    ) {
+        self.plan = plan
+        self.reader = reader
+        self.backend = backend
+        self.forwarded = forwarded
+        self.logger = logger
+        self.keyHeader = keyHeader
+        self.keyPrefix = keyPrefix
+        self.notes = notes
+        self.journal = journal
+    }
+
+    /// Sends operations until there are none left, or until one is not applied.
+    mutating func run(_ queue: CallQueue) async -> [CallReport] {
+        var reports: [CallReport] = []
+        while let place = queue.next() {
+            let report = await send(place)
+            if report.result != .applied { queue.stop() }
+            reports.append(report)
+        }
+        guard !unwritten.isEmpty else { return reports }
+        do {
+            try await journal.write(unwritten)
+        } catch {
+            // Its flight is in the journal still, so it counts as what it is for whoever closes that.
+            logger.error("the ids that a backend has given are not noted", metadata: ["error": "\(error)"])
+            for index in reports.indices where unwritten.applied.contains(reports[index].place) {
+                reports[index].result = .unknown
+                reports[index].isWritten = false
+            }
+        }
+        return reports
+    }
+
+    private mutating func send(_ place: Int) async -> CallReport {
+        do {
+            var report = try await attempt(place)
+            report = try finish(report)
+            return report
+        } catch {
+            return CallReport(place: place, result: .failed, error: error)
+        }
+    }
+
+    /// Keeps what is to be written of a creation that was in the journal on its own.
+    private mutating func finish(_ report: CallReport) throws -> CallReport {
+        guard let mapping = report.mapping, report.result == .applied else { return report }
+        var report = report
+        let operation = plan.operations[report.place]
+        unwritten.applied.append(report.place)
+        if mapping.clientID != mapping.backendID { unwritten.mappings.append(mapping) }
+        if let note = try notes?.held(operation) { unwritten.notes.append(note) }
+        report.isWritten = true
+        return report
+    }
+
+    /// The rule of an operation's table and kind.
+    static func rule(_ kind: PushOperation.Kind, _ table: Table) -> Table.CallRule? {
+        switch kind {
+        case .create: table.calls.create
+        case .update: table.calls.update ?? table.calls.create
+        case .delete: table.calls.remove
+        }
+    }
+
+    private mutating func attempt(_ place: Int) async throws -> CallReport {
+        let operation = plan.operations[place]
+        let content = try reader.content(of: operation)
+        switch Self.rule(operation.kind, content.table) {
+        case nil: return refused(place, .rejected, "the configuration has no call for this operation")
+        case .some(.none): return CallReport(place: place, result: .applied)
+        // What was changed the backend does not take.
+        case .call
+        where operation.kind == .update && content.update?.values.isEmpty == true
+            && content.record?.values.isEmpty == false:
+            return CallReport(place: place, result: .applied)
+        case .call(let call):
+            let isPart = operation.kind == .update && content.table.calls.update != nil
+            return try await perform(call, place, content, isPart: isPart)
+        }
+    }
+
+    /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
+    private mutating func perform(
+        _ call: Call, _ place: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
+    ) async throws -> CallReport {
+        let operation = plan.operations[place]
+        let isCreation = content.table.calls.create == .call(call)
+        let request = try CallRequest(call, values(operation, content, isPart: isPart))
+        let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
+        if call.returns != nil { try await fly(place, content, request, key: key?.value) }
+        switch await attempt(call, request, key) {
+        case .success(let outcome):
+            var report =
+                isLast ? lastReport(outcome, place) : try await self.report(outcome, place, content)
+            if let id = outcome.returned, outcome.meaning == .ok, report.mapping == nil {
+                report.mapping = IDMapping(table: content.table.name, clientID: operation.id, backendID: id)
+            }
+            return report
+        case .failure(.refused(let status)) where status != 408 && status != 425:
+            return rejected(place, status: status)
+        case .failure(.credentialRefused(status: 403)):
+            // The stream and the caller's name were not refused: it is about this record.
+            return rejected(place, status: 403)
+        case .failure(let error): return try failed(error, place, isRepeatable: key != nil || isRepeatable(call))
+        }
+    }
+
+    private func failed(_ error: BackendError, _ place: Int, isRepeatable: Bool) throws -> CallReport {
+        let metadata: Logger.Metadata = ["code": "\(error.code)", "error": "\(error)"]
+        // What may have been applied is put off only where sending it again does no harm.
+        if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
+            var after: Duration?
+            if case .busy(_, let told) = error { after = told }
+            logger.notice("the backend puts a push off", metadata: metadata)
+            return CallReport(
+                place: place, result: .notNow(after: after?.milliseconds, isKnown: !error.isOutcomeUnknown),
+                retryAfter: after)
+        }
+        guard error.isOutcomeUnknown else { throw error }
+        logger.warning("an operation's outcome is unknown", metadata: metadata)
+        return CallReport(place: place, result: .unknown)
+    }
+
+    /// Whether a call may be made again although it may have been carried out: what sets values by id or deletes by id
+    /// comes to the same twice, and a create does where the backend says that the record is there already.
+    private func isRepeatable(_ call: Call) -> Bool { call.method != "POST" || call.statuses.values.contains(.exists) }
+
+    private func attempt(
+        _ call: Call, _ request: CallRequest, _ key: (name: String, value: String)?
+    ) async -> Result<CallOutcome, BackendError> {
+        do throws(BackendError) {
+            return .success(try await backend.call(call, request, forwarded, key: key))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Writes down, before it is sent, a creation whose record gets an id from the backend, and what came of the ones
+    /// before it.
+    private mutating func fly(
+        _ place: Int, _ content: OperationReader.Content, _ request: CallRequest, key: String?
+    ) async throws {
+        let operation = plan.operations[place]
+        var flight = PushFlight(
+            place: place, kind: .create, record: reader.key(of: operation), makesID: true,
+            sought: sought(content)?.serialised)
+        if let key {
+            flight.request = PushFlight.Request(
+                method: request.method, target: request.target, body: request.body, key: key)
+        }
+        var step = unwritten
+        step.flights.append(flight)
+        try await journal.write(step)
+        unwritten = JournalStep()
+    }
+
+    /// The values by which the record is looked for in the stream (`match`).
+    private func sought(_ content: OperationReader.Content) -> JSONValue? {
+        guard !content.table.match.isEmpty else { return nil }
+        return .object(
+            content.table.match.compactMap { name in
+                content.record?.value(of: name).map { JSONValue.Member(name, $0) }
+            })
+    }
+}
+
+// What an answer means by the protocol's push rules 2 to 4.
+extension CallSender {
+    private mutating func report(
+        _ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content
+    ) async throws -> CallReport {
+        switch (outcome.meaning, plan.operations[place].kind) {
+        case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
+        case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
+        case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
+        case (.conflict, _): return refused(place, .conflict, "status \(outcome.status)")
+        case (.rejected, _), (.missing, .create), (.exists, _): return rejected(place, status: outcome.status)
+        }
+    }
+
+    /// Updates what exists already, or creates what is missing: once, and not back again.
+    private mutating func sendInstead(
+        _ rule: Table.CallRule?, _ place: Int, _ content: OperationReader.Content
+    ) async throws -> CallReport {
+        guard case .call(let call) = rule else {
+            // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
+            let isLost = rule == nil && plan.operations[place].kind == .update
+            return isLost
+                ? refused(place, .conflict, "the record is gone") : CallReport(place: place, result: .applied)
+        }
+        return try await perform(call, place, content, isLast: true)
+    }
+
+    private func lastReport(_ outcome: CallOutcome, _ place: Int) -> CallReport {
+        switch outcome.meaning {
+        case .ok: CallReport(place: place, result: .applied)
+        case .conflict: refused(place, .conflict, "status \(outcome.status)")
+        // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
+        case .missing, .exists, .rejected: rejected(place, status: outcome.status)
+        }
+    }
+
+    private func rejected(_ place: Int, status: Int) -> CallReport {
+        refused(place, .rejected, "status \(status)", status: status)
+    }
+
+    private func refused(
+        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, status: Int? = nil
+    ) -> CallReport {
+        let operation = plan.operations[place]
+        let record = PushRefusal.Record(
+            table: reader.tableName(of: operation), id: operation.id, message: message, status: status, place: place)
+        return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
+    }
+
+    /// `{id}`, its parts, and the columns as the backend wants to see them.
+    ///
+    /// A placeholder stands for its column whatever was changed.
+    private func values(
+        _ operation: PushOperation, _ content: OperationReader.Content, isPart: Bool
+    ) -> CallValues {
+        var values = CallValues(
+            columns: (isPart ? content.update : content.record).map { record in
+                record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
+            })
+        values.named["id"] = .string(operation.id)
+        for (index, part) in content.key.enumerated() {
+            values.named["id.\(index + 1)"] = part.value
+            // A deletion names its columns by the parts of the id.
+            if let column = content.table.columns.first(where: { $0.outgoingPath == part.path }) {
+                values.named[column.name] = part.value
+            }
+        }
+        for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
+        if content.table.columns.contains(where: \.isVersion) {
+            // Of a deletion the client tells nothing but the id.
+            values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
+        }
+        return values
+    }
+}

@@ -1,0 +1,137 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// The journal of one push by calls, as far as its runner knows it.
+struct PushRunnerJournal {
+    let id: Int64
+    let writer: JournalWriter
+    /// Places of which the journal has the outcome already.
+    var written: Set<Int> = []
+}
+
+// The journal of a push by calls (design §4, findings 19 and 30).
+extension PushRunner {
+    /// Whether an operation may make a record that gets its id from the backend: those have flights of their own.
+    func makesID(_ operation: PushOperation) -> Bool {
+        let calls = services.configuration.schema.tables[operation.table].calls
+        guard operation.kind != .delete, case .call(let call) = calls.create, call.returns != nil else { return false }
+        guard operation.kind == .update, case .call(let update) = calls.update else { return true }
+        return update.statuses.values.contains(.missing)
+    }
+
+    /// Opens the journal, with the notes that all is about to be sent.
+    mutating func beginJournal() async throws {
+        let seen = try notes.map { maker in try plan.operations.compactMap { try maker.note($0, .seen) } }
+        let id = try await services.store.beginPush(
+            JournalOpening(presented: presented, operations: plan.operations.count, notes: seen ?? []),
+            principal: identity.principal, at: services.clock.now)
+        services.journals.begin(id, makesIDs: plan.operations.contains(where: makesID))
+        journal = PushRunnerJournal(
+            id: id, writer: JournalWriter(journal: id, store: services.store, clock: services.clock))
+    }
+
+    /// Writes what was applied and what is about to be sent.
+    mutating func advance(applied: [Int], flights: [Int]) async throws {
+        guard let journal else { return }
+        var step = try takeStep(applied)
+        step.flights = flights.map { ($0, plan.operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
+            let kind: PushFlight.Kind =
+                switch operation.kind {
+                case .create: .create
+                case .update: .update
+                case .delete: .delete
+                }
+            return PushFlight(place: place, kind: kind, record: reader.key(of: operation))
+        }
+        guard !step.isEmpty else { return }
+        try await journal.writer.write(step)
+    }
+
+    /// What of these operations the journal does not have yet, with what was rejected.
+    private mutating func takeStep(_ applied: [Int]) throws -> JournalStep {
+        var step = JournalStep()
+        guard let written = journal?.written else { return step }
+        step.applied = applied.filter { !written.contains($0) }
+        step.rejected = rejected.subtracting(written).sorted()
+        if let maker = notes { step.notes = try step.applied.compactMap { try maker.held(plan.operations[$0]) } }
+        journal?.written.formUnion(step.applied + step.rejected)
+        return step
+    }
+
+    /// Sends operations that do not depend on each other, as many side by side as the configuration says.
+    mutating func send(_ places: [Int]) async -> PushEvent {
+        guard let journal else { return .sent([:]) }
+        let push = services.configuration.push
+        let sender = CallSender(
+            plan: plan, reader: reader, backend: backend, forwarded: identity.forwarded, logger: logger,
+            keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey, notes: notes, journal: journal.writer)
+        let queue = CallQueue(places)
+        let reports = await withTaskGroup(of: [CallReport].self) { group in
+            for _ in 0..<min(push.parallel, places.count) {
+                group.addTask {
+                    var sender = sender
+                    return await sender.run(queue)
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        for report in reports {
+            if let after = report.retryAfter { retryAfter = after }
+            if let error = report.error { failure = error }
+            if report.isWritten { self.journal?.written.insert(report.place) }
+        }
+        return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
+    }
+
+    /// Writes how the push ends.
+    mutating func endJournal(_ end: PushEnd) async throws {
+        guard let journal else { return }
+        var written = JournalEnd(step: try takeStep(end.applied), unknown: end.unknown)
+        try await dropDebts(taken)
+        switch end.outcome {
+        case .answered(let keepsReceipt):
+            // Before it: once there is a receipt, nothing more happens when the client comes again.
+            try await removeTaken()
+            written.receipt = keepsReceipt ? keptReceipt : nil
+        case .refused(let refusal):
+            let record = refusal.records.first
+            written.failure = PushJournal.Failure(
+                code: refusal.kind.rawValue, message: record?.message,
+                record: record.map { PushedRecordKey(table: $0.table, id: $0.id) })
+        case .failed(let failure):
+            written.failure = PushJournal.Failure(code: failure.rawValue, record: end.unknown.first.map(key(at:)))
+        case .error: written.failure = PushJournal.Failure(code: failure.map { GatewayError($0).code } ?? "internal")
+        }
+        self.journal = nil
+        defer { services.journals.end(journal.id) }
+        do {
+            try await services.store.endPush(written, of: journal.id, at: services.clock.now)
+        } catch StateError.tooLarge where written.receipt != nil {
+            logger.error("an applied push has no receipt: its answer is too large")
+            written.receipt = nil
+            try await services.store.endPush(written, of: journal.id, at: services.clock.now)
+        }
+    }
+
+    /// Writes what is known of a push that comes to no end: an error, or a client that has hung up.
+    mutating func abandonJournal(_ machine: PushMachine, because error: any Error) async {
+        guard let journal else { return }
+        failure = error
+        do {
+            try await endJournal(PushEnd(.error, applied: machine.unwritten, unknown: machine.unknown))
+        } catch {
+            // It stays open, and is closed when the principal comes again.
+            services.journals.end(journal.id)
+            logger.error("the end of a push is not in its journal", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func key(at place: Int) -> PushedRecordKey { reader.key(of: plan.operations[place]) }
+}

@@ -1,0 +1,166 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+// A push by calls: waves, and a journal of them (design §4, finding 19).
+extension PushMachine {
+    /// Takes what became of a wave: what was applied counts whatever else happened.
+    mutating func waveEnded(_ results: [Int: CallResult]) -> PushAction {
+        let ended = calls.end(results)
+        taken.formUnion(ended.applied)
+        if !ended.applied.isEmpty { retries = 0 }
+        // A refusal tells the client more than that something else is uncertain.
+        for refusal in ended.refusals where refusal.kind != .rejected || query.rejection == .fail {
+            return end(.refuse(refusal, applied: applied))
+        }
+        if ended.hasFailed { return end(.rethrow(applied: applied)) }
+        if ended.isUncertain { return end(.fail(.unknownOutcome, applied: applied)) }
+        guard let first = ended.refusals.first else { return nextWave() }
+        let refusal = PushRefusal(kind: first.kind, records: ended.refusals.flatMap(\.records))
+        return query.rejection == .quarantine ? findRoom(refusal) : goOn(without: refusal)
+    }
+
+    /// Goes on with what was put off, after a pause, and with what comes next.
+    mutating func nextWave() -> PushAction {
+        guard let delay = calls.delay else {
+            calls.gather()
+            return send()
+        }
+        guard let pause = pause(delay.after) else {
+            return end(.fail(delay.isKnown ? .busy : .unknownOutcome, applied: applied))
+        }
+        calls.gather()
+        let (applied, flights) = calls.toWrite()
+        guard applied.isEmpty, flights.isEmpty else {
+            step = .advancing(pause: pause)
+            return .advance(applied: applied, flights: flights)
+        }
+        step = .pausing
+        return .sleep(pause)
+    }
+
+    /// The last transaction of the journal, with the receipt, then the answer.
+    mutating func endJournal(_ action: PushAction) -> PushAction {
+        let outcome: PushEnd.Outcome =
+            switch action {
+            case .refuse(let refusal, _): .refused(refusal)
+            case .fail(let failure, _): .failed(failure)
+            case .rethrow: .error
+            default: .answered(keepsReceipt: action == .saveReceipt)
+            }
+        step = .endingJournal(action == .saveReceipt ? .answer : action)
+        return .endJournal(PushEnd(outcome, applied: calls.takeUnwritten(), unknown: unknown))
+    }
+}
+
+/// Which calls of a push are made at the same time, and what the journal has to be told of them.
+struct CallWaves: Sendable {
+    /// What one wave has come to.
+    struct Ended {
+        var applied: [Int] = []
+        var refusals: [PushRefusal] = []
+        var hasFailed = false
+        var isUncertain = false
+    }
+
+    /// How many calls a wave has for each that is made at the same time: its journal is one transaction.
+    static let waveFactor = 16
+
+    private let levels: [Range<Int>]
+    private let size: Int
+    private var level = 0
+    private var next = 0
+    /// What of the present level was put off or not begun.
+    private var waiting: [Int] = []
+    private var flying: Set<Int> = []
+
+    /// What is sent next.
+    private(set) var wave: [Int] = []
+    /// Whether there is a journal.
+    private(set) var hasBegun = false
+    /// What was applied since the last transaction.
+    private(set) var unwritten: [Int] = []
+    /// What may have been applied.
+    private(set) var unknown: Set<Int> = []
+    /// That something was put off, and for how long; nil where nothing was.
+    private(set) var delay: (after: Int64?, isKnown: Bool)?
+
+    init(levels: [Range<Int>] = [], parallel: Int = 1) {
+        self.levels = levels
+        size = parallel == 1 ? 1 : parallel * Self.waveFactor
+        next = levels.first?.lowerBound ?? 0
+    }
+
+    /// Begins with the first wave.
+    mutating func begin() {
+        hasBegun = true
+        gather()
+    }
+
+    /// Takes what became of the wave.
+    mutating func end(_ results: [Int: CallResult]) -> Ended {
+        var ended = Ended()
+        delay = nil
+        for place in wave {
+            guard let result = results[place] else {
+                waiting.append(place)
+                continue
+            }
+            unknown.remove(place)
+            switch result {
+            case .applied: ended.applied.append(place)
+            case .refused(let refusal): ended.refusals.append(refusal)
+            case .notNow(let after, let isKnown):
+                waiting.append(place)
+                delay = (Self.later(delay?.after, after), isKnown && delay?.isKnown ?? true)
+                if !isKnown { unknown.insert(place) }
+            case .unknown:
+                ended.isUncertain = true
+                unknown.insert(place)
+            case .failed: ended.hasFailed = true
+            }
+        }
+        wave = []
+        unwritten += ended.applied
+        return ended
+    }
+
+    /// Puts the next wave together: of one level, what waits first; empty at the end.
+    mutating func gather() {
+        wave = Array(waiting.prefix(size))
+        waiting.removeFirst(wave.count)
+        while level < levels.count, wave.count < size {
+            let rest = next..<levels[level].upperBound
+            guard rest.isEmpty else {
+                let taken = rest.prefix(size - wave.count)
+                wave += taken
+                next = taken.upperBound
+                return
+            }
+            guard wave.isEmpty, waiting.isEmpty, level + 1 < levels.count else { return }
+            level += 1
+            next = levels[level].lowerBound
+        }
+    }
+
+    /// What the journal has to be told before the wave is sent; told once.
+    mutating func toWrite() -> (applied: [Int], flights: [Int]) {
+        // At the end of the push the last transaction tells the rest.
+        guard !wave.isEmpty else { return ([], []) }
+        let flights = wave.filter { !flying.contains($0) }
+        flying = Set(wave)
+        return (takeUnwritten(), flights)
+    }
+
+    /// What was applied since the last transaction; told once.
+    mutating func takeUnwritten() -> [Int] {
+        defer { unwritten = [] }
+        return unwritten
+    }
+
+    private static func later(_ a: Int64?, _ b: Int64?) -> Int64? {
+        guard let a, let b else { return a ?? b }
+        return max(a, b)
+    }
+}

@@ -1,0 +1,241 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import StateStore
+import SyncModel
+import Testing
+
+/// The journals of pushes by calls.
+@Suite struct JournalTests {
+    private static func flight(
+        _ place: Int, _ id: String, makesID: Bool = false, key: String? = nil
+    ) -> PushFlight {
+        PushFlight(
+            place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: makesID,
+            request: key.map {
+                PushFlight.Request(method: "POST", target: "/tasks", body: Array(#"{"a":1}"#.utf8), key: $0)
+            }, sought: makesID ? Array("{}".utf8) : nil)
+    }
+
+    private static func note(_ id: String, _ state: PushNote.State) -> PushNote {
+        PushNote(table: "tasks", id: id, state: state)
+    }
+
+    private static func step(
+        applied: [(Int, String)] = [], flights: [PushFlight] = [], mappings: [IDMapping] = []
+    ) -> JournalStep {
+        var step = JournalStep()
+        step.applied = applied.map(\.0)
+        step.notes = applied.map { note($0.1, .held) }
+        step.flights = flights
+        step.mappings = mappings
+        return step
+    }
+
+    private static func begin(_ store: any StateStore, _ ids: [String] = ["a", "b", "c"]) async throws -> Int64 {
+        try await store.beginPush(
+            JournalOpening(presented: try cursor(7), operations: ids.count, notes: ids.map { note($0, .seen) }),
+            principal: alice, at: now)
+    }
+
+    private static func states(_ store: any StateStore) async throws -> [PushNote.State] {
+        try await store.pushNotes(of: alice, after: 0, limit: 9).sorted { $0.id < $1.id }.map(\.state)
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a push that is applied leaves notes and its receipt, and no journal`(backing: StateBacking) async throws {
+        try await backing { store in
+            let id = try await Self.begin(store)
+            #expect(try await Self.states(store) == [.seen, .seen, .seen])
+            try await store.advance(
+                Self.step(flights: [Self.flight(0, "a"), Self.flight(1, "b")]), of: id, at: now + 1)
+            var open = try await store.openJournals(of: alice)
+            #expect(open.map(\.journal.id) == [id] && open[0].flights.map(\.record.id) == ["a", "b"])
+            #expect(try await store.openJournals(of: bob).isEmpty)
+            try await store.advance(
+                Self.step(applied: [(0, "a"), (1, "b")], flights: [Self.flight(2, "c")]), of: id, at: now + 2)
+            open = try await store.openJournals(of: alice)
+            #expect(open[0].flights.map(\.place) == [2] && open[0].journal.applied == 2)
+            #expect(try await Self.states(store) == [.held, .held, .seen])
+            let receipt = Receipt(status: 200, contentType: "a/b", body: [1])
+            try await store.endPush(
+                JournalEnd(
+                    step: Self.step(applied: [(2, "c")]),
+                    receipt: JournalEnd.KeptReceipt(receipt: receipt, digest: "d", expiresAt: now + 9)),
+                of: id, at: now + 3)
+            #expect(try await store.openJournals(of: alice).isEmpty)
+            #expect(try await Self.states(store) == [.held, .held, .held])
+            #expect(try await store.receipt(principal: alice, digest: "d", at: now + 4) == receipt)
+            let next = try await Self.begin(store)
+            #expect(next > id)
+        }
+    }
+
+    @Test func `what came to no good end is kept for the operator, and goes after a month`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite(directory + "/state.db") { store in
+                let failure = PushJournal.Failure(
+                    code: "push.rejected", message: "no", record: PushedRecordKey(table: "tasks", id: "b"))
+                // Of a push of which nothing was applied there is nothing to tell.
+                let none = try await Self.begin(store)
+                try await store.advance(Self.step(flights: [Self.flight(0, "a")]), of: none, at: now)
+                try await store.endPush(JournalEnd(step: JournalStep(), failure: failure), of: none, at: now)
+                #expect(try await store.journal(none) == nil)
+
+                let id = try await Self.begin(store)
+                try await store.advance(
+                    Self.step(flights: [Self.flight(0, "a"), Self.flight(1, "b"), Self.flight(2, "c")]), of: id, at: now
+                )
+                try await store.endPush(
+                    JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure, unknown: [2]), of: id,
+                    at: now + 5)
+                let found = try #require(try await store.journal(id))
+                #expect(found.journal.state == .failed && found.journal.failure == failure)
+                #expect(found.journal.applied == 1 && found.journal.operations == 3)
+                #expect(found.journal.presented == Cursor(rawValue: 7) && found.journal.principal == alice)
+                #expect(found.journal.startedAt == now && found.journal.changedAt == now + 5)
+                #expect(found.flights == [Self.flight(2, "c")])
+                #expect(try await store.openJournals(of: alice).isEmpty)
+                #expect(try await store.journals(of: alice, after: 0, limit: 9).map(\.id) == [id])
+                #expect(try await store.journals(of: bob, after: 0, limit: 9).isEmpty)
+                #expect(try await store.journals(of: nil, after: id, limit: 9).isEmpty)
+                let month: Int64 = 30 * 86_400_000
+                for (time, count) in [(now + month + 5, 0), (now + month + 6, 1)] {
+                    #expect(try await store.collect(Retention(now: time, seenBefore: 0)).journals == count)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a creation that may have got an id keeps its journal open until it is closed`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let id = try await Self.begin(store)
+            let flights = [Self.flight(0, "a", makesID: true, key: "k-0"), Self.flight(1, "b", makesID: true)]
+            try await store.advance(Self.step(flights: flights), of: id, at: now)
+            let failure = PushJournal.Failure(code: "push.unknown_outcome")
+            try await store.endPush(
+                JournalEnd(step: JournalStep(), failure: failure, unknown: [0, 1]), of: id, at: now)
+            let open = try await store.openJournals(of: alice)
+            #expect(open.first?.flights == flights && open.first?.journal.failure == failure)
+
+            var closure = JournalClosure()
+            closure.mappings = [IDMapping(table: "tasks", clientID: "a", backendID: "17")]
+            closure.notes = [Self.note("a", .held)]
+            closure.lost = 1
+            try await store.closeJournal(id, with: closure, at: now + 1)
+            #expect(try await store.openJournals(of: alice).isEmpty)
+            #expect(try await Self.states(store) == [.held, .seen, .seen])
+            // A second time changes nothing, and whoever still runs the push hears of it.
+            try await store.closeJournal(id, with: closure, at: now + 2)
+            await #expect(throws: StateError.journalClosed) {
+                try await store.advance(Self.step(flights: [Self.flight(2, "c")]), of: id, at: now + 3)
+            }
+            await #expect(throws: StateError.journalClosed) {
+                try await store.endPush(JournalEnd(step: JournalStep()), of: id, at: now + 3)
+            }
+        }
+    }
+
+    @Test func `ids are written with the outcome of their creation, and a closed journal keeps no bodies`() async throws
+    {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { store in
+                let id = try await Self.begin(store)
+                try await store.advance(
+                    Self.step(flights: [Self.flight(0, "a", makesID: true, key: "k"), Self.flight(1, "b")]), of: id,
+                    at: now)
+                try await store.advance(
+                    Self.step(
+                        applied: [(0, "a")], flights: [Self.flight(2, "c", makesID: true, key: "l")],
+                        mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]), of: id, at: now)
+                try await store.closeJournal(id, with: JournalClosure(), at: now)
+                let found = try #require(try await store.journal(id))
+                #expect(found.journal.state == .closed)
+                #expect(found.flights.map(\.place) == [1, 2])
+                #expect(found.flights.allSatisfy { $0.request == nil && $0.sought == nil })
+            }
+            let ids = try sqlite(path) { try Row.fetchOne($0, sql: "SELECT client_id, backend_id FROM id_map") }
+            let client: Data? = ids?["client_id"]
+            let backend: Data? = ids?["backend_id"]
+            #expect(client == Data("a".utf8) && backend == Data("17".utf8))
+        }
+    }
+
+    @Test func `only the newest failed pushes of a principal are kept`() async throws {
+        try await withTemporaryDirectory { directory in
+            var options = SQLiteStateStore.Options()
+            options.limits.journalsPerPrincipal = 2
+            try await withSQLite(directory + "/state.db", options: options) { store in
+                var ids: [Int64] = []
+                for _ in 0..<4 {
+                    let id = try await Self.begin(store)
+                    let failure = PushJournal.Failure(code: "push.rejected")
+                    try await store.endPush(
+                        JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure), of: id, at: now)
+                    ids.append(id)
+                }
+                let open = try await Self.begin(store)
+                #expect(try await store.journals(of: nil, after: 0, limit: 9).map(\.id) == ids.suffix(2) + [open])
+            }
+        }
+    }
+
+    /// What is in the file after each transaction of a push, when the gateway is gone right behind it.
+    @Test(arguments: 0..<4) func `a push that is cut off goes on being known at each of its steps`(
+        _ steps: Int
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { store in
+                let id = try await Self.begin(store, ["a", "b"])
+                let course: [JournalStep] = [
+                    Self.step(flights: [Self.flight(0, "a", makesID: true, key: "k")]),
+                    Self.step(
+                        applied: [(0, "a")], flights: [Self.flight(1, "b")],
+                        mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]),
+                ]
+                for step in course.prefix(steps) { try await store.advance(step, of: id, at: now) }
+                if steps == 3 {
+                    try await store.endPush(JournalEnd(step: Self.step(applied: [(1, "b")])), of: id, at: now)
+                }
+            }
+            try await withSQLite(path) { store in
+                let open = try await store.openJournals(of: alice)
+                let flights = open.flatMap(\.flights).map(\.record.id)
+                switch steps {
+                case 0: #expect(open.count == 1 && flights == [])
+                case 1: #expect(open.count == 1 && flights == ["a"])
+                case 2: #expect(open.count == 1 && flights == ["b"])
+                default: #expect(open.isEmpty)
+                }
+                #expect(
+                    try await Self.states(store)
+                        == [[.seen, .seen], [.seen, .seen], [.held, .seen], [.held, .held]][steps])
+                try await store.check(thoroughly: true)
+            }
+        }
+    }
+
+    @Test func `a state of schema version 6 has no journals, and gets them`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            let old = Array(SchemaMigration.sqlite.prefix(6))
+            try await withSQLite(path, options: .with { $0.migrations = old }) { store in
+                try await store.begin(row(1))
+                try await store.note([Self.note("a", .seen)], principal: alice, at: now)
+            }
+            try await withSQLite(path) { store in
+                #expect(try await store.openJournals(of: alice).isEmpty)
+                _ = try await Self.begin(store, ["b"])
+                #expect(try await Self.states(store) == [.seen, .seen])
+                try await store.check(thoroughly: true)
+            }
+        }
+    }
+}
