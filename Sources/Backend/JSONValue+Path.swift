@@ -21,7 +21,7 @@ extension JSONValue {
     }
 
     /// A string or a number as text, as ids come; nil for everything else.
-    var idText: String? {
+    package var idText: String? {
         switch self {
         case .string(let text): text.isEmpty ? nil : text
         case .number(let number): number.spelling

@@ -64,7 +64,7 @@ extension StreamType {
         all.flatMap {
             [$0.upsert, $0.deletes?.lineType, $0.clears?.lineType, $0.backfill?.lineType].compactMap(\.self)
         }
-            + [Checkpoints.reset, Checkpoints.complete, BulkRows.lineType])
+            + [Checkpoints.reset, Checkpoints.complete, BulkRows.lineType, IDMaps.lineType])
 
     /// Every request type that this backend knows.
     static let requests = Set(requestOrder)

@@ -5,7 +5,9 @@ import GRDB
 
 /// A change of the backend's records by somebody other than the client under test.
 package enum DemoEdit: Sendable {
-    /// Creates a record, or changes the members that are given. The key's members must be among them.
+    /// Creates a record, or changes the members that are given.
+    ///
+    /// The key's members must be among them, but for folders and notes, which get the next number without one.
     case put(String, [String: DemoValue])
     /// Deletes a record, whose key is given in its order; nothing where there is none.
     case delete(String, [String])
@@ -73,14 +75,12 @@ extension DemoEdit {
         switch self {
         case .put(let table, let record):
             let entity = try Self.entity(table)
-            let key = try entity.keys.map { field in
-                guard let part = record[field.name]?.string else {
-                    throw DemoError.badRequest("a record of \(table) needs \(field.name)")
-                }
-                return part
-            }
             do {
-                try writer.put(entity, key: key, data: record, updateID: updateID)
+                if entity.isNumbered, record["id"] == nil {
+                    try writer.insert(entity, data: record, updateID: updateID)
+                } else {
+                    try writer.put(entity, key: try Self.key(of: record, entity), data: record, updateID: updateID)
+                }
             } catch let error as InvalidMember {
                 throw DemoError.badRequest(error.message)
             }
@@ -99,6 +99,15 @@ extension DemoEdit {
             try writer.share(task: task, with: try Accounts.user(user, in: writer.db))
         case .unshareTask(let task, let user):
             try writer.unshare(task: task, from: try Accounts.user(user, in: writer.db))
+        }
+    }
+
+    private static func key(of record: [String: DemoValue], _ entity: Entity) throws -> [String] {
+        try entity.keys.map { field in
+            guard let part = record[field.name]?.keyText else {
+                throw DemoError.badRequest("a record of \(entity.name) needs \(field.name)")
+            }
+            return part
         }
     }
 

@@ -5,13 +5,24 @@ extension DemoBackend {
     /// Adds something that goes wrong with coming requests; faults for the same request happen in this order.
     package func inject(_ fault: DemoFault) { log.add(fault) }
 
-    /// Takes back the faults that have not happened yet.
+    /// Lets calls about records fail by chance from now on, in place of what chance was before; nil lets none.
+    package func inject(_ faults: RandomFaults?) { log.set(faults) }
+
+    /// Takes back the faults that have not happened yet, random ones too.
     package func clearFaults() { log.clearFaults() }
 
     /// The ids that pushes and REST writes are refused for, with 422 and 400.
+    ///
+    /// A new folder or note is meant by its `clientId` too.
     package var rejectedIDs: Set<String> {
-        get { log.rejectedIDs }
-        set { log.rejectedIDs = newValue }
+        get { log.rejections.ids }
+        set { log.rejections.ids = newValue }
+    }
+
+    /// Records are refused in the same way where a string that is written contains one of these.
+    package var rejectedTexts: Set<String> {
+        get { log.rejections.texts }
+        set { log.rejections.texts = newValue }
     }
 
     /// What it was asked, in the order of arrival.

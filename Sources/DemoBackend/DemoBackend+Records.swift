@@ -21,9 +21,8 @@ extension DemoBackend {
                     arguments: ["user": id])
                 var records: [String: DemoValue] = [:]
                 for row in rows {
-                    let key = entity.keys.map { row[$0.column] as String }.joined(separator: ".")
                     let members = entity.members(of: row)
-                    records[key] = .object(Dictionary(members.map { ($0.name, $0.value) }) { $1 })
+                    records[entity.id(of: row)] = .object(Dictionary(members.map { ($0.name, $0.value) }) { $1 })
                 }
                 tables[entity.name] = records
             }
@@ -87,7 +86,7 @@ extension DemoBackend {
     /// Forgets all records, deletions and checkpoints, as where a backend is restored empty; accounts and sessions stay.
     package func wipe() async throws {
         try await store.write { db in
-            let others = ["project_members", "task_shares", "checkpoints", "answers"]
+            let others = ["project_members", "task_shares", "checkpoints", "answers", "id_maps"]
             for table in others + Entity.all.map(\.name) + DemoStore.auditTables {
                 try db.execute(sql: "DELETE FROM \(table)")
             }

@@ -14,6 +14,16 @@ package struct DemoConfiguration: Sendable {
         case faithful
     }
 
+    /// Where streams tell which ids the database has given to folders and notes that came with a `clientId`.
+    package enum IDMapLines: Sendable {
+        /// Nowhere.
+        case none
+        /// By `IdMapV1` lines before all records.
+        case first
+        /// By `IdMapV1` lines after them.
+        case last
+    }
+
     /// Somebody who can log in.
     package struct Account: Hashable, Sendable {
         /// The user's id.
@@ -57,6 +67,10 @@ package struct DemoConfiguration: Sendable {
     package var touchesProjects = false
     /// Whether a deleted task's comments are told by a line of their own, `CommentsDeleteV1` with the task's id.
     package var clearsComments = false
+    /// Whether each note that goes with a deleted folder has a delete line of its own.
+    package var announcesNotes = false
+    /// Where streams tell of ids that the database has given.
+    package var idMaps = IDMapLines.none
     /// Whether streams are compressed for clients that accept gzip.
     package var compresses = true
     /// Whether ids that clients make are used; otherwise the backend makes its own.

@@ -7,9 +7,13 @@ package struct DemoFault: Sendable {
     package enum Action: Sendable {
         /// The request is not carried out; this status is the answer.
         case status(Int, retryAfter: Int? = nil)
+        /// The request is carried out, whatever comes of it, and this status is the answer.
+        case statusAfterwards(Int)
+        /// The connection is closed; the request is not carried out.
+        case loseRequest
         /// The request is carried out and the connection closed without an answer.
         case loseAnswer
-        /// The request is carried out after this many milliseconds.
+        /// The request is carried out after this many milliseconds, also where its client has gone by then.
         case delay(Int)
         /// The request is carried out; its stream goes wrong.
         case stream(Stream)
@@ -66,19 +70,31 @@ package struct DemoFault: Sendable {
 
     /// The method that a request must have; nil is any.
     package var method: String?
-    /// The path that a request must have; nil is any.
+    /// The path that a request must have, or what it must begin with where this ends with `*`; nil is any.
     package var path: String?
+    /// How many such requests are let through before it happens.
+    package var skipped: Int
     /// How many requests it happens to.
     package var times: Int
     /// What happens.
     package var action: Action
 
-    /// A fault for the next `times` requests of this method and path.
-    package init(_ method: String? = nil, _ path: String? = nil, times: Int = 1, action: Action) {
+    /// A fault for the next `times` requests of this method and path, after the skipped ones.
+    package init(
+        _ method: String? = nil, _ path: String? = nil, skipping skipped: Int = 0, times: Int = 1, action: Action
+    ) {
         self.method = method
         self.path = path
+        self.skipped = skipped
         self.times = times
         self.action = action
+    }
+
+    /// Whether it is for requests of this method and path.
+    func matches(_ method: String, _ path: String) -> Bool {
+        guard (self.method ?? method) == method else { return false }
+        guard let own = self.path else { return true }
+        return own.hasSuffix("*") ? path.hasPrefix(own.dropLast()) : path == own
     }
 
     /// A fault of the next stream.

@@ -25,8 +25,10 @@ struct DemoGate: RouterMiddleware {
                 tooLarge = true
             }
         }
-        let number = backend.log.append(entry(for: request, body: text))
-        let fault = backend.log.takeFault(method: request.method.rawValue, path: path)
+        var entry = entry(for: request, body: text)
+        let fault = backend.log.takeFault(for: entry)
+        entry.fault = fault
+        let number = backend.log.append(entry)
         let present = request
         let response = try await Self.answering {
             if tooLarge { throw DemoError(status: .contentTooLarge, message: "request entity too large") }
@@ -48,11 +50,13 @@ struct DemoGate: RouterMiddleware {
         switch fault {
         case nil: return try await next(request, context)
         case .status(let code, let retryAfter)?:
-            var error = DemoError(status: .init(code: code), message: "this request was told to fail")
-            if let retryAfter { error.headers[.retryAfter] = String(retryAfter) }
-            throw error
+            throw Self.failure(code, retryAfter: retryAfter)
+        case .statusAfterwards(let code)?:
+            _ = try await Self.answering { try await next(request, context) }
+            throw Self.failure(code)
+        case .loseRequest?: return nil
         case .loseAnswer?:
-            _ = try await next(request, context)
+            _ = try await Self.answering { try await next(request, context) }
             return nil
         case .delay(let milliseconds)?:
             try await Task.sleep(for: .milliseconds(milliseconds))
@@ -62,6 +66,12 @@ struct DemoGate: RouterMiddleware {
             context.streamFault = fault
             return try await next(request, context)
         }
+    }
+
+    private static func failure(_ code: Int, retryAfter: Int? = nil) -> DemoError {
+        var error = DemoError(status: .init(code: code), message: "this request was told to fail")
+        if let retryAfter { error.headers[.retryAfter] = String(retryAfter) }
+        return error
     }
 
     private func entry(for request: Request, body: String) -> DemoRequest {

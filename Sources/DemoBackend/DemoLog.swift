@@ -17,6 +17,8 @@ package struct DemoRequest: Sendable {
     package var body: String
     /// The body as JSON, where it is JSON.
     package var json: DemoValue? { DemoValue(parsing: body.utf8) }
+    /// What went wrong with it on purpose.
+    package var fault: DemoFault.Action?
     /// The status of the answer; nil while there is none, and where the connection was closed without one.
     package var status: Int?
 }
@@ -27,16 +29,26 @@ final class DemoLog: Sendable {
         var requests: [DemoRequest] = []
         var first = 0
         var faults: [DemoFault] = []
-        var rejectedIDs: Set<String> = []
+        var rejections = Rejections()
+        var random: RandomFaults?
+        /// How often each call has come since.
+        var occurrences: [String: Int] = [:]
+
+        mutating func takeRandom(for request: DemoRequest) -> DemoFault.Action? {
+            guard let random, random.concern(request) else { return nil }
+            let content = "\(request.method) \(request.path)\n\(request.body)"
+            defer { occurrences[content, default: 0] += 1 }
+            return random.action(for: content, occurrence: occurrences[content, default: 0])
+        }
     }
     private let state = NIOLockedValueBox(State())
     private static let capacity = 20_000
 
     var requests: [DemoRequest] { state.withLockedValue(\.requests) }
 
-    var rejectedIDs: Set<String> {
-        get { state.withLockedValue(\.rejectedIDs) }
-        set { state.withLockedValue { $0.rejectedIDs = newValue } }
+    var rejections: Rejections {
+        get { state.withLockedValue(\.rejections) }
+        set { state.withLockedValue { $0.rejections = newValue } }
     }
 
     /// Notes a request and gives its number; beyond the capacity the older half is forgotten.
@@ -67,15 +79,27 @@ final class DemoLog: Sendable {
 
     func add(_ fault: DemoFault) { state.withLockedValue { $0.faults.append(fault) } }
 
-    func clearFaults() { state.withLockedValue { $0.faults = [] } }
-
-    /// The first fault that is for such a request, which is thereby used up once.
-    func takeFault(method: String, path: String) -> DemoFault.Action? {
+    /// Lets calls fail by chance, or no longer.
+    func set(_ random: RandomFaults?) {
         state.withLockedValue { state in
-            let found = state.faults.firstIndex {
-                ($0.method ?? method) == method && ($0.path ?? path) == path
-            }
-            guard let found else { return nil }
+            state.random = random
+            state.occurrences = [:]
+        }
+    }
+
+    func clearFaults() {
+        state.withLockedValue { $0.faults = [] }
+        set(nil)
+    }
+
+    /// What goes wrong with a request: the first fault that is for such a one, which is thereby used up once, or what
+    /// chance wants.
+    func takeFault(for request: DemoRequest) -> DemoFault.Action? {
+        state.withLockedValue { state in
+            let all = state.faults.indices.filter { state.faults[$0].matches(request.method, request.path) }
+            let found = all.first { state.faults[$0].skipped == 0 }
+            for index in all where state.faults[index].skipped > 0 { state.faults[index].skipped -= 1 }
+            guard let found else { return state.takeRandom(for: request) }
             state.faults[found].times -= 1
             let action = state.faults[found].action
             if state.faults[found].times <= 0 { state.faults.remove(at: found) }

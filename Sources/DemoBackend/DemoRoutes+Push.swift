@@ -15,13 +15,13 @@ extension DemoRoutes {
         let push = try Push(
             lines: text, acceptsClientIDs: backend.configuration.acceptsClientIDs, makeID: store.ids.next)
         let answers = StoredAnswers(request: request, userID: caller.userID, body: text, now: backend.clock.now)
-        let rejectedIDs = backend.rejectedIDs
+        let rejections = backend.log.rejections
         let answer = try await store.write { db in
             if let stored = try answers.find(in: db) { return stored }
             var answer = Push.Answer(status: 500, body: "")
             try db.inSavepoint {
                 let writer = RecordWriter(db: db, userID: caller.userID)
-                answer = try push.apply(with: RecordGuard(writer: writer, rejectedIDs: rejectedIDs))
+                answer = try push.apply(with: RecordGuard(writer: writer, rejections: rejections))
                 return answer.status == 200 ? .commit : .rollback
             }
             try answers.keep(answer, in: db)

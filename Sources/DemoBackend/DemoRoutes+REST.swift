@@ -12,13 +12,13 @@ extension DemoRoutes {
         for entity in Entity.all where entity.keys.count == 1 {
             router.post("/\(entity.name)") { request, _ in try await create(entity, request) }
             router.get("/\(entity.name)/:id") { request, context in
-                try await read(entity, id: try context.parameters.require("id"), request)
+                try await read(entity, id: try entity.key(ofPath: context.parameters.require("id")), request)
             }
             router.patch("/\(entity.name)/:id") { request, context in
-                try await update(entity, id: try context.parameters.require("id"), request)
+                try await update(entity, id: try entity.key(ofPath: context.parameters.require("id")), request)
             }
             router.delete("/\(entity.name)/:id") { request, context in
-                try await delete(entity, id: try context.parameters.require("id"), request)
+                try await delete(entity, id: try entity.key(ofPath: context.parameters.require("id")), request)
             }
         }
     }
@@ -26,16 +26,19 @@ extension DemoRoutes {
     private func create(_ entity: Entity, _ request: Request) async throws -> Response {
         let caller = try await caller(of: request)
         let body = try await members(of: request)
-        let given = backend.configuration.acceptsClientIDs ? body["id"]?.string : nil
-        let id = given ?? store.ids.next()
+        let given = backend.configuration.acceptsClientIDs && !entity.isNumbered ? body["id"]?.string : nil
+        let made = given ?? store.ids.next()
         let answers = StoredAnswers(
             request: request, userID: caller.userID, body: DemoValue.object(body).json, now: backend.clock.now)
         let answer = try await perform(for: caller) { records, db in
             if let stored = try answers.find(in: db) { return stored }
-            if try records.writer.exists(entity, key: [id]) {
-                throw DemoError(status: .conflict, message: "a record of this id exists already")
+            let id = try entity.isNumbered ? records.insert(entity, data: body) : made
+            if !entity.isNumbered {
+                if try records.writer.exists(entity, key: [id]) {
+                    throw DemoError(status: .conflict, message: "a record of this id exists already")
+                }
+                try records.create(entity, key: [id], data: body)
             }
-            try records.create(entity, key: [id], data: body)
             let answer = Push.Answer(status: 201, body: try stored(entity, id: id, in: db).json)
             try answers.keep(answer, in: db)
             return answer
@@ -81,11 +84,11 @@ extension DemoRoutes {
     func perform<Value: Sendable>(
         for caller: Accounts.Caller, _ work: @escaping @Sendable (RecordGuard, Database) throws -> Value
     ) async throws -> Value {
-        let rejectedIDs = backend.rejectedIDs
+        let rejections = backend.log.rejections
         do {
             return try await store.write { db in
                 let writer = RecordWriter(db: db, userID: caller.userID)
-                return try work(RecordGuard(writer: writer, rejectedIDs: rejectedIDs), db)
+                return try work(RecordGuard(writer: writer, rejections: rejections), db)
             }
         } catch let refusal as RecordGuard.Refusal {
             switch refusal.outcome {

@@ -15,7 +15,19 @@ extension DemoRoutes {
         }
         router.post("/_demo/fault") { request, _ in
             let body = try await members(of: request)
-            if body["clear"]?.bool == true { backend.clearFaults() } else { backend.inject(try DemoFault(body)) }
+            if body["clear"]?.bool == true {
+                backend.clearFaults()
+            } else if let random = RandomFaults(body) {
+                backend.inject(random)
+            } else {
+                backend.inject(try DemoFault(body))
+            }
+            return Response(status: .noContent)
+        }
+        router.post("/_demo/reject") { request, _ in
+            let body = try await members(of: request)
+            backend.rejectedIDs = Set(body["ids"]?.array?.compactMap(\.keyText) ?? [])
+            backend.rejectedTexts = Set(body["texts"]?.array?.compactMap(\.string) ?? [])
             return Response(status: .noContent)
         }
         router.post("/_demo/retire") { request, _ in
@@ -52,7 +64,7 @@ extension DemoEdit {
         let user = value["user"]?.string
         if let table = value["put"]?.string, let record = value["record"]?.object {
             self = .put(table, record)
-        } else if let table = value["delete"]?.string, let id = value["id"]?.string {
+        } else if let table = value["delete"]?.string, let id = value["id"]?.keyText {
             self = .delete(table, id)
         } else if let table = value["delete"]?.string, let key = value["key"]?.array?.compactMap(\.string) {
             self = .delete(table, key)
@@ -85,15 +97,23 @@ extension DemoRetirement {
 }
 
 extension DemoFault {
-    /// Reads `{"method","path","times","status","retryAfter"}`, or in place of the status `"loseAnswer":true`,
-    /// `"delay":ms` or the stream's `cutAfterLines`, `cutAfterBytes`, `endAfterLines`, `stallAfterLines`,
-    /// `delayPerLine`, `omitsComplete` and `malformed` (name by line number).
+    /// Reads `{"method","path","skip","times","status","retryAfter"}`, or in place of the status
+    /// `"statusAfterwards":status`, `"loseRequest":true`, `"loseAnswer":true`, `"delay":ms` or the stream's
+    /// `cutAfterLines`, `cutAfterBytes`, `endAfterLines`, `stallAfterLines`, `delayPerLine`, `omitsComplete` and
+    /// `malformed` (name by line number).
     init(_ body: [String: DemoValue]) throws {
         func number(_ name: String) -> Int? { body[name]?.number.map { Int($0) } }
-        self.init(body["method"]?.string, body["path"]?.string, times: number("times") ?? 1, action: .loseAnswer)
+        self.init(
+            body["method"]?.string, body["path"]?.string, skipping: max(0, number("skip") ?? 0),
+            times: number("times") ?? 1, action: .loseAnswer)
         if let status = number("status") {
             guard (400...599).contains(status) else { throw DemoError.badRequest("status must be 400 to 599") }
             action = .status(status, retryAfter: number("retryAfter"))
+        } else if let status = number("statusAfterwards") {
+            guard (400...599).contains(status) else { throw DemoError.badRequest("status must be 400 to 599") }
+            action = .statusAfterwards(status)
+        } else if body["loseRequest"]?.bool == true {
+            action = .loseRequest
         } else if let delay = number("delay") {
             action = .delay(delay)
         } else if body["loseAnswer"]?.bool != true {
@@ -114,6 +134,16 @@ extension DemoFault {
             }
             action = .stream(stream)
         }
+    }
+}
+
+extension RandomFaults {
+    /// Reads `{"seed","probability","delay"}`; nil where there is no seed.
+    fileprivate init?(_ body: [String: DemoValue]) {
+        guard let seed = body["seed"]?.number.flatMap({ UInt64(exactly: $0) }) else { return nil }
+        self.init(
+            seed: seed, probability: body["probability"]?.number ?? 0.2,
+            delay: body["delay"]?.number.flatMap { Int(exactly: $0) } ?? 400)
     }
 }
 

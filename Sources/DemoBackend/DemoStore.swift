@@ -17,6 +17,7 @@ struct DemoStore: Sendable {
         let flags: Set<String> = Set(
             [
                 configuration.announcesMoves ? "announcesMoves" : nil,
+                configuration.announcesNotes ? "announcesNotes" : nil,
                 configuration.touchesProjects ? "touchesProjects" : nil,
             ].compactMap(\.self))
         settings.prepareDatabase { db in
@@ -51,7 +52,9 @@ struct DemoStore: Sendable {
     /// used for 90 days, answers of pushes after a day.
     static func prune(at now: Int64, in db: Database) throws {
         let limit = UpdateIDs.uuid(milliseconds: now - DemoClock.days(31), tail: 0)
-        for table in auditTables { try db.execute(sql: "DELETE FROM \(table) WHERE id < ?", arguments: [limit]) }
+        for table in auditTables + ["id_maps"] {
+            try db.execute(sql: "DELETE FROM \(table) WHERE id < ?", arguments: [limit])
+        }
         try db.execute(sql: "DELETE FROM sessions WHERE used_at < ?", arguments: [now - DemoClock.days(90)])
         try db.execute(sql: "DELETE FROM answers WHERE made_at < ?", arguments: [now - DemoClock.days(1)])
     }
@@ -61,8 +64,8 @@ struct DemoStore: Sendable {
 
     private static func newestID(in db: Database) throws -> String? {
         let changes = Entity.all.map { "SELECT MAX(update_id) AS id FROM \($0.name)" }
-        let deletions = auditTables.map { "SELECT MAX(id) AS id FROM \($0)" }
-        let all = (changes + deletions).joined(separator: " UNION ALL ")
+        let others = (auditTables + ["id_maps"]).map { "SELECT MAX(id) AS id FROM \($0)" }
+        let all = (changes + others).joined(separator: " UNION ALL ")
         return try String.fetchOne(db, sql: "SELECT MAX(id) FROM (\(all))")
     }
 }

@@ -16,6 +16,9 @@ extension Entity.Field {
         case (.string, .string(let text)):
             guard !text.utf8.contains(0) else { throw InvalidMember("\(name) contains a NUL character") }
             return text.databaseValue
+        case (.integer, .number(let number)):
+            guard let whole = Int64(exactly: number) else { throw InvalidMember("\(name) must be a whole number") }
+            return whole.databaseValue
         case (.number, .number(let number)): return Self.databaseValue(of: number)
         case (.boolean, .bool(let flag)): return flag.databaseValue
         case (.date, .number(let number)): return Self.databaseValue(of: number)
@@ -25,7 +28,7 @@ extension Entity.Field {
             }
             return Self.databaseValue(of: moment)
         case (.object, .object), (.object, .array): return value.json.databaseValue
-        default: throw InvalidMember("\(name) must be a \(kind)")
+        default: throw InvalidMember("\(name) must be a \(kind.rawValue)")
         }
     }
 
@@ -33,7 +36,7 @@ extension Entity.Field {
     func value(of stored: DatabaseValue) -> DemoValue {
         switch kind {
         case .string: String.fromDatabaseValue(stored).map(DemoValue.string) ?? .null
-        case .number: Double.fromDatabaseValue(stored).map(DemoValue.number) ?? .null
+        case .number, .integer: Double.fromDatabaseValue(stored).map(DemoValue.number) ?? .null
         case .boolean: Bool.fromDatabaseValue(stored).map(DemoValue.bool) ?? .null
         case .date:
             Double.fromDatabaseValue(stored)

@@ -4,8 +4,9 @@
 /// A kind of record: its name in pushes, its key, and its members with the columns that hold them.
 struct Entity: Sendable {
     /// What a member's value may be.
-    enum Kind: Sendable {
+    enum Kind: String, Sendable {
         case string, number, boolean, date, object
+        case integer = "whole number"
     }
 
     /// A member of a record.
@@ -14,12 +15,17 @@ struct Entity: Sendable {
         let column: String
         let kind: Kind
         let isOptional: Bool
+        /// The table that a value must name a record of, which the user sees.
+        let references: String?
 
-        init(_ name: String, _ column: String, _ kind: Kind, optional: Bool = false) {
+        init(
+            _ name: String, _ column: String, _ kind: Kind, optional: Bool = false, to references: String? = nil
+        ) {
             self.name = name
             self.column = column
             self.kind = kind
             isOptional = optional
+            self.references = references
         }
     }
 
@@ -61,7 +67,7 @@ struct Entity: Sendable {
         name: "task_tags", keys: [Field("taskId", "task_id", .string), Field("tagId", "tag_id", .string)],
         fields: [], creatorColumn: "creator_id", audit: ("task_tag_audit", ["task_id", "tag_id"]))
 
-    static let all = [projects, tasks, comments, tags, taskTags]
+    static let all = [projects, tasks, comments, tags, taskTags, folders, notes]
 
     static func named(_ name: some StringProtocol) -> Entity? { all.first { $0.name == name } }
 

@@ -83,6 +83,7 @@ extension Push.Operation {
             throw InvalidMember("op must be create, update or delete")
         }
         guard let entity = line["table"]?.string.flatMap(Entity.named) else { throw InvalidMember("unknown table") }
+        guard !entity.isNumbered else { throw InvalidMember("\(entity.name) are written by REST calls only") }
         guard let id = line["id"]?.string, !id.isEmpty, id.utf8.count <= 255 else {
             throw InvalidMember("id must be a string of 1 to 255 bytes")
         }

@@ -15,7 +15,7 @@ struct RecordGuard {
     }
 
     let writer: RecordWriter
-    let rejectedIDs: Set<String>
+    let rejections: Rejections
 
     private var db: Database { writer.db }
 
@@ -27,6 +27,14 @@ struct RecordGuard {
             try checkBase(entity, key: key, base: base)
         }
         try write(entity, key: key, data: data)
+    }
+
+    /// Creates a record whose id the database makes.
+    ///
+    /// - Returns: Its id.
+    func insert(_ entity: Entity, data: [String: DemoValue]) throws -> String {
+        try checkRejected([data["clientId"]?.string].compactMap(\.self))
+        return try checking(entity, data) { try writer.insert(entity, data: data) }
     }
 
     /// Changes a record, or creates it where it does not exist and never was deleted.
@@ -80,8 +88,22 @@ struct RecordGuard {
         if entity.name == Entity.comments.name, let task = data["taskId"]?.string {
             try checkRole(in: project(of: .tasks, key: [task]))
         }
+        try checking(entity, data) { _ = try writer.put(entity, key: key, data: data) }
+    }
+
+    /// Refuses members that nobody may write, and such as cannot be stored.
+    private func checking<Value>(
+        _ entity: Entity, _ data: [String: DemoValue], _ body: () throws -> Value
+    ) throws -> Value {
+        if let text = rejections.text(in: data) { throw rejection("'\(text)' is refused") }
+        for field in entity.fields {
+            guard let table = field.references.flatMap({ Entity.named($0) }), let id = data[field.name]?.keyText else {
+                continue
+            }
+            guard try isVisible(table, key: [id]) else { throw rejection("\(field.name) names none of \(table.name)") }
+        }
         do {
-            try writer.put(entity, key: key, data: data)
+            return try body()
         } catch let error as InvalidMember {
             throw rejection(error.message)
         }
@@ -90,7 +112,7 @@ struct RecordGuard {
     private func rejection(_ message: String) -> Refusal { Refusal(outcome: .rejected, message: message) }
 
     private func checkRejected(_ key: [String]) throws {
-        if !rejectedIDs.isDisjoint(with: key) || rejectedIDs.contains(key.joined(separator: ".")) {
+        if !rejections.ids.isDisjoint(with: key) || rejections.ids.contains(key.joined(separator: ".")) {
             throw rejection("this id is refused")
         }
     }

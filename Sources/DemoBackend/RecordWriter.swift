@@ -24,15 +24,26 @@ struct RecordWriter {
                 .execute(arguments: StatementArguments(values.map(\.value)) + StatementArguments(key))
             return false
         }
-        let all =
-            zip(entity.keys, key).map { (column: $0.column, value: $1.databaseValue) }
-            + [(column: entity.creatorColumn, value: userID.databaseValue)] + values
+        try insert(entity, zip(entity.keys, key).map { (column: $0.column, value: $1.databaseValue) } + values)
+        if entity.name == Entity.projects.name { try share(project: key[0], with: userID, role: "owner") }
+        return true
+    }
+
+    /// Creates a record of a table whose ids the database counts.
+    ///
+    /// - Returns: Its id.
+    @discardableResult
+    func insert(_ entity: Entity, data: [String: DemoValue], updateID: String? = nil) throws -> String {
+        try insert(entity, try columns(of: entity, data: data, updateID: updateID))
+        return String(db.lastInsertedRowID)
+    }
+
+    private func insert(_ entity: Entity, _ values: [(column: String, value: DatabaseValue)]) throws {
+        let all = [(column: entity.creatorColumn, value: userID.databaseValue)] + values
         let names = all.map(\.column).joined(separator: ", ")
         let places = all.map { _ in "?" }.joined(separator: ", ")
         try db.cachedStatement(sql: "INSERT INTO \(entity.name) (\(names)) VALUES (\(places))")
             .execute(arguments: StatementArguments(all.map(\.value)))
-        if entity.name == Entity.projects.name { try share(project: key[0], with: userID, role: "owner") }
-        return true
     }
 
     /// Deletes a record; false where there is none.

@@ -7,7 +7,7 @@
 /// one row of `cascading` says how deep in a cascade a delete is, since deletions that follow from another's write
 /// no audit row of their own.
 enum Schema {
-    static let sql = tables + indexes + audits + updates + deletes + moves + cascades
+    static let sql = tables + indexes + audits + updates + deletes + moves + cascades + numbered
 
     private static let tables = """
         CREATE TABLE IF NOT EXISTS users (
@@ -175,5 +175,6 @@ enum Schema {
           DELETE FROM task_tags WHERE tag_id = OLD.id;
           UPDATE cascading SET depth = depth - 1;
         END;
+
         """
 }

@@ -14,6 +14,7 @@ struct StreamCursor: Sendable {
         case backfill(StreamType, StreamType.Backfill)
         case rows(StreamType.Backfill, BackfillParent, StreamType)
         case upserts(StreamType)
+        case idMaps
         case bulk(next: Int)
         case complete
     }
@@ -75,6 +76,8 @@ struct StreamCursor: Sendable {
             return appendReset()
         }
         bound = ids.bound()
+        let hasIDMaps = !request.types.isDisjoint(with: IDMaps.requests)
+        if hasIDMaps, configuration.idMaps == .first { steps.append(.idMaps) }
         for type in StreamType.all where request.types.contains(type.request) {
             if retirement.types.contains(type.request) { steps.append(.retired(type.request)) }
             if let deletes = type.deletes { steps.append(.deletes(type, deletes)) }
@@ -82,6 +85,7 @@ struct StreamCursor: Sendable {
             if let backfill = type.backfill { steps.append(.backfill(type, backfill)) }
             steps.append(.upserts(type))
         }
+        if hasIDMaps, configuration.idMaps == .last { steps.append(.idMaps) }
         if request.types.contains(BulkRows.request) {
             steps.append(.bulk(next: try BulkRows.next(after: position(BulkRows.lineType))))
         }
@@ -96,6 +100,7 @@ struct StreamCursor: Sendable {
         case .backfill(let type, let backfill): try advance(backfill, of: type, in: db)
         case .rows(let backfill, let parent, let type): try advance(backfill, parent, of: type, in: db)
         case .upserts(let type): try advance(upsertsOf: type, in: db)
+        case .idMaps: try advanceIDMaps(in: db)
         case .bulk(let next):
             let rows = BulkRows.chunk(from: next, of: configuration.bulkRows)
             lines.append(BulkRows.lines(rows))
@@ -133,7 +138,7 @@ extension StreamCursor {
         let rows = try fetch(deletes.sql, after: start, in: db)
         for row in rows {
             lines.append(
-                type: deletes.lineType, data: deletes.members.map { ($0.name, .string(row[$0.column])) },
+                type: deletes.lineType, data: deletes.members.map { ($0.name, DemoValue(key: row[$0.column])) },
                 ack: "\(deletes.lineType)|\(row["update_id"] as String)")
         }
         finishPage(rows)
@@ -144,6 +149,17 @@ extension StreamCursor {
         let rows = try fetch(type.sql, after: start, in: db)
         for row in rows {
             lines.append(type: type.upsert, data: type.render(row), ack: "\(type.upsert)|\(row["update_id"] as String)")
+        }
+        finishPage(rows)
+    }
+
+    private mutating func advanceIDMaps(in db: Database) throws {
+        let start = try after.isEmpty ? position(IDMaps.lineType) ?? "" : after
+        let rows = try fetch(IDMaps.sql, after: start, in: db)
+        for row in rows {
+            lines.append(
+                type: IDMaps.lineType, data: IDMaps.members(of: row),
+                ack: "\(IDMaps.lineType)|\(row["update_id"] as String)")
         }
         finishPage(rows)
     }

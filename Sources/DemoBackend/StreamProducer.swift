@@ -79,7 +79,7 @@ package struct StreamPoint: Hashable, Sendable {
         case .deletes(let type, _): self.init(request: type.request, part: .deletes)
         case .backfill(let type, _): self.init(request: type.request, part: .backfill)
         case .upserts(let type): self.init(request: type.request, part: .upserts)
-        case .retired, .rows, .bulk, .complete: return nil
+        case .retired, .rows, .idMaps, .bulk, .complete: return nil
         }
     }
 }

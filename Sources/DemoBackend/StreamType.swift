@@ -34,7 +34,7 @@ struct StreamType: Sendable {
     /// All request types in the order in which a stream serves them, whatever order was asked for.
     static let all = [
         projects(version: 1), projects(version: 2), tasks(version: 1), tasks(version: 2), sharedTasks, comments, tags,
-        taskTags,
+        taskTags, folders, notes,
     ]
 
     private static func projects(version: Int) -> StreamType {
@@ -153,7 +153,7 @@ extension StreamType {
         """
     }
 
-    private static func changes(of entity: Entity) -> String {
+    static func changes(of entity: Entity) -> String {
         let (alias, condition) = Visibility.of(entity)
         return """
             SELECT \(alias).* FROM \(entity.name) \(alias) WHERE \(alias).update_id < :now \
@@ -161,7 +161,7 @@ extension StreamType {
             """
     }
 
-    private static func deletions(_ table: String, _ condition: String) -> String {
+    static func deletions(_ table: String, _ condition: String) -> String {
         """
         SELECT a.*, a.id AS update_id FROM \(table) a WHERE a.id < :now AND a.id > :after AND \(condition) \
         ORDER BY a.id LIMIT :limit
@@ -183,9 +183,9 @@ extension StreamType {
         return members
     }
 
-    private static func text(_ value: String?) -> DemoValue { value.map(DemoValue.string) ?? .null }
+    static func text(_ value: String?) -> DemoValue { value.map(DemoValue.string) ?? .null }
 
-    private static func date(_ value: Double?) -> DemoValue {
+    static func date(_ value: Double?) -> DemoValue {
         value.map { moment in ISO8601.text(of: moment).map(DemoValue.string) ?? .number(moment) } ?? .null
     }
 }

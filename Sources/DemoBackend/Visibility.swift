@@ -40,6 +40,8 @@ enum Visibility {
         case Entity.tasks.name: ("t", task)
         case Entity.comments.name: ("c", comment)
         case Entity.tags.name: ("l", tag)
+        case Entity.folders.name: ("f", "f.creator_id = :user")
+        case Entity.notes.name: ("n", "n.creator_id = :user")
         default: ("g", taskTag)
         }
     }

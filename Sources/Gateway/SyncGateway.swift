@@ -58,10 +58,22 @@ package final class SyncGateway: Sendable {
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         return try await services.streaming(identity, presented) {
-            var runner = makeRunner(request, presented, version, identity, caller)
-            return try await runner.run()
+            var restarts = 0
+            while true {
+                do {
+                    var runner = makeRunner(
+                        request, presented, version, identity, caller, mayRepeat: restarts == 0)
+                    return try await runner.run()
+                } catch StateError.idsChanged where restarts < Self.maximumRestarts {
+                    restarts += 1
+                    caller.logger.info("a pull begins anew, since ids that the backend has given became known")
+                }
+            }
         }
     }
+
+    /// How often a pull begins anew because the backend was giving ids to records meanwhile.
+    private static let maximumRestarts = 2
 
     /// Serves one push.
     ///
@@ -94,11 +106,12 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller
+        _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller,
+        mayRepeat: Bool
     ) -> PullRunner {
         services.kept.purge(at: services.clock.now)
         var kept: KeptSpools.Entry?
-        if let presented, services.identities.canVerify {
+        if mayRepeat, let presented, services.identities.canVerify {
             let key = KeptSpools.Key(
                 principal: identity.principal, session: identity.session, cursor: presented, schemaVersion: version)
             kept = services.kept.entry(for: key, at: services.clock.now)

@@ -31,6 +31,11 @@ struct SyncServices: Sendable {
     let sweeping: Occupancy
     /// The pulls and checks that hold memory for a stream.
     let running: Occupancy
+    /// The ids that the backend has given, of those who called last; and for whom it is giving some right now.
+    let ids: IDCache
+    let making = IDMaking()
+    /// Whether the backend gives ids in any table.
+    let makesIDs: Bool
     /// What must not happen at the same time.
     let locks: LockTable
     /// The journals of the pushes that run.
@@ -60,6 +65,8 @@ struct SyncServices: Sendable {
         running = Occupancy(maximum: configuration.limits.pulls)
         locks = LockTable(maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
         hashKey = digests.hashKey
+        ids = IDCache(store: store, schema: configuration.schema, key: digests.hashKey)
+        makesIDs = configuration.schema.tables.contains { $0.hasOwnIDs }
         intakeLimits = configuration.intakeLimits
         spoolLimits = Spool.Limits(
             directory: configuration.spool.dir ?? temporaryDirectory, memory: configuration.spool.memory,
@@ -90,11 +97,13 @@ struct SyncServices: Sendable {
     }
 
     /// A spooler for one stream; columns in `added` the client has only just got.
-    func makeSpooler(_ projection: Projection, added: [String: Set<String>] = [:]) -> StreamSpooler {
+    func makeSpooler(
+        _ projection: Projection, added: [String: Set<String>] = [:], aliases: IDAliases? = nil
+    ) -> StreamSpooler {
         let tables =
             pullSettings.sweeps == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
         return StreamSpooler(
             projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
-            ledgered: Set(tables.map(\.offset)), added: added)
+            ledgered: Set(tables.map(\.offset)), added: added, aliases: aliases)
     }
 }

@@ -26,6 +26,8 @@ extension Configuration {
         package var resetType = "SyncResetV1"
         /// Types of lines that carry a token and no data.
         package var ackTypes = ["SyncAckV1"]
+        /// Lines that tell which ids the backend has given.
+        package var idMap = IDMap()
         /// The member of a line that holds its type.
         package var typeField = "type"
         /// The member of a line that holds its token.

@@ -5,7 +5,7 @@ import INI
 import SyncModel
 
 extension KeyTable {
-    static let table: [Key] = tableStream + tableCalls
+    static let table: [Key] = tableStream + tableIDs + tableCalls
 
     private static let tableStream: [Key] = [
         .table(

@@ -39,7 +39,7 @@ package enum KeyTable {
 
     /// All keys, by sections, in the order of the documents.
     package static let keys: [Key] =
-        gateway + wire + state + identity + backend + backendTiming + schema + pull + push + ledger + spool
+        gateway + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger + spool
         + limits + log + admin + table
 
     /// The keys of one section.

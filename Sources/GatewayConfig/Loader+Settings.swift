@@ -103,7 +103,7 @@ extension Loader {
         var seen: [String: String] = [:]
         let types = [
             ("complete_type", [backend.completeType]), ("reset_type", [backend.resetType]),
-            ("ack_types", backend.ackTypes),
+            ("ack_types", backend.ackTypes), ("idmap_type", [backend.idMap.type].compactMap { $0 }),
         ]
         for (key, names) in types {
             for name in names {

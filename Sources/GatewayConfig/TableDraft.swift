@@ -63,6 +63,9 @@ struct TableDraft: Sendable {
     var ledger: Located<LedgerMode>?
     /// Nil where `[push] conflicts` counts.
     var conflicts: Located<ConflictRule>?
+    /// What the backend's ids are, and who makes them; nil where the defaults count.
+    var idType: Located<Table.IDType>?
+    var idMaker: Located<IDMaker>?
     var calls: [NamedCall] = []
     var columns: [ColumnDraft] = []
     /// Keys whose value was refused; what depends on them is not complained about again.
@@ -91,6 +94,8 @@ struct TableDraft: Sendable {
         table.parents = parents.map { .init(column: $0.column.value, table: $0.table.value) }
         table.match = match.map(\.value)
         table.columns = columns.map(\.column)
+        table.idType = idType?.value ?? .text
+        table.isIDFromBackend = idMaker?.value == .backend
         table.calls.create = call("create")?.rule
         table.calls.update = call("update")?.rule
         table.calls.remove = call("remove")?.rule

@@ -10,11 +10,20 @@ extension Database {
     ///
     /// A record that was made anew has a new id from then on. Where two of a client's ids mean one record of the
     /// backend, the first stays the one that pulls say.
-    func save(_ mappings: [IDMapping], of principal: Int64, at now: Int64) throws {
-        guard !mappings.isEmpty else { return }
-        var sequence = try row("SELECT id_sequence FROM principal WHERE id = ?", [principal])?.number(0) ?? 0
+    ///
+    /// - Returns: Those that pulls do not say, since another client's id came first.
+    @discardableResult
+    func save(_ mappings: [IDMapping], of principal: Int64, at now: Int64) throws -> [IDMapping] {
+        guard !mappings.isEmpty else { return [] }
+        let before = try idSequence(of: principal)
+        var sequence = before
         for mapping in mappings {
             let table = try key(mapping.table, "table")
+            for id in [mapping.clientID, mapping.backendID] {
+                guard (1...RecordID.maximumLength).contains(id.utf8.count) else {
+                    throw StateError.invalid("record id")
+                }
+            }
             let (client, backend) = (Data(mapping.clientID.utf8), Data(mapping.backendID.utf8))
             let isKnown = try exists(
                 "SELECT 1 FROM id_map WHERE principal = ? AND client_table = ? AND client_id = ? AND backend_id = ?",
@@ -32,6 +41,43 @@ extension Database {
                     made_at = excluded.made_at
                 """, [principal, table, client, backend, sequence, now])
         }
-        try run("UPDATE principal SET id_sequence = ? WHERE id = ?", [sequence, principal])
+        if sequence > before {
+            try run("UPDATE principal SET id_sequence = ? WHERE id = ?", [sequence, principal])
+        }
+        return try mappings.filter { mapping in
+            try exists(
+                "SELECT 1 FROM id_map WHERE principal = ? AND client_table = ? AND client_id = ? AND is_public = 0",
+                [principal, mapping.table, Data(mapping.clientID.utf8)])
+        }
+    }
+
+    /// How many mappings a principal has got so far.
+    func idSequence(of principal: Int64) throws -> Int64 {
+        try integer("SELECT id_sequence FROM principal WHERE id = ?", [principal]) ?? 0
+    }
+
+    /// The stored form of what a device calls by the backend's ids; nil where it is nothing.
+    func encoded(_ kept: Set<IDSight.Kept>) throws -> Data? {
+        guard !kept.isEmpty else { return nil }
+        guard kept.count <= IDSight.maximumKept else { throw StateError.tooLarge("list of kept ids") }
+        var bytes: [UInt8] = []
+        for record in kept.sorted(by: { ($0.table, $0.id) < ($1.table, $1.id) }) {
+            Netstrings.append(record.table.utf8, to: &bytes)
+            Netstrings.append(record.id.utf8, to: &bytes)
+        }
+        return Data(bytes)
+    }
+
+    /// What ``encoded(_:)`` has stored.
+    static func kept(_ bytes: [UInt8]) throws -> Set<IDSight.Kept> {
+        var rest = bytes[...]
+        var kept: Set<IDSight.Kept> = []
+        while !rest.isEmpty {
+            guard let table = Netstrings.next(in: &rest), let id = Netstrings.next(in: &rest) else {
+                throw StateError.corrupt("the kept ids of a cursor cannot be read")
+            }
+            kept.insert(IDSight.Kept(table: table, id: id))
+        }
+        return kept
     }
 }

@@ -14,6 +14,8 @@ package struct PullCommit: Hashable, Sendable {
     }
 
     /// The new cursor with all that it stands for.
+    ///
+    /// Where the principal has got mappings of ids since those of `ids`, the pull is worth nothing.
     package var row: CursorRow
     /// Whether its replica begins with it.
     package var replica: Replica

@@ -34,14 +34,17 @@ package struct PullContext: Hashable, Sendable {
     /// The schema version that the replica's pushes have told or shown (``StateStore/notePushed(version:replica:principal:)``);
     /// nil where they have told nothing, and for a fork, whose own pushes they need not be.
     package var pushedVersion: Int?
+    /// How many mappings of ids the principal has got so far; 0 where its backend takes the clients' ids.
+    package var idSequence: Int64
 
     /// A context; the defaults are those of a principal that nobody has met.
     package init(
         row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
         ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
-        acceptedAt: Int64 = 0, resyncAt: Int64 = 0, pushedVersion: Int? = nil
+        acceptedAt: Int64 = 0, resyncAt: Int64 = 0, pushedVersion: Int? = nil, idSequence: Int64 = 0
     ) {
+        self.idSequence = idSequence
         self.row = row
         self.isFork = isFork
         self.newestOfReplica = newestOfReplica

@@ -82,6 +82,7 @@ extension Database {
                 AND NOT EXISTS (SELECT 1 FROM push_note WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id)
                 AND NOT EXISTS (SELECT 1 FROM push_journal WHERE principal = p.id)
+                AND NOT EXISTS (SELECT 1 FROM id_map WHERE principal = p.id)
             LIMIT ?
             """, [before, batch])
         for row in rows {

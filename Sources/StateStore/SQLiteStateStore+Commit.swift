@@ -18,20 +18,22 @@ extension SQLiteStateStore {
             }
             try db.run(
                 "UPDATE session SET last_seen = max(last_seen, ?) WHERE id = ?", [pull.now, session.id])
+            guard try db.idSequence(of: principal) == row.ids.sequence else { throw StateError.idsChanged }
             try db.place(pull, principal)
             let place = try db.takeLedger(of: pull, limits)
             let vector = try db.ensureVector(row.vector, limit: limits.vectorBytes)
             try db.run(
                 """
                 INSERT INTO cursor (principal, cursor, replica, parent, vector, schema_version, session, generation,
-                    confirmed, mapping, layer, below, exact, noted, sweeps)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    confirmed, mapping, layer, below, exact, noted, sweeps, id_sequence, kept)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     principal, row.cursor.rawValue, row.replica.rawValue, row.parent?.rawValue, vector,
                     row.schemaVersion, session.id, row.generation, row.isConfirmed,
                     key(row.mappingDigest, "mapping digest"), place.layer, place.below, place.isExact, row.noted,
-                    db.ensureSweeps(row.sweeps, limit: limits.sweepBytes),
+                    db.ensureSweeps(row.sweeps, limit: limits.sweepBytes), row.ids.sequence,
+                    db.encoded(row.ids.kept),
                 ])
             try db.deliver(pull.delivered, to: row.replica, with: row.cursor)
             try db.run("DELETE FROM push WHERE principal = ?", [principal])

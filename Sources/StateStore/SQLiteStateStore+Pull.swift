@@ -13,9 +13,10 @@ extension SQLiteStateStore {
             var context = PullContext()
             let id = try db.principalID(principal)
             if let id {
-                let row = try db.row("SELECT newest, sequence FROM principal WHERE id = ?", [id])
+                let row = try db.row("SELECT newest, sequence, id_sequence FROM principal WHERE id = ?", [id])
                 context.newest = try row.flatMap { SyncModel.Cursor(rawValue: try $0.integer(0)) }
                 context.sequence = try row?.number(1) ?? 0
+                context.idSequence = try row?.number(2) ?? 0
                 context.hasLedgers = try db.exists(
                     "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
                 context.session = try db.sessionRow(session, of: id)
@@ -108,7 +109,7 @@ extension Database {
         let row = try row(
             """
             SELECT c.replica, c.parent, v.tokens, c.schema_version, s.digest, c.generation, c.confirmed, c.mapping,
-                c.noted, coalesce(w.states, x'')
+                c.noted, coalesce(w.states, x''), c.id_sequence, coalesce(c.kept, x'')
             FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
             JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
             LEFT JOIN sweep_states w ON w.id = c.sweeps
@@ -121,7 +122,8 @@ extension Database {
                 vector: Self.vector(row.bytes(2)),
                 schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
                 generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
-                noted: row.number(8), sweeps: Self.sweeps(row.bytes(9)))
+                noted: row.number(8), sweeps: Self.sweeps(row.bytes(9)),
+                ids: IDSight(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
         }
     }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SchemaMigration {
-    /// Ids that backends have made, and who does not use the client's.
+    /// Ids that backends have made, and by cursor which records its device knows by them.
     ///
     /// Of several client ids for one backend id the first is public: it is what pulls say. No row goes with its
     /// principal, since a device may hold the client's id for as long as it likes. Ids are bytes, since they may be any
@@ -21,14 +21,8 @@ extension SchemaMigration {
         CREATE UNIQUE INDEX id_map_backend ON id_map (principal, client_table, backend_id) WHERE is_public = 1;
         CREATE UNIQUE INDEX id_map_sequence ON id_map (principal, sequence);
 
-        CREATE TABLE id_kept (
-            replica INTEGER NOT NULL REFERENCES replica ON DELETE CASCADE,
-            client_table TEXT NOT NULL,
-            backend_id BLOB NOT NULL,
-            PRIMARY KEY (replica, client_table, backend_id)
-        ) STRICT, WITHOUT ROWID;
-
         ALTER TABLE principal ADD COLUMN id_sequence INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE replica ADD COLUMN id_sequence INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE cursor ADD COLUMN id_sequence INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE cursor ADD COLUMN kept BLOB;
         """
 }

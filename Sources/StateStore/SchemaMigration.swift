@@ -29,7 +29,7 @@ package struct SchemaMigration: Hashable, Sendable {
         SchemaMigration(number: 3, sql: third),
         SchemaMigration(number: 4, sql: pushQuarantine, tables: ["push_quarantine"]),
         SchemaMigration(number: 5, sql: debts, tables: ["owed"]),
-        SchemaMigration(number: 6, sql: ids, tables: ["id_map", "id_kept"]),
+        SchemaMigration(number: 6, sql: ids, tables: ["id_map"]),
         SchemaMigration(number: 7, sql: journal, tables: ["push_journal", "push_flight"]),
     ]
 

@@ -41,6 +41,8 @@ package enum StateError: Error, Hashable, Sendable {
     case generationChanged(current: Int)
     /// The ledger has been changed by somebody else since it was read. Start the pull again.
     case ledgerChanged
+    /// Ids that the backend has given have become known since the pull began. Start the pull again.
+    case idsChanged
     /// The replica has gone on without the parent of a new cursor. Start the pull again: it will be a fork.
     case replicaForked(ReplicaID)
     /// Somebody has closed the journal of a push that was running. Send nothing more; the client comes again.
@@ -72,6 +74,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .replicaUnknown: "state.replica_unknown"
         case .generationChanged: "state.generation_changed"
         case .ledgerChanged: "state.ledger_changed"
+        case .idsChanged: "state.ids_changed"
         case .replicaForked: "state.replica_forked"
         case .journalClosed: "state.journal_closed"
         case .tooLarge: "state.too_large"
@@ -92,7 +95,7 @@ package enum StateError: Error, Hashable, Sendable {
     package var isContention: Bool {
         switch self {
         case .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown, .ledgerChanged, .replicaForked,
-            .journalClosed:
+            .journalClosed, .idsChanged:
             true
         default: false
         }
@@ -123,6 +126,7 @@ extension StateError: CustomStringConvertible {
         case .replicaUnknown(let replica): "The replica \(replica) is not there, or belongs to somebody else."
         case .generationChanged(let current): "The session was reset meanwhile; its generation is now \(current)."
         case .ledgerChanged: "The ledger was changed by somebody else meanwhile."
+        case .idsChanged: "Ids that the backend has given to records became known meanwhile."
         case .replicaForked(let replica): "The replica \(replica) has gone on without this cursor."
         case .journalClosed: "The journal of the push was closed by somebody else."
         case .tooLarge(let what): "The \(what) is too large for the state."

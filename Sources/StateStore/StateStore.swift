@@ -9,7 +9,7 @@ package import SyncModel
 /// and then nothing has changed. Reads throw `CancellationError` when the task is cancelled; writes are finished
 /// whatever becomes of the caller, because a client that hangs up must not undo what its backend has accepted.
 /// Times are milliseconds since 1970, from the caller's clock.
-package protocol StateStore: LedgerStore, PushQuarantineStore, JournalStore {
+package protocol StateStore: LedgerStore, PushQuarantineStore, JournalStore, IDMapStore {
     /// All that is known when a pull or push begins.
     ///
     /// - Parameters:
@@ -45,8 +45,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, JournalStore {
     /// Ends the principal's receipts, and drops the oldest unconfirmed replicas over the limit with their cursors.
     ///
     /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
-    ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)`` or ``StateError/ledgerChanged``, each saying
-    ///   what the caller should do.
+    ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)``, ``StateError/ledgerChanged`` or
+    ///   ``StateError/idsChanged``, each saying what the caller should do.
     func commit(_ pull: PullCommit) async throws
 
     /// Notes what a replica last did, the same thing at most once in the touch interval; an unknown replica is no error.

@@ -27,13 +27,17 @@ package struct CursorRow: Hashable, Sendable {
     package var noted: Int64
     /// When each request type was last compared with what the replica holds; a type without one never was.
     package var sweeps: [String: Sweep]
+    /// By which ids its device knows records to which the backend has given ids.
+    package var ids: IDSight
 
     /// A row that no client has confirmed yet.
     package init(
         principal: Principal, cursor: Cursor, replica: ReplicaID, parent: Cursor?, vector: CheckpointVector,
         schemaVersion: Int?, session: Session, generation: Int, isConfirmed: Bool = false, mappingDigest: String,
-        noted: Int64 = 0, sweeps: [String: Sweep] = [:]
+        noted: Int64 = 0, sweeps: [String: Sweep] = [:],
+        ids: IDSight = IDSight()
     ) {
+        self.ids = ids
         self.principal = principal
         self.cursor = cursor
         self.replica = replica

@@ -94,6 +94,11 @@ package struct Table: Hashable, Sendable {
         }
     }
 
+    /// What the backend's ids are.
+    package enum IDType: String, CaseIterable, Sendable {
+        case text, integer
+    }
+
     /// A call, or the explicit word that there is none.
     package enum CallRule: Hashable, Sendable {
         /// The operation is accepted and nothing is sent.
@@ -124,6 +129,10 @@ package struct Table: Hashable, Sendable {
     package var calls = Calls()
     /// Whether the gateway keeps a ledger of it for each replica: which records it holds, and with what content.
     package var isLedgered = true
+    /// Whether the backend's ids are numbers, so that they go to it as such.
+    package var idType = IDType.text
+    /// Whether the backend gives new records ids of its own although no call reads them from an answer, as in a stream push.
+    package var isIDFromBackend = false
     /// Who looks for conflicts before its pushed records are applied; ``ConflictRule/stream`` needs the ledger.
     package var conflicts = ConflictRule.backend
 
@@ -168,6 +177,16 @@ package struct Table: Hashable, Sendable {
     package func namespaces(at schemaVersion: Int) -> [String] {
         let asked = feeds.contains { $0.version(at: schemaVersion) != nil }
         return upsertTypes(at: schemaVersion) + (asked ? deletes.map(\.type) : [])
+    }
+
+    /// Whether a record may have another id at the backend than its client has made for it: the backend gives new ones,
+    /// or ids are put together from parts.
+    package var hasOwnIDs: Bool { makesIDs || ids.contains { $0.paths.count > 1 } }
+
+    /// Whether the backend gives new records ids of its own.
+    package var makesIDs: Bool {
+        if case .call(let call) = calls.create, call.returns != nil { return true }
+        return isIDFromBackend
     }
 
     /// The columns that a client of this schema version has.

@@ -72,11 +72,11 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             let old = Array(SchemaMigration.sqlite.prefix(3))
-            try await withSQLite(path, options: .with { $0.migrations = old }) { try await $0.begin(row(1)) }
+            try await withSQLite(path, options: .with { $0.migrations = old }) { _ in }
             try sqlite(path) { db in
                 try db.execute(
                     sql: """
-                        UPDATE principal SET sequence = 5;
+                        INSERT INTO principal (digest, last_seen, sequence) VALUES ('\(alice.rawValue)', 1, 5);
                         INSERT INTO push_note SELECT id, 'tasks', 'held', 1, 4, x'', 0, 1 FROM principal;
                         INSERT INTO push_note SELECT id, 'tasks', 'seen', 0, 5, x'', 0, 1 FROM principal;
                         """)

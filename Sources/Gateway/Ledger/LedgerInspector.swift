@@ -44,6 +44,10 @@ package struct LedgerInspector: Sendable {
                 finding.parents = try await parents(of: first.entry, table, outline)
             }
         }
+        finding.mappings = try await store.idMappings(of: replica.principal, table: table.name, id: id)
+        finding.isKept = finding.mappings.contains {
+            row?.ids.kept.contains(IDSight.Kept(table: table.name, id: $0.mapping.backendID)) ?? false
+        }
         finding.note = try await store.pushNote(of: replica.principal, table: table.name, id: id)
         finding.isNoteNew = finding.note.map { $0.sequence > row?.noted ?? 0 } ?? false
         for entry in try await store.quarantined(limit: 10_000) where entry.line.table == table.name {

@@ -73,6 +73,10 @@ package struct RecordFinding: Sendable {
     package var note: PushNote?
     /// Whether the note came after the cursor's stream began, so that its echo is still to come.
     package var isNoteNew = false
+    /// What is known of the id: the backend's of a client's, or the clients' of a backend's.
+    package var mappings: [StoredIDMapping] = []
+    /// Whether the device calls the record by the backend's id, since it had got it before the mapping.
+    package var isKept = false
     /// The record's lines in quarantine, whoever they were for, the newest first.
     package var quarantined: [QuarantineEntry] = []
     /// How many lines of the table are in quarantine whose id could not be read.

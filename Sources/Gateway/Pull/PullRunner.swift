@@ -36,6 +36,9 @@ struct PullRunner {
     /// What the client is owed, and what of it the answer brings.
     var debts: [Debt] = []
     var delivered: [Debt] = []
+    /// By which ids the device knows records to which the backend has given ids.
+    var ids = IDSight()
+    var aliases: IDAliases?
     /// How many lines had come when the comparison of a whole type began.
     private(set) var sweepBegan: UInt64?
     private var isSweeping = false
@@ -179,6 +182,7 @@ struct PullRunner {
         if let row = context.row, try await hasTooManyNotes(since: row, sequence: context.sequence) {
             ledger.isExact = false
         }
+        if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
         debts = try await owed(to: context.row)
         var known = SyncEngine.PullContext(
             row: context.row, isFork: context.isFork,
@@ -230,7 +234,7 @@ struct PullRunner {
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
         if afresh {
-            spooler = services.makeSpooler(projection, added: negotiation?.change?.columns ?? [:])
+            spooler = services.makeSpooler(projection, added: negotiation?.change?.columns ?? [:], aliases: aliases)
             sweepBegan = nil
             beforeSweep = nil
         }
@@ -260,6 +264,9 @@ struct PullRunner {
     }
 
     private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
+        try await settleIDs()
+        var row = row
+        row.ids = newIDs
         do {
             try await services.store.commit(
                 PullCommit(
@@ -322,9 +329,10 @@ struct PullRunner {
 
     /// Keeps the spool for the very same request, whose answer may get lost.
     private func keep(_ spool: FinishedSpool?, _ plan: PullAnswerPlan) {
-        guard plan.content == .streamed, plan.restart == nil, refusedTypes.isEmpty, let spool, let row = plan.row,
+        guard plan.content == .streamed, plan.restart == nil, refusedTypes.isEmpty, let spool, var row = plan.row,
             let presented = query.presented, row.parent == presented
         else { return }
+        row.ids = ids
         services.kept.keep(
             spool,
             PullQuery.Kept(row: row, delivery: plan.delivery, change: negotiation?.change),

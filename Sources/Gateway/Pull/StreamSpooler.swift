@@ -16,10 +16,11 @@ struct StreamSpooler {
 
     init(
         projection: Projection, hashKey: SipHash.Key, intakeLimits: StreamIntake.Limits, spoolLimits: Spool.Limits,
-        ledgered: Set<Int> = [], added: [String: Set<String>] = [:]
+        ledgered: Set<Int> = [], added: [String: Set<String>] = [:], aliases: IDAliases? = nil
     ) {
         intake = StreamIntake(
-            projection: projection, hashKey: hashKey, limits: intakeLimits, ledgered: ledgered, added: added)
+            projection: projection, hashKey: hashKey, limits: intakeLimits, ledgered: ledgered, added: added,
+            aliases: aliases)
         spool = Spool(limits: spoolLimits)
         var runLimits = spoolLimits
         runLimits.memory = 0
@@ -32,6 +33,8 @@ struct StreamSpooler {
     var defaulted: Int { intake.defaulted }
     /// Lines that were set aside.
     var quarantined: [QuarantinedLine] { intake.quarantined }
+    /// What lines about ids that the backend has given said.
+    var idMappings: [IDMapping] { intake.idMappings }
     /// What the stream said beside its records.
     var signs: StreamSigns { intake.signs }
     /// Whether the complete or reset line has come.

@@ -25,7 +25,8 @@ struct CallReport: Sendable {
 /// Sends operations by the templates of their tables, one at a time; a push has several at work.
 struct CallSender: Sendable {
     let plan: PushPlan
-    let reader: OperationReader
+    /// Knows what the backend calls the records that were created before, and learns of those that are created here.
+    private var reader: OperationReader
     let backend: BackendClient
     let forwarded: ForwardedCredentials
     let logger: Logger
@@ -98,10 +99,12 @@ struct CallSender: Sendable {
     }
 
     /// The rule of an operation's table and kind.
+    ///
+    /// Where each creation makes a record, none stands in for an update.
     static func rule(_ kind: PushOperation.Kind, _ table: Table) -> Table.CallRule? {
         switch kind {
         case .create: table.calls.create
-        case .update: table.calls.update ?? table.calls.create
+        case .update: table.calls.update ?? (table.makesIDs ? nil : table.calls.create)
         case .delete: table.calls.remove
         }
     }
@@ -109,16 +112,22 @@ struct CallSender: Sendable {
     private mutating func attempt(_ place: Int) async throws -> CallReport {
         let operation = plan.operations[place]
         let content = try reader.content(of: operation)
-        switch Self.rule(operation.kind, content.table) {
+        switch content.treatment {
+        case .refuse(let message): return refused(place, .rejected, message)
+        case .nothing: return CallReport(place: place, result: .applied)
+        case .send: break
+        }
+        let kind = content.kind(operation)
+        switch Self.rule(kind, content.table) {
         case nil: return refused(place, .rejected, "the configuration has no call for this operation")
         case .some(.none): return CallReport(place: place, result: .applied)
         // What was changed the backend does not take.
         case .call
-        where operation.kind == .update && content.update?.values.isEmpty == true
+        where kind == .update && content.update?.values.isEmpty == true
             && content.record?.values.isEmpty == false:
             return CallReport(place: place, result: .applied)
         case .call(let call):
-            let isPart = operation.kind == .update && content.table.calls.update != nil
+            let isPart = kind == .update && content.table.calls.update != nil
             return try await perform(call, place, content, isPart: isPart)
         }
     }
@@ -129,16 +138,15 @@ struct CallSender: Sendable {
     ) async throws -> CallReport {
         let operation = plan.operations[place]
         let isCreation = content.table.calls.create == .call(call)
-        let request = try CallRequest(call, values(operation, content, isPart: isPart))
+        let request = try CallRequest(call, values(operation, content, call, isPart: isPart))
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
         if call.returns != nil { try await fly(place, content, request, key: key?.value) }
         switch await attempt(call, request, key) {
         case .success(let outcome):
+            let mapping = isCreation ? learn(outcome, operation, content) : nil
             var report =
                 isLast ? lastReport(outcome, place) : try await self.report(outcome, place, content)
-            if let id = outcome.returned, outcome.meaning == .ok, report.mapping == nil {
-                report.mapping = IDMapping(table: content.table.name, clientID: operation.id, backendID: id)
-            }
+            if report.mapping == nil { report.mapping = mapping }
             return report
         case .failure(.refused(let status)) where status != 408 && status != 425:
             return rejected(place, status: status)
@@ -146,6 +154,21 @@ struct CallSender: Sendable {
             // The stream and the caller's name were not refused: it is about this record.
             return rejected(place, status: 403)
         case .failure(let error): return try failed(error, place, isRepeatable: key != nil || isRepeatable(call))
+        }
+    }
+
+    /// Takes what the backend calls a record that it has created, or has got already.
+    private mutating func learn(
+        _ outcome: CallOutcome, _ operation: PushOperation, _ content: OperationReader.Content
+    ) -> IDMapping? {
+        guard content.table.hasOwnIDs, outcome.meaning == .ok || outcome.meaning == .exists else { return nil }
+        do {
+            let mapping = try content.mapping(outcome.returned, operation)
+            if let mapping { reader.ids.learn(mapping, isPublic: true) }
+            return mapping
+        } catch {
+            logger.error("a record is created under an id that cannot be kept", metadata: ["error": "\(error)"])
+            return nil
         }
     }
 
@@ -213,7 +236,7 @@ extension CallSender {
     private mutating func report(
         _ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content
     ) async throws -> CallReport {
-        switch (outcome.meaning, plan.operations[place].kind) {
+        switch (outcome.meaning, content.kind(plan.operations[place])) {
         case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
         case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
         case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
@@ -232,6 +255,8 @@ extension CallSender {
             return isLost
                 ? refused(place, .conflict, "the record is gone") : CallReport(place: place, result: .applied)
         }
+        // What came of the first call may have taught what the record is called.
+        let content = try reader.content(of: plan.operations[place])
         return try await perform(call, place, content, isLast: true)
     }
 
@@ -261,13 +286,15 @@ extension CallSender {
     ///
     /// A placeholder stands for its column whatever was changed.
     private func values(
-        _ operation: PushOperation, _ content: OperationReader.Content, isPart: Bool
+        _ operation: PushOperation, _ content: OperationReader.Content, _ call: Call, isPart: Bool
     ) -> CallValues {
         var values = CallValues(
             columns: (isPart ? content.update : content.record).map { record in
                 record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
             })
-        values.named["id"] = .string(operation.id)
+        // The backend is to make an id of its own, and may keep the client's beside it.
+        let isNew = content.table.makesIDs && content.table.calls.create == .call(call)
+        values.named["id"] = isNew ? .string(operation.id) : content.id
         for (index, part) in content.key.enumerated() {
             values.named["id.\(index + 1)"] = part.value
             // A deletion names its columns by the parts of the id.

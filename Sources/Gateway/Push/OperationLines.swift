@@ -46,13 +46,13 @@ struct OperationLines: AsyncSequence, Sendable {
         var key = JSONValue.object([])
         for part in content.key { key.set(part.value, at: part.path.steps[...]) }
         let kind: StreamPushOperation.Kind =
-            switch operation.kind {
+            switch content.kind(operation) {
             case .create: .create
             case .update: .update
             case .delete: .delete
             }
         return StreamPushOperation(
-            kind, table: content.table.name, id: operation.id, key: key.members ?? [],
+            kind, table: content.table.name, id: content.id.idText ?? operation.id, key: key.members ?? [],
             data: content.update?.data.serialised, base: token(of: content.table))
     }
 

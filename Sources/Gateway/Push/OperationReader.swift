@@ -20,6 +20,17 @@ struct OperationReader: Sendable {
         let update: SanitizedRecord?
         /// The parts of the id under the backend's names; the whole id where it cannot be taken apart.
         let key: [(path: Path, value: JSONValue)]
+        /// Where the parts of the id stand.
+        let paths: [Path]
+        /// The id as the backend knows it; the client's where it has given none.
+        let id: JSONValue
+        /// What becomes of the operation.
+        let treatment: PushedIDs.Treatment
+
+        /// What the operation is to the backend.
+        func kind(_ operation: PushOperation) -> PushOperation.Kind {
+            if case .send(let kind) = treatment { kind } else { operation.kind }
+        }
     }
 
     private let schema: Schema
@@ -29,6 +40,8 @@ struct OperationReader: Sendable {
     private let sendsChanged: Bool
     /// Records of which updates carry everything all the same, since an earlier change of them was set aside.
     var wholeRecords: Set<PushedRecordKey> = []
+    /// What the client's ids are to the backend.
+    var ids: PushedIDs
 
     /// - Parameters:
     ///   - schema: The whitelist.
@@ -39,6 +52,7 @@ struct OperationReader: Sendable {
         self.schema = schema
         self.sendsChanged = sendsChanged
         self.changes = changes
+        ids = PushedIDs(schema: schema)
         sanitizers = schema.tables.map { RecordSanitizer(table: $0, depth: depth) }
         limits = JSONValue.Limits(bytes: changes.bytes.count, depth: depth, elements: changes.bytes.count)
     }
@@ -57,10 +71,31 @@ struct OperationReader: Sendable {
     /// The content of an operation.
     func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
-        let record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
-        let isPart = sendsChanged && operation.kind == .update && !wholeRecords.contains(key(of: operation))
+        var treatment = ids.treatment(of: operation)
+        var record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
+        var missing: [String: PushReference] = [:]
+        if ids.translates, var translated = record {
+            missing = ids.translate(&translated)
+            record = translated
+        }
+        let isPart =
+            sendsChanged && operation.kind == .update && treatment == .send(.update)
+            && !wholeRecords.contains(key(of: operation))
         let update = isPart ? record?.onlyChanged : record
-        return Content(table: table, record: record, update: update, key: key(of: operation, table, record))
+        // What only a placeholder may need is no reason to refuse the record.
+        if let lost = missing.first(where: { update?.value(of: $0.key) != nil }) {
+            treatment = .refuse(
+                "'\(lost.key)' names the record '\(lost.value.id)' of '\(schema.tables[lost.value.table].name)', "
+                    + "which the backend does not have")
+        }
+        let reference = PushReference(table: operation.table, id: operation.id)
+        let isNew = table.makesIDs && treatment == .send(.create)
+        let id = isNew ? .string(operation.id) : ids.value(of: reference)
+        let paths = (table.ids.first { $0.types.isEmpty } ?? table.ids.first)?.paths ?? [Path(name: "id")]
+        return Content(
+            table: table, record: record, update: update,
+            key: paths.count > 1 ? key(reference, paths, table, record) : [(paths[0], id)], paths: paths, id: id,
+            treatment: treatment)
     }
 
     /// The record as the client sent it; nil for a deletion.
@@ -98,18 +133,19 @@ struct OperationReader: Sendable {
         return found ?? []
     }
 
-    /// One path is the id itself; the parts of a composite id come from the columns that hold them, else from the id.
+    /// The parts of a composite id come from the columns that hold them, else from the id.
     private func key(
-        of operation: PushOperation, _ table: Table, _ record: SanitizedRecord?
+        _ reference: PushReference, _ paths: [Path], _ table: Table, _ record: SanitizedRecord?
     ) -> [(path: Path, value: JSONValue)] {
-        let paths = (table.ids.first { $0.types.isEmpty } ?? table.ids.first)?.paths ?? [Path(name: "id")]
-        guard paths.count > 1 else { return [(paths[0], .string(operation.id))] }
-        let parts = RecordID.parts(of: operation.id, count: paths.count)
+        let parts = RecordID.parts(of: ids.backendID(of: reference) ?? reference.id, count: paths.count)
         return paths.enumerated().compactMap { index, path in
             if let column = record?.values.first(where: { $0.column.outgoingPath == path }) {
                 return (path, column.value)
             }
-            return parts.map { (path, .string($0[index])) }
+            guard let part = parts?[index] else { return nil }
+            let column = table.columns.first { $0.outgoingPath == path }
+            guard let target = column.flatMap(ids.place) else { return (path, .string(part)) }
+            return (path, ids.reference(to: PushReference(table: target, id: part)) ?? .string(part))
         }
     }
 }

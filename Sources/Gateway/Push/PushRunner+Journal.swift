@@ -12,6 +12,8 @@ import SyncModel
 struct PushRunnerJournal {
     let id: Int64
     let writer: JournalWriter
+    /// Whether records get ids of the backend's: pulls of the principal wait until these are known.
+    let namesRecords: Bool
     /// Places of which the journal has the outcome already.
     var written: Set<Int> = []
 }
@@ -21,8 +23,11 @@ extension PushRunner {
     /// Whether an operation may make a record that gets its id from the backend: those have flights of their own.
     func makesID(_ operation: PushOperation) -> Bool {
         let calls = services.configuration.schema.tables[operation.table].calls
-        guard operation.kind != .delete, case .call(let call) = calls.create, call.returns != nil else { return false }
-        guard operation.kind == .update, case .call(let update) = calls.update else { return true }
+        guard case .call(let call) = calls.create, call.returns != nil,
+            case .send(let kind) = reader.ids.treatment(of: operation), kind != .delete
+        else { return false }
+        guard kind == .update else { return true }
+        guard case .call(let update) = calls.update else { return false }
         return update.statuses.values.contains(.missing)
     }
 
@@ -33,8 +38,12 @@ extension PushRunner {
             JournalOpening(presented: presented, operations: plan.operations.count, notes: seen ?? []),
             principal: identity.principal, at: services.clock.now)
         services.journals.begin(id, makesIDs: plan.operations.contains(where: makesID))
+        let tables = services.configuration.schema.tables
+        let namesRecords = plan.operations.contains { $0.kind != .delete && tables[$0.table].hasOwnIDs }
+        if namesRecords { services.making.begin(identity.principal) }
         journal = PushRunnerJournal(
-            id: id, writer: JournalWriter(journal: id, store: services.store, clock: services.clock))
+            id: id, writer: JournalWriter(journal: id, store: services.store, clock: services.clock),
+            namesRecords: namesRecords)
     }
 
     /// Writes what was applied and what is about to be sent.
@@ -86,6 +95,7 @@ extension PushRunner {
             if let after = report.retryAfter { retryAfter = after }
             if let error = report.error { failure = error }
             if report.isWritten { self.journal?.written.insert(report.place) }
+            if let mapping = report.mapping { reader.ids.learn(mapping, isPublic: true) }
         }
         return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
     }
@@ -110,7 +120,7 @@ extension PushRunner {
         case .error: written.failure = PushJournal.Failure(code: failure.map { GatewayError($0).code } ?? "internal")
         }
         self.journal = nil
-        defer { services.journals.end(journal.id) }
+        defer { leave(journal) }
         do {
             try await services.store.endPush(written, of: journal.id, at: services.clock.now)
         } catch StateError.tooLarge where written.receipt != nil {
@@ -118,6 +128,12 @@ extension PushRunner {
             written.receipt = nil
             try await services.store.endPush(written, of: journal.id, at: services.clock.now)
         }
+        await settleIDs(taken)
+    }
+
+    private func leave(_ journal: PushRunnerJournal) {
+        services.journals.end(journal.id)
+        if journal.namesRecords { services.making.end(identity.principal) }
     }
 
     /// Writes what is known of a push that comes to no end: an error, or a client that has hung up.
@@ -128,7 +144,7 @@ extension PushRunner {
             try await endJournal(PushEnd(.error, applied: machine.unwritten, unknown: machine.unknown))
         } catch {
             // It stays open, and is closed when the principal comes again.
-            services.journals.end(journal.id)
+            leave(journal)
             logger.error("the end of a push is not in its journal", metadata: ["error": "\(error)"])
         }
     }

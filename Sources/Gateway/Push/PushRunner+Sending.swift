@@ -23,10 +23,16 @@ extension PushRunner {
     mutating func sendAll(
         base: CheckpointVector?, without: Set<Int>, idempotencyKey: String
     ) async throws -> PushEvent {
-        let places = plan.operations.indices.filter { !without.contains($0) }
+        let (places, refused) = try sendable(plan.operations.indices.filter { !without.contains($0) })
+        guard refused.isEmpty else { return .refused(PushRefusal(kind: .rejected, records: refused)) }
+        guard !places.isEmpty else { return .applied }
         let lines = OperationLines(operations: places.map { plan.operations[$0] }, reader: reader, base: base)
+        if services.makesIDs { services.making.begin(identity.principal) }
+        defer { if services.makesIDs { services.making.end(identity.principal) } }
         switch await attempt(lines, idempotencyKey: idempotencyKey) {
-        case .success(.applied): return .applied
+        case .success(.applied(let results)):
+            try await learn(results, lines.operations)
+            return .applied
         case .success(.refused(let lines)): return .refused(refusal(lines, places))
         case .failure(let error):
             // The key makes it harmless to send it again.

@@ -177,12 +177,16 @@ struct PushRunner {
         let (store, clock) = (services.store, services.clock)
         switch action {
         case .loadContext:
-            guard presented != nil else { return .context(nil) }
+            guard presented != nil else {
+                try await loadIDs(nil)
+                return .context(nil)
+            }
             let context = try await store.pullContext(
                 principal: identity.principal, session: identity.session, presented: presented)
             // A fork's replica is still to begin; the row's is another device.
             if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
             row = context.row
+            try await loadIDs(context.ledger)
             figures.replica = row?.replica.description
             return .context(context.row)
         case .confirm(let cursor):
@@ -196,7 +200,9 @@ struct PushRunner {
         case .checkConflicts: return try await checkConflicts()
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
         case .noteSeen: try await noteSeen()
-        case .noteHeld: try await noteHeld(taken)
+        case .noteHeld:
+            try await noteHeld(taken)
+            await oweDoublets(taken)
         case .beginJournal: try await beginJournal()
         case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
         case .endJournal(let end): try await endJournal(end)

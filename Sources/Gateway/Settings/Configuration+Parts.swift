@@ -54,6 +54,10 @@ extension Configuration {
         rules.completeType = backend.completeType
         rules.resetType = backend.resetType
         rules.ackOnlyTypes = backend.ackTypes
+        rules.idMap = backend.idMap.type.map { type in
+            EnvelopeRules.IDMap(
+                type: type, table: backend.idMap.table, client: backend.idMap.client, backend: backend.idMap.backend)
+        }
         rules.depthLimit = limits.jsonDepth
         return rules
     }

@@ -12,8 +12,8 @@ struct ColumnCompiler {
 
     /// Adds a column, or with `isWritten: false` only what its link needs.
     mutating func add(
-        _ column: Column, at place: Int, lineType: String, link: Int?, isWritten: Bool = true,
-        slots: inout SlotCompiler, content: inout ContentPlan
+        _ column: Column, at place: Int, lineType: String, link: Int?, reference: Int?,
+        isWritten: Bool = true, slots: inout SlotCompiler, content: inout ContentPlan
     ) {
         let firstSource = Int32(sources.count)
         var constant: [UInt8] = []
@@ -38,7 +38,8 @@ struct ColumnCompiler {
                 column: Int32(place), type: column.type, isOptional: column.isOptional,
                 sources: firstSource..<Int32(sources.count), prefix: append(prefix.bytes), constant: append(constant),
                 contentConstant: constant.isEmpty ? -1 : content.constant(constant, of: column, seed: seed),
-                seed: isWritten ? seed : -1, link: link.map { Int32($0) } ?? -1))
+                seed: isWritten ? seed : -1, link: link.map { Int32($0) } ?? -1,
+                reference: reference.map { Int32($0) } ?? -1))
     }
 
     private mutating func append(_ bytes: [UInt8]) -> Range<Int32> {

@@ -9,6 +9,8 @@ import SyncModel
 /// It is read once and then written, hashed, and digested where it is a link.
 enum ColumnValue {
     case string(JSONSlice)
+    /// A text without anything to escape that is not the value itself: an id as the client has it.
+    case text(UnsafeRawBufferPointer)
     /// A number that is finite as a double.
     case number(JSONSlice)
     case boolean(Bool)
@@ -50,6 +52,10 @@ enum ColumnValue {
     func append(to output: inout JSONWriter, type: ColumnType, isOptional: Bool) {
         switch self {
         case .string(let slice): output.append(stringSlice: slice)
+        case .text(let text):
+            output.append(byte: UInt8(ascii: "\""))
+            output.append(raw: text)
+            output.append(byte: UInt8(ascii: "\""))
         case .number(let slice): output.append(slice)
         case .boolean(let value): output.append(value)
         case .milliseconds(let value): output.append(value)

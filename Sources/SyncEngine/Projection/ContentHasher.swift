@@ -98,6 +98,7 @@ struct ContentHasher: Sendable {
             if slice.hasEscapes { return part(ofEscaped: slice, seed: seed) }
             let text = slice.content
             return text.isEmpty && !isOptional ? 0 : seeds[seed].hash(of: text, .short)
+        case .text(let text): return seeds[seed].hash(of: text, .short)
         case .number(let slice): return part(ofNumber: slice.hashedDouble, seed: seed, isOptional: isOptional)
         case .milliseconds(let value): return part(ofNumber: Double(value), seed: seed, isOptional: isOptional)
         case .boolean(let value): return value || isOptional ? seeds[seed].hash(of: value ? 1 : 0, .short) : 0

@@ -41,7 +41,7 @@ extension LineProjector {
                 links[Int(plan.pointee.link)] =
                     slice == nil && !plan.pointee.constant.isEmpty
                     ? constants[Int(plan.pointee.contentConstant)].link
-                    : LinkDigest.of(slice, as: plan.pointee.type, key: key)
+                    : withValue(slice, plan) { LinkDigest.of($1, key: $0.key) }
             }
         }
     }
@@ -68,8 +68,12 @@ extension LineProjector {
             let part =
                 slice == nil && !plan.constant.isEmpty
                 ? constants[Int(plan.contentConstant)].part
-                : hasher.part(
-                    of: ColumnValue(slice, as: plan.type), seed: Int(plan.seed), isOptional: plan.isOptional)
+                : withUnsafePointer(to: plan) { plan in
+                    withValue(slice, plan) { projector, value in
+                        projector.hasher.part(
+                            of: value, seed: Int(plan.pointee.seed), isOptional: plan.pointee.isOptional)
+                    }
+                }
             if part != 0 { return true }
         }
         return false

@@ -36,13 +36,19 @@ extension LineProjector {
             guard let slot = shape.idSlots.first, let slice = slots[Int(slot)], !slice.isNull, !slice.isEmptyString,
                 let plan = shape.columns.first
             else { return quarantine(.noID, type: shape.type, shape: shape, slots) }
-            let value = ColumnValue(slice, as: plan.type)
-            let digest = LinkDigest.of(value, key: key)
+            let digest = withUnsafePointer(to: plan) { plan in
+                withValue(slice, plan) { projector, value in
+                    let digest = LinkDigest.of(value, key: projector.key)
+                    guard digest != 0 else { return digest }
+                    value.append(to: &output, type: plan.pointee.type, isOptional: plan.pointee.isOptional)
+                    return digest
+                }
+            }
             guard digest != 0 else { return quarantine(.unsafeID, type: shape.type, shape: shape, slots) }
-            value.append(to: &output, type: plan.type, isOptional: plan.isOptional)
             return .deleteWhere(
                 table: shape.table, source: shape.source, column: column, link: link, digest: digest,
                 range: start..<output.count)
+        case .idMap: return readIDMapping(shape, slots)
         case .ackOnly, .complete, .reset: return .ackOnly
         }
     }
@@ -69,7 +75,7 @@ extension LineProjector {
         if shape.idSlots.count == 1 {
             guard let part = slots[Int(shape.idSlots[0])], !part.isNull else { return .failure(.missing) }
             // Almost every id is a plain string, which needs no copy to be looked at.
-            if part.kind == .string, !part.hasEscapes { return appendID(part.content, &output) }
+            if part.kind == .string, !part.hasEscapes { return appendID(part.content, shape.table, &output) }
         }
         idBuffer.removeAll(keepingCapacity: true)
         if let failure = joinID(shape, slots) { return .failure(failure) }
@@ -77,7 +83,23 @@ extension LineProjector {
         var id: [UInt8] = []
         swap(&id, &idBuffer)
         defer { swap(&id, &idBuffer) }
-        return id.withUnsafeBytes { appendID($0, &output) }
+        return id.withUnsafeBytes { appendID($0, shape.table, &output) }
+    }
+
+    private mutating func appendID(
+        _ id: UnsafeRawBufferPointer, _ table: Int, _ output: inout JSONWriter
+    ) -> IDOutcome {
+        if aliases != nil, let outcome = appendAlias(of: id, table, &output) { return outcome }
+        return appendID(id, &output)
+    }
+
+    /// Writes the id by which the client knows a record, where that is another one.
+    @inline(never)
+    private mutating func appendAlias(
+        of id: UnsafeRawBufferPointer, _ table: Int, _ output: inout JSONWriter
+    ) -> IDOutcome? {
+        guard let aliases else { return nil }
+        return aliases.withAlias(of: id, table: table) { alias in alias.map { appendID($0, &output) } }
     }
 
     private mutating func appendID(_ id: UnsafeRawBufferPointer, _ output: inout JSONWriter) -> IDOutcome {
@@ -137,16 +159,31 @@ extension LineProjector {
             if needsContent { addConstant(plan) }
             return
         }
-        let value = ColumnValue(slice, as: plan.pointee.type)
+        if plan.pointee.reference >= 0, aliases != nil || Self.isNumber(slice) {
+            return appendReference(plan, slice, shape, needsContent, &output)
+        }
+        finishColumn(ColumnValue(slice, as: plan.pointee.type), plan, slice, shape, needsContent, &output)
+    }
+
+    @inline(__always)
+    mutating func finishColumn(
+        _ value: ColumnValue, _ plan: UnsafePointer<LineShape.ColumnPlan>, _ slice: JSONSlice?, _ shape: LineShape,
+        _ needsContent: Bool, _ output: inout JSONWriter
+    ) {
         value.append(to: &output, type: plan.pointee.type, isOptional: plan.pointee.isOptional)
         if needsContent { addContent(value, plan) }
         switch value {
-        case .string, .number, .boolean, .milliseconds, .json: break
+        case .string, .text, .number, .boolean, .milliseconds, .json: break
         case .wrong: count(\.wrong, shape, plan)
         case .null, .absent:
             if !plan.pointee.isOptional { count(\.missing, shape, plan) }
         }
         if observer != nil { observer?.note(value, slice, table: shape.table, column: Int(plan.pointee.column)) }
+    }
+
+    @inline(__always)
+    private static func isNumber(_ slice: JSONSlice?) -> Bool {
+        if let slice, case .number = slice.kind { true } else { false }
     }
 
     @inline(never)

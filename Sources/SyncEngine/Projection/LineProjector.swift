@@ -18,6 +18,8 @@ package struct LineProjector: Sendable {
     package internal(set) var counters: ProjectionCounters
     /// What is known of the line that was quarantined last; its bytes are for the caller to add.
     package internal(set) var quarantined: QuarantinedLine?
+    /// What the last line of ``LineResult/idMapping`` said.
+    package internal(set) var idMapping: IDMapping?
     /// The token of the reset that was demanded, which is acknowledged alone and is in no vector.
     package internal(set) var resetToken: String?
     /// Whether records are hashed and their links digested; what has no ledger need not pay for it.
@@ -36,6 +38,8 @@ package struct LineProjector: Sendable {
     package internal(set) var bringsWatched = false
     /// How many bytes the id of the last record or deletion has, which stands in the output without escapes.
     package internal(set) var idLength = 0
+    /// By which ids the client knows records to which the backend has given ids; nil where it has given none.
+    package var aliases: IDAliases?
     /// Notes what comes of every column, for `rind check --sample`; nil does not.
     package var observer: ProjectionObserver?
 
@@ -122,7 +126,7 @@ package struct LineProjector: Sendable {
         switch shape.role {
         case .complete: return .complete
         case .ackOnly, .reset: return .ackOnly
-        case .upsert, .delete, .deleteWhere: break
+        case .upsert, .delete, .deleteWhere, .idMap: break
         }
         guard envelope.dataKind == .object else {
             let isMissing = envelope.dataKind == nil || envelope.dataKind == .null

@@ -19,6 +19,8 @@ package enum LineResult: Hashable, Sendable {
     case deleteWhere(table: Int, source: Int, column: Int, link: Int, digest: UInt64, range: Range<Int>)
     /// A token and nothing else.
     case ackOnly
+    /// Which id the backend has given to a record; it is in ``LineProjector/idMapping``.
+    case idMapping
     /// The stream is complete.
     case complete
     /// The backend demands a reset; its token is in ``LineProjector/resetToken``, not among the received ones.

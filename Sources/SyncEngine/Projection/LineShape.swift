@@ -13,6 +13,8 @@ final class LineShape: Sendable {
         case delete(all: Bool)
         case deleteWhere(column: Int, link: Int)
         case ackOnly, complete, reset
+        /// Tells which id the backend has given to a record.
+        case idMap
     }
 
     /// What to look for in a member of the data.
@@ -52,6 +54,8 @@ final class LineShape: Sendable {
         let seed: Int32
         /// Which of the table's links the column is; −1 for none.
         let link: Int32
+        /// The place of the table that the value is an id of; −1 where it is none.
+        let reference: Int32
 
         /// Whether the client has the column.
         @inline(__always)
@@ -103,7 +107,7 @@ final class LineShape: Sendable {
     /// Whether lines of the type carry data.
     var readsData: Bool {
         switch role {
-        case .upsert, .delete, .deleteWhere: true
+        case .upsert, .delete, .deleteWhere, .idMap: true
         case .ackOnly, .complete, .reset: false
         }
     }

@@ -17,6 +17,7 @@ package enum LinkDigest {
     static func of(_ value: ColumnValue, key: SipHash.Key) -> UInt64 {
         switch value {
         case .string(let slice): slice.isEmptyString ? 0 : slice.withText { IDHash.link(id: $0, key: key) }
+        case .text(let id): IDHash.link(id: id, key: key)
         case .number(let slice): of(number: slice, key: key)
         case .milliseconds(let value): of(integer: value, key: key)
         case .boolean, .json, .null, .absent, .wrong: 0

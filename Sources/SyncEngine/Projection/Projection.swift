@@ -36,9 +36,10 @@ package final class Projection: Sendable {
         self.schemaVersion = schemaVersion
         self.rules = rules
         tableOrder = TableOrder(schema.tables)
-        var compiler = ShapeCompiler(schemaVersion: schemaVersion)
+        var compiler = ShapeCompiler(schema: schema, schemaVersion: schemaVersion)
         if let type = rules.completeType { compiler.addControl(type, .complete) }
         if let type = rules.resetType { compiler.addControl(type, .reset) }
+        if let rule = rules.idMap { compiler.addIDMap(rule) }
         for type in rules.ackOnlyTypes { compiler.addControl(type, .ackOnly) }
         for (place, table) in schema.tables.enumerated() where table.since <= schemaVersion {
             compiler.add(table, at: place)

@@ -43,7 +43,7 @@ package struct ProjectionObserver: Sendable {
     mutating func note(_ outcome: ColumnValue, _ value: JSONSlice?, table: Int, column: Int) {
         var entry = facts(table: table, column: column)
         switch outcome {
-        case .string, .number, .boolean, .milliseconds, .json: entry.values += 1
+        case .string, .text, .number, .boolean, .milliseconds, .json: entry.values += 1
         case .null: entry.nulls += 1
         case .absent: entry.absent += 1
         case .wrong:

@@ -9,11 +9,21 @@ struct ShapeCompiler {
     private(set) var shapes: [LineShape] = []
     private(set) var content = ContentPlan()
     private var seen: Set<[UInt8]> = []
+    private let places: [String: Int]
 
-    init(schemaVersion: Int) { self.schemaVersion = schemaVersion }
+    init(schema: Schema, schemaVersion: Int) {
+        self.schemaVersion = schemaVersion
+        places = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    }
 
     mutating func addControl(_ type: String, _ role: LineShape.Role) {
         append(type, role, nil, source: 0, slots: SlotCompiler(), idSlots: [], columns: ColumnCompiler())
+    }
+
+    mutating func addIDMap(_ rule: EnvelopeRules.IDMap) {
+        var slots = SlotCompiler()
+        let members = rule.members.map { slots.slot(of: Path(name: $0)) }
+        append(rule.type, .idMap, nil, source: 0, slots: slots, idSlots: members, columns: ColumnCompiler())
     }
 
     mutating func add(_ table: Table, at place: Int) {
@@ -29,13 +39,16 @@ struct ShapeCompiler {
         func link(_ index: Int) -> Int? { links.firstIndex { $0.column == index } }
         var columns = ColumnCompiler()
         for (index, column) in table.columns.enumerated() where isVisible(column) {
-            columns.add(column, at: index, lineType: type, link: link(index), slots: &slots, content: &content)
+            columns.add(
+                column, at: index, lineType: type, link: link(index), reference: reference(column), slots: &slots,
+                content: &content)
         }
         // The ledger finds descendants for clients of every version, so it needs links that this one does not have.
         for (index, column) in table.columns.enumerated() where !isVisible(column) {
             guard let link = link(index) else { continue }
             columns.add(
-                column, at: index, lineType: type, link: link, isWritten: false, slots: &slots, content: &content)
+                column, at: index, lineType: type, link: link, reference: reference(column), isWritten: false,
+                slots: &slots, content: &content)
         }
         append(
             type, .upsert, (place, table), source: table.source(of: type), slots: slots, idSlots: idSlots,
@@ -59,12 +72,19 @@ struct ShapeCompiler {
             // The value is converted as the column's own, from where the delete line has it.
             var column = table.columns[index]
             column.sources = [.path(path, types: [])]
-            columns.add(column, at: index, lineType: rule.type, link: link, slots: &slots, content: &content)
+            columns.add(
+                column, at: index, lineType: rule.type, link: link, reference: reference(column), slots: &slots,
+                content: &content)
             idSlots = [slots.slot(of: path)]
         }
         append(
             rule.type, role, (place, table), source: table.source(of: rule.type), slots: slots, idSlots: idSlots,
             columns: columns)
+    }
+
+    /// The table that a column's values are ids of; ids are texts to the client, whatever they are to the backend.
+    private func reference(_ column: Column) -> Int? {
+        column.type == .string ? column.reference.flatMap { places[$0] } : nil
     }
 
     /// The client's own bookkeeping never comes from a backend (watermelon-protocol 0.4), and the id is written anyway.

@@ -25,6 +25,8 @@ package struct PullQuery: Hashable, Sendable {
         package var sweeps: [String: Sweep]
         /// What was fetched for a new schema version.
         package var change: SchemaChange?
+        /// By which ids it says records to which the backend has given ids.
+        package var ids: IDSight
         /// A kept spool.
         package init(row: CursorRow, delivery: PullDelivery, change: SchemaChange? = nil) {
             vector = row.vector
@@ -35,6 +37,7 @@ package struct PullQuery: Hashable, Sendable {
             cursor = row.cursor
             noted = row.noted
             sweeps = row.sweeps
+            ids = row.ids
             self.change = change
         }
     }

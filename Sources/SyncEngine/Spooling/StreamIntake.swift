@@ -23,6 +23,8 @@ package struct StreamIntake {
         package var quarantineLines = 256
         /// How many compaction entries are gathered before they are sorted and taken away.
         package var run = 262_144
+        /// How many lines about ids are looked at in one pull; all are counted.
+        package var idMappings = 10_000
         /// The default limits.
         package init() {}
     }
@@ -45,6 +47,8 @@ package struct StreamIntake {
         package var unknownTypes = 0
         /// Deletions by another column than the id in tables without a ledger, which nobody can resolve.
         package var unresolvedDeletes = 0
+        /// Lines about ids that the backend has given.
+        package var idMappings = 0
         /// Bytes after decompression.
         package var bytes = 0
     }
@@ -73,20 +77,23 @@ package struct StreamIntake {
     /// Whether any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
     private var quarantinedBytes = 0
+    /// What lines about ids said, as many as the limits allow.
+    package private(set) var idMappings: [IDMapping] = []
 
     /// An intake for one pull.
     ///
     /// Of the tables at the places in `ledgered`, ids and links are kept until everything is read again by record.
-    /// Columns in `added` the client has only just got.
+    /// Columns in `added` the client has only just got; by `aliases` it knows what the backend has given ids to.
     package init(
         projection: Projection, hashKey: SipHash.Key, limits: Limits, ledgered: Set<Int> = [],
-        added: [String: Set<String>] = [:]
+        added: [String: Set<String>] = [:], aliases: IDAliases? = nil
     ) {
         self.limits = limits
         splitter = LineSplitter(maximumLength: limits.line)
         projector = LineProjector(projection, key: hashKey)
         projector.needsContent = !ledgered.isEmpty
         projector.watch(added)
+        projector.aliases = aliases
         stems = projection.schema.tables.enumerated().flatMap { place, table in
             table.upserts.map { (WireType($0).stem, place) }
         }
@@ -162,6 +169,7 @@ package struct StreamIntake {
         case .deleteWhere(let table, let source, _, let link, let digest, _):
             deleteByLink(StreamSigns.Link(table: table, link: link, source: source), digest)
         case .ackOnly: break
+        case .idMapping: takeMapping()
         case .complete: end = .complete
         case .reset: end = .reset(token: projector.resetToken ?? "")
         case .unknownType:
@@ -169,6 +177,14 @@ package struct StreamIntake {
             carriedData = true
         case .quarantined(_, let scope): quarantine(line, scope)
         }
+    }
+
+    private mutating func takeMapping() {
+        counts.idMappings += 1
+        // What it says is in the state with the cursor that passes its token.
+        carriedData = true
+        guard idMappings.count < limits.idMappings, let mapping = projector.idMapping else { return }
+        idMappings.append(mapping)
     }
 
     private mutating func takeTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) {

@@ -41,7 +41,7 @@ struct SampleFindings {
         case .complete:
             isComplete = true
             return
-        case .ackOnly, .reset, .unknownType, .quarantined: return
+        case .ackOnly, .idMapping, .reset, .unknownType, .quarantined: return
         }
         if !hasToken { withoutToken[type ?? "?", default: 0] += 1 }
     }

@@ -88,6 +88,9 @@ struct SampleReport {
             let name = tables[table].columns[column].name
             return ("→ \(tables[table].name), deleted where \(name) is \(text(range))", nil)
         case .ackOnly: return ("moves a checkpoint, nothing else", nil)
+        case .idMapping:
+            let mapping = projector.idMapping
+            return ("the id of what a client has made", mapping.map { "\($0.table) \($0.clientID) is \($0.backendID)" })
         case .complete: return ("the stream is complete", nil)
         case .reset: return ("the backend asks for a reset", nil)
         case .unknownType: return ("→ nothing: no table of this schema version takes it", nil)

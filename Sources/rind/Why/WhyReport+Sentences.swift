@@ -11,7 +11,7 @@ extension WhyReport {
     var sentences: [String] {
         [answer, exactness, heldBackSentence, contentSentence, sourceSentence].compactMap { $0 }
             + finding.parents.map(sentence)
-            + [noteSentence].compactMap { $0 } + quarantineSentences
+            + idSentences + [noteSentence].compactMap { $0 } + quarantineSentences
     }
 
     private var answer: String {

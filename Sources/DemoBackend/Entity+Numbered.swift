@@ -1,0 +1,56 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+// Records whose ids the database counts: a client learns them from the answer of the call that made the record.
+extension Entity {
+    static let folders = Entity(
+        name: "folders", keys: [Field("id", "id", .integer)],
+        fields: [
+            Field("name", "name", .string), Field("parentId", "parent_id", .integer, optional: true, to: "folders"),
+            Field("clientId", "client_id", .string, optional: true),
+        ],
+        creatorColumn: "creator_id", audit: ("folder_audit", ["folder_id"]))
+    static let notes = Entity(
+        name: "notes", keys: [Field("id", "id", .integer)],
+        fields: [
+            Field("title", "title", .string), Field("body", "body", .string, optional: true),
+            Field("folderId", "folder_id", .integer, optional: true, to: "folders"),
+            Field("clientId", "client_id", .string, optional: true),
+        ],
+        creatorColumn: "creator_id", audit: ("note_audit", ["note_id"]))
+
+    /// Whether the database makes the ids, which are whole numbers on the wire.
+    var isNumbered: Bool { keys[0].kind == .integer }
+
+    /// The key of a request's path.
+    ///
+    /// - Throws: A 400 for an id that none of this table can be.
+    func key(ofPath id: String) throws -> String {
+        guard isNumbered else { return id }
+        guard let number = Int64(id), String(number) == id else {
+            throw DemoError.badRequest("the id must be a whole number")
+        }
+        return id
+    }
+
+    /// The id of a stored record, the parts of composite keys joined with `.`.
+    func id(of row: Row) -> String {
+        keys.map { DemoValue(key: row[$0.column]).keyText ?? "" }.joined(separator: ".")
+    }
+}
+
+extension DemoValue {
+    /// A part of a key as the database has it.
+    init(key: DatabaseValue) {
+        switch key.storage {
+        case .int64(let number): self = .number(Double(number))
+        case .string(let text): self = .string(text)
+        default: self = .null
+        }
+    }
+
+    /// A part of a key as text: a string, or a whole number.
+    var keyText: String? { string ?? number.flatMap { Int64(exactly: $0) }.map { String($0) } }
+}

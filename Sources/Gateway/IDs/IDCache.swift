@@ -1,0 +1,89 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// The mappings of those principals that called last, so that a pull reads only what is new.
+final class IDCache: Sendable {
+    /// How much is kept at most, in bytes; a principal that has more than that is read anew with every request.
+    static let maximumBytes = 64 << 20
+    private static let page = 10_000
+
+    private struct State {
+        var entries: [Principal: (ids: PrincipalIDs, usedAt: UInt64)] = [:]
+        var bytes = 0
+        var clock: UInt64 = 0
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let store: any StateStore
+    private let places: [String: Int]
+    private let key: SipHash.Key
+    private let maximumBytes: Int
+
+    init(store: any StateStore, schema: Schema, key: SipHash.Key, maximumBytes: Int = IDCache.maximumBytes) {
+        self.store = store
+        self.key = key
+        self.maximumBytes = maximumBytes
+        places = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    }
+
+    /// All mappings of a principal, at least so many as the sequence says; nil where there are none.
+    func ids(of principal: Principal, upTo sequence: Int64) async throws -> PrincipalIDs? {
+        guard sequence > 0 else { return nil }
+        var ids = known(principal) ?? PrincipalIDs(key: key)
+        guard ids.sequence < sequence else { return ids }
+        while true {
+            let stored = try await store.idMappings(of: principal, after: ids.sequence, limit: Self.page)
+            for mapping in stored { ids.take(mapping, places) }
+            if stored.count < Self.page { break }
+        }
+        keep(ids, of: principal)
+        return ids
+    }
+
+    /// All mappings of a principal up to now; nil where there are none.
+    func newest(of principal: Principal) async throws -> PrincipalIDs? {
+        let known = known(principal)?.sequence ?? 0
+        guard let next = try await store.idMappings(of: principal, after: known, limit: 1).first else {
+            return try await ids(of: principal, upTo: known)
+        }
+        return try await ids(of: principal, upTo: next.sequence)
+    }
+
+    private func known(_ principal: Principal) -> PrincipalIDs? {
+        state.withLockedValue { state in
+            guard let entry = state.entries[principal] else { return nil }
+            state.clock += 1
+            state.entries[principal]?.usedAt = state.clock
+            return entry.ids
+        }
+    }
+
+    private func keep(_ ids: PrincipalIDs, of principal: Principal) {
+        guard ids.byteCount <= maximumBytes else { return }
+        state.withLockedValue { state in
+            if let old = state.entries[principal] {
+                // Somebody else may have read further meanwhile.
+                guard old.ids.sequence < ids.sequence else { return }
+                state.bytes -= old.ids.byteCount
+            }
+            state.clock += 1
+            state.entries[principal] = (ids, state.clock)
+            state.bytes += ids.byteCount
+            if state.bytes > maximumBytes { Self.shrink(&state, to: maximumBytes / 2) }
+        }
+    }
+
+    /// Drops those that were not used for the longest time; half at once, so that it is seldom.
+    private static func shrink(_ state: inout State, to limit: Int) {
+        for (principal, entry) in state.entries.sorted(by: { $0.value.usedAt < $1.value.usedAt }) {
+            guard state.bytes > limit, state.entries.count > 1 else { return }
+            state.entries[principal] = nil
+            state.bytes -= entry.ids.byteCount
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import SyncModel
+
+/// For whom ids are being made right now: creates that are under way at a backend that makes the ids itself.
+///
+/// Between the backend's commit and the answer nobody knows what the record is called. A pull that streamed it meanwhile
+/// would give a device its own record a second time, under the backend's id.
+final class IDMaking: Sendable {
+    /// How often a pull looks whether they have ended.
+    private static let pause = Duration.milliseconds(10)
+
+    private let open = NIOLockedValueBox<[Principal: Int]>([:])
+
+    /// A create begins; ``end(_:)`` follows when its mapping is stored or it has failed.
+    func begin(_ principal: Principal) { open.withLockedValue { $0[principal, default: 0] += 1 } }
+
+    /// A create has ended.
+    func end(_ principal: Principal) {
+        open.withLockedValue { open in
+            let count = open[principal, default: 1] - 1
+            open[principal] = count > 0 ? count : nil
+        }
+    }
+
+    /// Waits until none is under way.
+    ///
+    /// - Returns: Whether that was in time.
+    /// - Throws: `CancellationError`.
+    func waitUntilNone(of principal: Principal, atMost limit: Duration) async throws -> Bool {
+        let end = ContinuousClock.now + limit
+        while open.withLockedValue({ $0[principal] != nil }) {
+            guard ContinuousClock.now < end else { return false }
+            try await Task.sleep(for: Self.pause)
+        }
+        return true
+    }
+}

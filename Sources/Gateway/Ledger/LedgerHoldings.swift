@@ -1,0 +1,28 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// Tells which records a device holds, as the ledger of one of its cursors has them.
+struct LedgerHoldings {
+    let store: any StateStore
+    let schema: Schema
+    let key: SipHash.Key
+
+    /// Those of the ids of one table that are held.
+    ///
+    /// - Throws: `LedgerError` where the ledger is damaged, or what the store throws.
+    func held(_ ids: some Collection<String>, of table: Table, in outline: LedgerOutline) async throws -> Set<String> {
+        guard table.isLedgered, outline.base != nil, !ids.isEmpty else { return [] }
+        var view = try LedgerView(
+            source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
+            shape: LedgerShape(table: table), key: key)
+        var held: Set<String> = []
+        for (hash, id) in ids.map({ (IDHash(id: $0, key: key), $0) }).sorted(by: { $0.0 < $1.0 }) {
+            if try await view.seek(to: hash), view.state == .held { held.insert(id) }
+        }
+        return held
+    }
+}

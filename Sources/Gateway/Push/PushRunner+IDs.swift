@@ -1,0 +1,113 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import JSONBytes
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+// Ids that the backend makes (design §4).
+extension PushRunner {
+    /// Loads what is known of the pushed ids, before anything is sent.
+    mutating func loadIDs(_ outline: LedgerOutline?) async throws {
+        guard services.makesIDs else { return }
+        let schema = services.configuration.schema
+        var ids = PushedIDs(
+            schema: schema, known: try await services.ids.newest(of: identity.principal), keeping: row?.ids.kept ?? [])
+        if services.backend.settings.streamPush != nil {
+            ids.inOneRequest = Set(
+                plan.operations.filter { $0.kind != .delete }.map { PushReference(table: $0.table, id: $0.id) })
+        }
+        if let outline, services.pullSettings.sweeps != nil { ids.held = try await held(outline, ids) }
+        reader.ids = ids
+    }
+
+    /// The records that the client calls new and that the ledger of its device has under these ids.
+    private func held(_ outline: LedgerOutline, _ ids: PushedIDs) async throws -> Set<PushReference> {
+        let schema = services.configuration.schema
+        let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
+        var held: Set<PushReference> = []
+        let created = plan.operations.filter { $0.kind == .create }
+        for (place, operations) in Dictionary(grouping: created, by: \.table) where schema.tables[place].makesIDs {
+            let table = schema.tables[place]
+            let new = operations.map(\.id).filter { id in
+                ids.backendID(of: PushReference(table: place, id: id)) == nil
+                    && (table.idType == .text || PushedIDs.isInteger(id))
+            }
+            do {
+                for id in try await holdings.held(Set(new), of: table, in: outline) {
+                    held.insert(PushReference(table: place, id: id))
+                }
+            } catch let error as LedgerError {
+                // The next pull gets everything and another ledger.
+                logger.error("a ledger is damaged", metadata: ["code": "\(error.rawValue)"])
+            }
+        }
+        return held
+    }
+
+    /// Writes mappings down.
+    mutating func learn(_ mappings: [IDMapping]) async throws {
+        guard !mappings.isEmpty else { return }
+        let hidden = Set(
+            try await services.store.saveMappings(mappings, principal: identity.principal, at: services.clock.now))
+        for mapping in mappings { reader.ids.learn(mapping, isPublic: !hidden.contains(mapping)) }
+    }
+
+    /// What a stream push has taught, by the operations that were sent, line by line.
+    mutating func learn(_ lines: [StreamPushLine], _ operations: [PushOperation]) async throws {
+        guard reader.ids.translates else { return }
+        var mappings: [IDMapping] = []
+        var returned: [Int: String] = [:]
+        for line in lines { returned[line.line] = line.id }
+        for (place, operation) in operations.enumerated() where operation.kind != .delete {
+            guard services.configuration.schema.tables[operation.table].hasOwnIDs else { continue }
+            let content = try reader.content(of: operation)
+            guard content.treatment == .send(.create) else { continue }
+            if let mapping = try content.mapping(returned[place], operation) { mappings.append(mapping) }
+        }
+        try await learn(mappings)
+    }
+
+    /// The operations of these that are sent in one request, and why others can never be.
+    func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
+        guard reader.ids.translates else { return (places, []) }
+        var (sent, refused) = ([Int](), [PushRefusal.Record]())
+        for place in places {
+            switch try reader.content(of: plan.operations[place]).treatment {
+            case .send: sent.append(place)
+            case .nothing: break
+            case .refuse(let message): refused.append(record(plan.operations[place], message, place: place))
+            }
+        }
+        return (sent, refused)
+    }
+
+    /// Owes the device what it has twice: its next comparison deletes the record that pulls call otherwise.
+    func oweDoublets(_ places: Set<Int>) async {
+        guard reader.ids.translates else { return }
+        let doublets = places.sorted().map { plan.operations[$0] }.filter { operation in
+            operation.kind != .delete
+                && reader.ids.isDoublet(PushReference(table: operation.table, id: operation.id))
+        }
+        guard !doublets.isEmpty else { return }
+        logger.notice(
+            "a device has made records that it has got already, or another one has: it gets them once",
+            metadata: ["records": "\(doublets.count)"])
+        await owe(doublets.map { record($0, nil) })
+    }
+
+    /// Looks up how pulls call what calls have created, and owes the device what it has twice.
+    mutating func settleIDs(_ places: Set<Int>) async {
+        guard reader.ids.hasLearned else { return }
+        do {
+            try await loadIDs(nil)
+            await oweDoublets(places)
+        } catch {
+            logger.error("what a device has twice is not noted", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncEngine
+import SyncModel
+
+/// What the ids that a client pushes are to the backend (design §4).
+///
+/// Belongs to one push, and learns what the backend calls the records that the push creates.
+struct PushedIDs: Sendable {
+    /// What becomes of an operation.
+    enum Treatment: Hashable, Sendable {
+        /// It is sent, maybe as another kind than the client's.
+        case send(PushOperation.Kind)
+        /// The backend has never had what the client deletes.
+        case nothing
+        /// It can never be sent; the sentence is for the operator.
+        case refuse(String)
+    }
+
+    private let schema: Schema
+    private let known: PrincipalIDs?
+    private var learned: [PushReference: String] = [:]
+    private var hidden: Set<PushReference> = []
+    private let kept: Set<IDSight.Kept>
+    /// Records that the push creates although the device has got them from the backend, under these very ids.
+    var held: Set<PushReference> = []
+    /// Records whose ids the backend itself finds out within one request that creates them.
+    var inOneRequest: Set<PushReference> = []
+    /// Whether any table needs more than the client's own ids.
+    let translates: Bool
+
+    /// The ids of one push.
+    ///
+    /// - Parameters:
+    ///   - schema: The configuration.
+    ///   - known: The principal's mappings so far.
+    ///   - kept: What the pushing device calls by the backend's ids.
+    init(schema: Schema, known: PrincipalIDs? = nil, keeping kept: Set<IDSight.Kept> = []) {
+        self.schema = schema
+        self.known = known
+        self.kept = kept
+        translates = schema.tables.contains { $0.hasOwnIDs || $0.idType == .integer } || known != nil
+    }
+
+    /// The backend's id of what a client has made; nil where it has given none, as far as is known.
+    func backendID(of record: PushReference) -> String? {
+        learned[record] ?? known?.backend[record.table, record.id]
+    }
+
+    /// Takes what the backend calls a record from now on; pulls may say another client's id for it.
+    mutating func learn(_ mapping: IDMapping, isPublic: Bool) {
+        guard let table = schema.tables.firstIndex(where: { $0.name == mapping.table }) else { return }
+        let record = PushReference(table: table, id: mapping.clientID)
+        learned[record] = mapping.backendID
+        if !isPublic { hidden.insert(record) }
+    }
+
+    /// Whether pulls of the pushing device call a record by another id than the one that it has pushed, so that the
+    /// device has it twice.
+    func isDoublet(_ record: PushReference) -> Bool {
+        guard let id = backendID(of: record) else { return false }
+        if hidden.contains(record) || kept.contains(IDSight.Kept(table: schema.tables[record.table].name, id: id)) {
+            return true
+        }
+        return learned[record] == nil && known?.aliases[record.table, id].map { $0 != record.id } ?? false
+    }
+
+    /// Whether the push has created records that the backend calls otherwise.
+    var hasLearned: Bool { !learned.isEmpty }
+
+    /// What becomes of an operation.
+    func treatment(of operation: PushOperation) -> Treatment {
+        let table = schema.tables[operation.table]
+        guard table.makesIDs else { return .send(operation.kind) }
+        let record = PushReference(table: operation.table, id: operation.id)
+        let isKnown = backendID(of: record) != nil
+        let canBeBackends = table.idType == .text || Self.isInteger(operation.id)
+        switch operation.kind {
+        // Rules 2 to 4 of the protocol's pushes, by what is known of the id.
+        case .create where isKnown || held.contains(record): return .send(.update)
+        case .create where !RecordID.isSafe(operation.id):
+            return .refuse("no device could get a record with such an id back")
+        case .create where table.idType == .integer && canBeBackends:
+            return .refuse("an id of digits alone could be another record's: the backend's ids are numbers")
+        case .update where !isKnown && !canBeBackends: return .send(.create)
+        case .delete where !isKnown && !canBeBackends: return .nothing
+        case .create, .update, .delete: return .send(operation.kind)
+        }
+    }
+
+    /// A record's id as the backend wants it.
+    func value(of record: PushReference) -> JSONValue {
+        Self.value(backendID(of: record) ?? record.id, as: schema.tables[record.table].idType)
+    }
+
+    /// A reference as the backend wants it; nil where it can have no such record.
+    func reference(to record: PushReference) -> JSONValue? {
+        let type = schema.tables[record.table].idType
+        if let id = backendID(of: record) { return Self.value(id, as: type) }
+        if type == .text || Self.isInteger(record.id) { return Self.value(record.id, as: type) }
+        return inOneRequest.contains(record) ? .string(record.id) : nil
+    }
+
+    /// Puts the backend's ids into the columns that refer to records.
+    ///
+    /// - Returns: The columns that name records which the backend does not have, with their tables and ids.
+    func translate(_ record: inout SanitizedRecord) -> [String: PushReference] {
+        var missing: [String: PushReference] = [:]
+        for index in record.values.indices {
+            let (column, value) = record.values[index]
+            guard let target = place(of: column), let id = value.string, !id.isEmpty else { continue }
+            let reference = PushReference(table: target, id: id)
+            if let value = self.reference(to: reference) {
+                record.values[index].value = value
+            } else {
+                missing[column.name] = reference
+            }
+        }
+        return missing
+    }
+
+    /// The table that a column's values are ids of.
+    func place(of column: Column) -> Int? {
+        guard column.type == .string, let name = column.reference else { return nil }
+        return schema.tables.firstIndex { $0.name == name }
+    }
+
+    /// Whether a text is a whole number in the only spelling that ids have.
+    static func isInteger(_ text: String) -> Bool {
+        var digits = text.utf8[...]
+        if digits.first == UInt8(ascii: "-") { digits = digits.dropFirst() }
+        guard (1...20).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
+        return digits.first != 0x30 || text == "0"
+    }
+
+    private static func value(_ id: String, as type: Table.IDType) -> JSONValue {
+        if type == .integer, isInteger(id), let number = JSONNumber(spelling: id) { return .number(number) }
+        return .string(id)
+    }
+}

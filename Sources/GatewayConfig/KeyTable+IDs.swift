@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+/// Who makes the ids of new records (design §4, "server-made ids").
+package enum IDMaker: String, CaseIterable, Sendable {
+    /// The client: the backend takes its ids.
+    case client
+    /// The backend, which gives each new record an id of its own.
+    case backend
+}
+
+extension KeyTable {
+    static let tableIDs: [Key] = [
+        .table(
+            "id_type", Table.IDType.allCases.map(\.rawValue).joined(separator: " | "), default: "text",
+            "What the backend's ids are.",
+            """
+            With `integer` ids and references to the table go to the backend as JSON numbers, and ids that are none are             known to be the client's. Clients get the digits as text.
+            """
+        ) { (value, draft, problems) throws(Mistake) in
+            let type = try ValueFormat<Table.IDType>.choice.parse(value, &problems)
+            draft.idType = Located(type, at: value.span)
+        },
+        .table(
+            "ids", IDMaker.allCases.map(\.rawValue).joined(separator: " | "), default: "client",
+            "Who makes the ids of new records.",
+            """
+            `backend` for a stream push whose answer names the backend's ids. Where a `create` call says `returns` it is             the backend without saying so.
+            """
+        ) { (value, draft, problems) throws(Mistake) in
+            let maker = try ValueFormat<IDMaker>.choice.parse(value, &problems)
+            draft.idMaker = Located(maker, at: value.span)
+        },
+    ]
+
+    static let idMaps: [Key] = [
+        .setting(
+            "backend", "idmap_type", \.backend.idMap.type, ValueFormat<String>.wireType.optional,
+            "The type of lines that tell which id the backend has given to a record that a client has made.",
+            "They are believed for records that the caller has pushed. Empty: there are none."),
+        .setting(
+            "backend", "idmap_table", \.backend.idMap.table, .memberName,
+            "The member of such a line's data that holds the client's table."),
+        .setting(
+            "backend", "idmap_client", \.backend.idMap.client, .memberName,
+            "The member of such a line's data that holds the client's id."),
+        .setting(
+            "backend", "idmap_backend", \.backend.idMap.backend, .memberName,
+            "The member of such a line's data that holds the backend's id."),
+    ]
+}
+
+extension Configuration.Backend {
+    /// Lines that tell which ids the backend has given.
+    package struct IDMap: Hashable, Sendable {
+        /// The type of the lines; nil where there are none.
+        package var type: String?
+        /// The member of their data that holds the client's table.
+        package var table = "entity"
+        /// The member of their data that holds the client's id.
+        package var client = "tempId"
+        /// The member of their data that holds the backend's id.
+        package var backend = "id"
+        /// No such lines.
+        package init() {}
+    }
+}

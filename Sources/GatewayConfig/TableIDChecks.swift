@@ -1,0 +1,94 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+/// The checks of a table whose ids the backend makes.
+struct TableIDChecks {
+    let draft: TableDraft
+    let drafts: [TableDraft]
+    let hasStreamPush: Bool
+    let isLedgered: Bool
+
+    func run(_ problems: inout Problems) {
+        checkType(&problems)
+        checkMaker(&problems)
+        checkCalls(&problems)
+        checkReferences(&problems)
+    }
+
+    private func checkType(_ problems: inout Problems) {
+        guard let type = draft.idType, type.value == .integer else { return }
+        if draft.idParts > 1 {
+            problems.error(
+                "an id of \(draft.idParts) parts is no number", at: type.span,
+                hint: "say 'id_type = integer' in the tables that its parts refer to")
+        }
+        guard draft.hasWrites, !draft.makesIDs, draft.call("create")?.call != nil || hasStreamPush else { return }
+        problems.error(
+            "clients make ids that are no numbers, and nobody reads the backend's", at: type.span,
+            hint: hasStreamPush
+                ? "add 'ids = backend'" : "add 'returns PATH' to 'create', where its answer holds the new id")
+    }
+
+    private func checkMaker(_ problems: inout Problems) {
+        guard let maker = draft.idMaker else { return }
+        let returns = draft.call("create")?.returns
+        switch maker.value {
+        case .backend where !hasStreamPush && draft.call("create")?.call != nil && returns == nil:
+            problems.error(
+                "'create' does not read the ids that the backend makes", at: maker.span,
+                hint: "add 'returns PATH', where its answer holds the new id")
+        case .client:
+            guard let returns else { return }
+            problems.error(
+                "'returns' reads the ids that the backend makes, and here the client makes them", at: maker.span,
+                second: .init("it is here", at: returns))
+        case .backend: break
+        }
+        if maker.value == .backend, draft.idParts > 1 {
+            problems.error(
+                "an id of \(draft.idParts) parts is made from these", at: maker.span,
+                hint: "leave 'ids' out: it is put together from the columns that are sent")
+        }
+    }
+
+    /// A call that does not name the record by its id would be about another one, or about none.
+    private func checkCalls(_ problems: inout Problems) {
+        guard draft.makesIDs, !hasStreamPush else { return }
+        for key in ["update", "remove"] {
+            guard let call = draft.call(key), call.call != nil,
+                !call.placeholders.contains(where: { $0.value == "id" || $0.value.hasPrefix("id.") })
+            else { continue }
+            problems.error(
+                "'\(key)' does not say which record: the backend knows it by '{id}'", at: call.span,
+                hint: "put {id} into its path")
+        }
+        if !isLedgered, let span = draft.ledger?.span ?? draft.tableSpan {
+            problems.warning(
+                "without a ledger nobody knows which devices have got a record before its mapping", at: span,
+                hint: "such a device gets the record a second time, under the client's id")
+        }
+    }
+
+    private func checkReferences(_ problems: inout Problems) {
+        for column in draft.columns {
+            guard let reference = column.reference, column.column.type != .string,
+                let target = drafts.first(where: { $0.name.value == reference.value }),
+                target.makesIDs || target.idType?.value == .integer
+            else { continue }
+            problems.error(
+                "'\(column.name.value)' must be a string: ids are texts to the client", at: column.name.span,
+                hint: "the backend's numbers become digits, and go back as numbers")
+        }
+    }
+}
+
+extension TableDraft {
+    /// Whether the backend gives new records ids of its own.
+    var makesIDs: Bool { call("create")?.returns != nil || idMaker?.value == .backend }
+
+    /// Whether anything is written at all.
+    var hasWrites: Bool { idMaker != nil || !calls.isEmpty }
+}

@@ -1,0 +1,73 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import SyncModel
+
+// Columns that hold ids of other records: the client knows those by ids of its own, and as texts only.
+extension LineProjector {
+    /// Writes such a column; not inlined, so that the others have their loop for themselves.
+    @inline(never)
+    mutating func appendReference(
+        _ plan: UnsafePointer<LineShape.ColumnPlan>, _ slice: JSONSlice?, _ shape: LineShape, _ needsContent: Bool,
+        _ output: inout JSONWriter
+    ) {
+        withValue(slice, plan) { projector, value in
+            projector.finishColumn(value, plan, slice, shape, needsContent, &output)
+        }
+    }
+
+    /// What a column makes of a value: of an id what the client calls that record.
+    mutating func withValue<R>(
+        _ slice: JSONSlice?, _ plan: UnsafePointer<LineShape.ColumnPlan>,
+        _ body: (inout LineProjector, ColumnValue) -> R
+    ) -> R {
+        guard let slice, plan.pointee.reference >= 0, slice.kind == .string || slice.isInteger else {
+            return body(&self, ColumnValue(slice, as: plan.pointee.type))
+        }
+        // A backend whose ids are numbers has numbers in its references.
+        let isNumber = slice.kind != .string
+        if !isNumber, aliases == nil || slice.isEmptyString { return body(&self, .string(slice)) }
+        if slice.isNegativeZero {
+            return [UInt8(ascii: "0")].withUnsafeBytes { alias(of: $0, plan) { body(&$0, .text($1)) } }
+        }
+        if isNumber { return alias(of: slice.bytes, plan) { body(&$0, .text($1)) } }
+        return slice.withText { id in
+            withAlias(of: id, plan) { projector, alias in
+                body(&projector, alias.map { .text($0) } ?? .string(slice))
+            }
+        }
+    }
+
+    /// The alias of an id, or the id itself where it has none.
+    private mutating func alias<R>(
+        of id: UnsafeRawBufferPointer, _ plan: UnsafePointer<LineShape.ColumnPlan>,
+        _ body: (inout LineProjector, UnsafeRawBufferPointer) -> R
+    ) -> R {
+        withAlias(of: id, plan) { body(&$0, $1 ?? id) }
+    }
+
+    private mutating func withAlias<R>(
+        of id: UnsafeRawBufferPointer, _ plan: UnsafePointer<LineShape.ColumnPlan>,
+        _ body: (inout LineProjector, UnsafeRawBufferPointer?) -> R
+    ) -> R {
+        // Bound, since the body changes the rest of this value.
+        guard let aliases else { return body(&self, nil) }
+        return aliases.withAlias(of: id, table: Int(plan.pointee.reference)) { body(&self, $0) }
+    }
+}
+
+// Lines that tell which ids the backend has given.
+extension LineProjector {
+    /// Reads the three members of such a line; whether it is believed is decided by others.
+    mutating func readIDMapping(_ shape: LineShape, _ slots: Slots) -> LineResult {
+        let parts = shape.idSlots.compactMap { slot -> String? in
+            guard let part = slots[Int(slot)], part.kind == .string || part.isInteger else { return nil }
+            let text = part.withTokenText { String(decoding: $0, as: UTF8.self) }
+            return (1...RecordID.maximumLength).contains(text.utf8.count) ? text : nil
+        }
+        guard parts.count == 3 else { return quarantine(.noID, type: shape.type, shape: nil) }
+        idMapping = IDMapping(table: parts[0], clientID: parts[1], backendID: parts[2])
+        return .idMapping
+    }
+}
