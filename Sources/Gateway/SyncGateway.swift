@@ -54,6 +54,7 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        try await closeJournals(identity, caller)
         try await applyMarked(identity, caller)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
@@ -82,6 +83,7 @@ package final class SyncGateway: Sendable {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         return try await services.locks.withLock(pushLock(identity)) {
+            try await JournalCloser(services: services, identity: identity, logger: caller.logger).close()
             let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
             try await marked.apply(before: request.changes)
             var runner = PushRunner(
@@ -91,6 +93,15 @@ package final class SyncGateway: Sendable {
     }
 
     private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }
+
+    /// Closes what pushes have left open before a pull, so that no record comes to its own device under another id.
+    ///
+    /// A push that runs and makes such records is waited for; where that takes too long, the pull must not go on.
+    private func closeJournals(_ identity: CallerIdentity, _ caller: Caller) async throws {
+        let closer = JournalCloser(services: services, identity: identity, logger: caller.logger)
+        guard try await closer.isNeeded else { return }
+        try await services.locks.withLock(pushLock(identity)) { try await closer.close() }
+    }
 
     /// Applies what the operator has marked before a pull, so that the pull brings what came of it.
     ///

@@ -10,6 +10,7 @@ struct CallDraft: Sendable {
     var span: Span
     var placeholders: [Located<String>] = []
     var returns: Span?
+    var reference: Span?
     var hasBody = false
 
     /// The request, unless the rule is `none`.
@@ -19,7 +20,7 @@ struct CallDraft: Sendable {
 /// Reads `METHOD target outcome* ["body" JSON]`.
 struct CallParser {
     static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-    static let outcomes = Call.Meaning.allCases.map(\.rawValue) + ["returns", "when"]
+    static let outcomes = Call.Meaning.allCases.map(\.rawValue) + ["returns", "ref", "when"]
 
     private var reader: TokenReader
     private var placeholders: [Located<String>] = []
@@ -94,6 +95,11 @@ struct CallParser {
             let path = try reader.path("a path after 'returns'", stoppingAt: Set(Self.outcomes + ["body"]))
             call.returns = path.value
             draft.returns = token.span
+        } else if word == "ref" {
+            guard call.reference == nil else { throw Mistake("'ref' is there twice", at: token.span) }
+            let path = try reader.path("a path after 'ref'", stoppingAt: Set(Self.outcomes + ["body"]))
+            call.reference = path.value
+            draft.reference = token.span
         } else if word == "when" {
             guard call.when.isEmpty else {
                 throw Mistake("'when' is there twice", at: token.span, hint: "join the alternatives with '|'")

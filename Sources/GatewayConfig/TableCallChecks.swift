@@ -16,8 +16,20 @@ struct TableCallChecks {
             if let span = call.draft.returns, call.key != "create" {
                 problems.error("'returns' is for 'create' only: no other call makes an id", at: span)
             }
+            checkReference(call, &problems)
         }
         checkCreatedID(&problems)
+    }
+
+    private func checkReference(_ call: TableDraft.NamedCall, _ problems: inout Problems) {
+        guard let span = call.draft.reference else { return }
+        if call.draft.returns == nil || call.key != "create" {
+            problems.error("'ref' is for a 'create' with 'returns': where else would an id get lost?", at: span)
+        } else if !call.draft.placeholders.contains(where: { $0.value == "id" }) {
+            problems.error(
+                "'ref' needs the client's id in the body of 'create'", at: span,
+                hint: "send it as \"{id}\" where the backend stores it, and name where the stream gives it back")
+        }
     }
 
     private func checkPlaceholders(_ call: TableDraft.NamedCall, _ problems: inout Problems) {

@@ -38,6 +38,8 @@ package struct Call: Hashable, Sendable {
     package var statuses: [Int: Meaning] = [:]
     /// Where the backend's id of a created record stands in its answer.
     package var returns: Path?
+    /// Where the stream gives back the client's id, which the body of a create carries as `{id}`.
+    package var reference: Path?
     /// A 2xx counts as ok only if one of these holds; empty means always.
     package var when: [Condition] = []
     /// The body to send; nil sends the writable columns at their paths (create, update) or nothing.

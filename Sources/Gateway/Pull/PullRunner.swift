@@ -53,6 +53,8 @@ struct PullRunner {
     /// Whether the stream broke without having brought a line.
     private var avoidsCompression = false
     var figures = SyncFigures()
+    /// Looks at the lines beside everything else, while a journal is closed.
+    var creations: CreationSearch?
 
     init(
         services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection,
@@ -239,6 +241,7 @@ struct PullRunner {
             beforeSweep = nil
         }
         spooler.beginRequest()
+        creations?.beginRequest()
         let before = spooler.counts.lines
         do {
             let stream = try await backend.openStream(
@@ -248,6 +251,7 @@ struct PullRunner {
             try await services.store.markAccepted(
                 principal: query.principal, session: query.session, at: services.clock.now)
             for try await buffer in stream {
+                buffer.withUnsafeReadableBytes { creations?.feed($0) }
                 try await spooler.take(buffer)
                 if spooler.isEnded { break }
             }

@@ -9,6 +9,8 @@ extension PullMachine {
     ///
     /// Where a pull would have to get everything, its client has to pull before anything can be compared.
     mutating func beginCheck() -> PullAction {
+        // Who looks for something in all that there is compares it with nothing.
+        if query.isFirst { return query.requestTypes.isEmpty ? checkComplete() : beginStream(at: CheckpointVector()) }
         guard let row = context.row else { return endCheck(.outdated(.unknownCursor)) }
         if let reason = reasonForWhole(row) { return endCheck(.outdated(reason)) }
         plan = SettlementPlan(basis: .cursor, output: .delta, isFirst: false, untracked: untracked(row))

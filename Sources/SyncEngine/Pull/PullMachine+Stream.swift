@@ -127,8 +127,8 @@ extension PullMachine {
     mutating func resetSeen(_ token: String) -> PullAction {
         guard !hasSeenReset else { return fail(.resetAgain) }
         hasSeenReset = true
-        // The next pull gets the same line, and serves it.
-        if query.isCheck { return endCheck(.outdated(.reset)) }
+        // The next pull gets the same line, and serves it; who looks in everything has to serve it to see anything.
+        if query.isCheck, !query.isFirst { return endCheck(.outdated(.reset)) }
         if !query.isFirst, let refusal = streamWhole(because: .reset) { return refusal }
         // A backend that keeps no checkpoints has no flag to clear: the reset is for this cursor alone.
         guard settings.style == .server else { return startOver() }

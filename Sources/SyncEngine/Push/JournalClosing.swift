@@ -1,0 +1,90 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides how a journal is closed whose push came to no end: what is asked, and what comes of it (findings 19 and 20).
+///
+/// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may have
+/// got an id from the backend; everything else comes to the same when the client sends it once more.
+package struct JournalClosing: Sendable {
+    /// How it can be found out whether a creation has happened, and which id it got.
+    package enum Means: Hashable, Sendable {
+        /// The same request under the same idempotency key: its answer holds the id.
+        case repetition
+        /// A row of the stream that holds the client's id, or equal values.
+        case search
+        /// None.
+        case none
+    }
+
+    /// A creation whose outcome nobody knows.
+    package struct Creation: Hashable, Sendable {
+        /// The place of its operation.
+        package var place: Int
+        /// How it can be found out.
+        package var means: Means
+        /// A creation.
+        package init(place: Int, means: Means) {
+            self.place = place
+            self.means = means
+        }
+    }
+
+    /// What to do next; exactly one at a time.
+    package enum Action: Hashable, Sendable {
+        /// Make the request of this creation again; answered by `created`, `refused` or `unanswerable`.
+        case repeatRequest(Int)
+        /// Look for these creations in the stream; answered by `found`.
+        case search([Int])
+        /// The end: these ids were found, and of these creations nobody knows.
+        case close(found: [Int: String], lost: [Int])
+    }
+
+    /// What came of the last ``Action``.
+    package enum Event: Hashable, Sendable {
+        /// It has happened, before or just now, and the record has this id.
+        case created(String)
+        /// It has not happened, and will not.
+        case refused
+        /// The answer does not say what has happened, and will not say so another time.
+        case unanswerable
+        /// The ids of those that were found.
+        case found([Int: String])
+    }
+
+    private var repetitions: [Int]
+    private var searched: [Int]
+    private var found: [Int: String] = [:]
+    private var lost: [Int]
+
+    /// A closing of a journal with these creations in flight.
+    package init(_ creations: [Creation]) {
+        repetitions = creations.filter { $0.means == .repetition }.map(\.place)
+        searched = creations.filter { $0.means == .search }.map(\.place)
+        lost = creations.filter { $0.means == .none }.map(\.place)
+    }
+
+    /// The first action.
+    package mutating func begin() -> Action { next() }
+
+    /// Takes what happened and says what to do next.
+    ///
+    /// Where something cannot be had for the moment there is no event: the journal stays open, and whoever comes next
+    /// begins anew.
+    package mutating func handle(_ event: Event) -> Action {
+        switch event {
+        case .found(let ids):
+            found.merge(ids) { $1 }
+            lost += searched.filter { ids[$0] == nil }
+            searched = []
+        case .created(let id): found[repetitions.removeFirst()] = id
+        case .refused: repetitions.removeFirst()
+        case .unanswerable: lost.append(repetitions.removeFirst())
+        }
+        return next()
+    }
+
+    private func next() -> Action {
+        if let place = repetitions.first { return .repeatRequest(place) }
+        return searched.isEmpty ? .close(found: found, lost: lost.sorted()) : .search(searched)
+    }
+}
