@@ -28,6 +28,9 @@ extension DemoBackend {
     /// What it was asked, in the order of arrival.
     package var requests: [DemoRequest] { log.requests }
 
+    /// How many requests are being carried out, those included that a fault holds back and whose client has gone.
+    package var requestsUnderWay: Int { log.underWay }
+
     /// How often it was asked this.
     package func count(_ method: String, _ path: String) -> Int {
         log.requests.count { $0.method == method && $0.path == path }

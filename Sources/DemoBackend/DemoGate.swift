@@ -15,6 +15,8 @@ struct DemoGate: RouterMiddleware {
     ) async throws -> Response {
         let path = request.uri.path
         if path.hasPrefix("/_demo/") { return try await Self.answering { try await next(request, context) } }
+        backend.log.count(underWay: 1)
+        defer { backend.log.count(underWay: -1) }
         var request = request
         var text = ""
         var tooLarge = false

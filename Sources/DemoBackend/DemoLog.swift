@@ -28,6 +28,7 @@ final class DemoLog: Sendable {
     private struct State {
         var requests: [DemoRequest] = []
         var first = 0
+        var underWay = 0
         var faults: [DemoFault] = []
         var rejections = Rejections()
         var random: RandomFaults?
@@ -45,6 +46,10 @@ final class DemoLog: Sendable {
     private static let capacity = 20_000
 
     var requests: [DemoRequest] { state.withLockedValue(\.requests) }
+
+    var underWay: Int { state.withLockedValue(\.underWay) }
+
+    func count(underWay difference: Int) { state.withLockedValue { $0.underWay += difference } }
 
     var rejections: Rejections {
         get { state.withLockedValue(\.rejections) }

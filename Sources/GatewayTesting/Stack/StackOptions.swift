@@ -48,8 +48,11 @@ package enum StackConfiguration {
     private static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
     /// The text of `examples/quickstart/rind.ini`: three schema versions, stream pushes.
-    package static func quickstart() throws -> String {
-        let data = try Data(contentsOf: root.appending(path: "examples/quickstart/rind.ini"))
+    package static func quickstart() throws -> String { try example("quickstart") }
+
+    /// The text of an example's configuration.
+    package static func example(_ name: String) throws -> String {
+        let data = try Data(contentsOf: root.appending(path: "examples/\(name)/rind.ini"))
         return String(decoding: data, as: UTF8.self)
     }
 

@@ -58,6 +58,8 @@ package enum StackOracle {
     }
 
     private static func value(of member: DemoValue?, _ column: ClientSchema.Column) throws -> ClientValue {
+        // Ids are text to a client, and so are references to them.
+        if column.kind == .string, case .number? = member { return .string(member?.json ?? "") }
         let json = try JSONValue.parse(
             (member ?? .null).json, limits: JSONValue.Limits(bytes: 1 << 24, depth: 64, elements: 1 << 20))
         if column.kind == .number, let text = json.string {

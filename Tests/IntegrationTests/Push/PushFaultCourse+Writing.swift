@@ -1,0 +1,53 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTesting
+
+// What users do.
+extension PushFaultCourse {
+    mutating func write(on place: Int) throws {
+        switch random.next() % 8 {
+        case 0..<4: try create(on: place)
+        case 4..<7: try update(on: place)
+        default: try delete(on: place)
+        }
+    }
+
+    mutating func create(on place: Int) throws {
+        guard let table = tables.tables.randomElement(using: &random) else { return }
+        let name = "r\(made.count)"
+        var values: [String: ClientValue] = [table.nameColumn: .string(name)]
+        var above: String?
+        if let parent = table.parent, let row = self.row(of: parent.table, on: place), random.next() % 4 > 0 {
+            values[parent.column] = .string(row.id)
+            above = row.name
+        }
+        try devices[place].model.create(table.name, values)
+        made[name] = .some(above)
+    }
+
+    private mutating func update(on place: Int) throws {
+        guard let table = tables.tables.randomElement(using: &random), let row = row(of: table.name, on: place) else {
+            return
+        }
+        let text = "\(row.name) v\(random.next() % 1000)"
+        try devices[place].model.update(table.name, row.id, [table.nameColumn: .string(text)])
+    }
+
+    private mutating func delete(on place: Int) throws {
+        guard let table = tables.tables.randomElement(using: &random), let row = row(of: table.name, on: place) else {
+            return
+        }
+        try devices[place].model.delete(table.name, row.id)
+        deleted.insert(row.name)
+    }
+
+    /// A record that the device shows, by chance, and its name.
+    private mutating func row(of table: String, on place: Int) -> (id: String, name: String)? {
+        guard let column = tables.tables.first(where: { $0.name == table })?.nameColumn else { return nil }
+        let rows = devices[place].model.contents[table] ?? [:]
+        guard let id = rows.keys.sorted().randomElement(using: &random), case .string(let text)? = rows[id]?[column]
+        else { return nil }
+        return (id, String(text.prefix { $0 != " " }))
+    }
+}
