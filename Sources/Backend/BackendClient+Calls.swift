@@ -45,17 +45,18 @@ extension BackendClient {
     ///
     /// - Parameters:
     ///   - call: What statuses and answers mean.
-    ///   - request: The request.
+    ///   - callRequest: The request.
     ///   - credentials: The caller's.
     ///   - key: The header field by which the backend knows a repetition.
     /// - Returns: What came of it.
     /// - Throws: As ``call(_:_:_:)``.
     package func call(
-        _ call: Call, _ request: CallRequest, _ credentials: ForwardedCredentials,
+        _ call: Call, _ callRequest: CallRequest, _ credentials: ForwardedCredentials,
         key: (name: String, value: String)? = nil
     ) async throws(BackendError) -> CallOutcome {
-        let response = try await send(request, credentials) { request in
+        let response = try await send(callRequest, credentials) { request in
             if let key, let name = HTTPField.Name(key.name) { request.fields[name] = key.value }
+            if let tag = callRequest.ifMatch { request.fields[.ifMatch] = tag }
         }
         let status = response.status.code
         let isSuccess = response.status.kind == .successful

@@ -11,12 +11,15 @@ package struct CallRequest: Hashable, Sendable {
     package let target: String
     /// The body as JSON; nil is none.
     package let body: [UInt8]?
+    /// What stands in `If-Match`; nil is nothing.
+    package let ifMatch: String?
 
     /// A request that was put together before.
     package init(method: String, target: String, body: [UInt8]?) {
         self.method = method
         self.target = target
         self.body = body
+        ifMatch = nil
     }
 
     /// Fills the places of a call.
@@ -27,5 +30,6 @@ package struct CallRequest: Hashable, Sendable {
         method = call.method
         target = try renderer.target(call.target)
         body = try renderer.body(of: call)
+        ifMatch = call.sendsVersion ? values.seen?.text : nil
     }
 }

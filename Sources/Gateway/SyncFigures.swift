@@ -39,6 +39,8 @@ package struct SyncFigures: Sendable {
     package var unknownTypes = 0
     /// Pushed records that somebody else had changed, by table.
     package var conflicts: [String: Int] = [:]
+    /// Deletions that the gateway has added to a push, of what hangs on deleted records.
+    package var descendants = 0
     /// Pushed records over changes that could not be read.
     package var unseen = 0
     /// Bytes that the backend sent, after decompression.
@@ -68,7 +70,7 @@ package struct SyncFigures: Sendable {
             "lines": lines, "records": records, "deletions": deletions, "superseded": superseded,
             "quarantined": quarantined, "repaired": repaired, "dropped": dropped, "unknown_types": unknownTypes,
             "backend_bytes": backendBytes, "resumes": resumes, "equal": settled.equal,
-            "echoes": settled.echoes, "absent": settled.absent, "descendants": settled.descendants,
+            "echoes": settled.echoes, "absent": settled.absent, "descendants": settled.descendants + descendants,
             "held_back": settled.heldBack, "repairs": settled.repairs,
             "conflicts": conflicts.values.reduce(0, +), "unseen": unseen,
         ]

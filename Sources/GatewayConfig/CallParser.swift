@@ -11,6 +11,7 @@ struct CallDraft: Sendable {
     var placeholders: [Located<String>] = []
     var returns: Span?
     var reference: Span?
+    var ifMatch: Span?
     var hasBody = false
 
     /// The request, unless the rule is `none`.
@@ -20,7 +21,7 @@ struct CallDraft: Sendable {
 /// Reads `METHOD target outcome* ["body" JSON]`.
 struct CallParser {
     static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-    static let outcomes = Call.Meaning.allCases.map(\.rawValue) + ["returns", "ref", "when"]
+    static let outcomes = Call.Meaning.allCases.map(\.rawValue) + ["returns", "ref", "when", "if_match"]
 
     private var reader: TokenReader
     private var placeholders: [Located<String>] = []
@@ -105,6 +106,10 @@ struct CallParser {
                 throw Mistake("'when' is there twice", at: token.span, hint: "join the alternatives with '|'")
             }
             repeat { call.when.append(try condition()) } while reader.take(separator: "|")
+        } else if word == "if_match" {
+            guard !call.sendsVersion else { throw Mistake("'if_match' is there twice", at: token.span) }
+            call.sendsVersion = true
+            draft.ifMatch = token.span
         } else if let meaning = Call.Meaning(rawValue: word) {
             try statuses(meaning, &call)
         }

@@ -6,7 +6,7 @@ import SyncModel
 
 /// Reads `type["?"] [source *("|" source)] attribute*`.
 struct ColumnParser {
-    static let attributes = ["since", "readonly", "version", "ref", "as", "oneof", "send"]
+    static let attributes = ["since", "readonly", "version", "ref", "as", "oneof", "max", "send"]
     /// Words that are no paths unless they are quoted.
     static let reserved = Set(attributes + ["in", "else", "true", "false"])
 
@@ -112,6 +112,7 @@ struct ColumnParser {
             draft.column.reference = table.value
         case "as": try timestampFormat(token)
         case "oneof": try oneOf(token)
+        case "max": try maximumLength(token)
         default: draft.column.sendPath = try reader.path("a path after 'send'", stoppingAt: Self.reserved).value
         }
     }
@@ -154,7 +155,25 @@ struct ColumnParser {
         draft.column.oneOf = .init(allowed: allowed, fallback: fallback)
     }
 
+    private mutating func maximumLength(_ keyword: Token) throws(Mistake) {
+        guard draft.column.type == .string else {
+            throw Mistake(
+                "'max' is for columns of type string, this one is \(draft.column.type.rawValue)", at: keyword.span)
+        }
+        guard let token = reader.peek(), let length = Int(token.text.string), (1...1_000_000_000).contains(length)
+        else { throw reader.expected("a number of characters after 'max'") }
+        _ = reader.next()
+        draft.column.maximumLength = length
+    }
+
     private func check() throws(Mistake) {
+        if let length = draft.column.maximumLength, let rule = draft.column.oneOf,
+            let long = rule.allowed.first(where: { $0.unicodeScalars.count > length })
+        {
+            throw Mistake(
+                "'\(long)' is longer than 'max \(length)' allows", at: draft.name.span,
+                hint: "'oneof' is enough where only these values are sent")
+        }
         if draft.column.isReadonly, draft.column.sendPath != nil {
             throw Mistake(
                 "column '\(draft.column.name)' is readonly and has 'send'", at: draft.name.span,

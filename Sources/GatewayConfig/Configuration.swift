@@ -153,6 +153,8 @@ extension Configuration {
         package var send = PushedColumns.row
         /// Who looks for conflicts, in tables that do not say otherwise; ``Table/conflicts`` is what counts for one.
         package var conflicts = ConflictChoice.auto
+        /// Who deletes descendants, in tables that do not say otherwise; ``Table/cascade`` is what counts for one.
+        package var cascade = CascadeRule.backend
         /// What a push without `lastPulledAt` means.
         package var withoutCursor = CursorlessPushRule.accept
         /// What a record means that the backend will never take.

@@ -67,6 +67,15 @@ extension KeyTable {
             before anything is applied, and the client pulls, merges and pushes again.
             """),
         .setting(
+            "push", "cascade", \.push.cascade, .choice,
+            "Who deletes what hangs on a record that an app deletes.",
+            """
+            `backend`: the backend, or the app itself. `gateway`: what the ledger of the device has below the record, by \
+            `parent`, is deleted with the same push, children before parents; at most 50,000 records. It needs the ledger \
+            and a push that says what its device has seen; `conflicts = stream` keeps records that somebody else has \
+            moved elsewhere since.
+            """),
+        .setting(
             "push", "without_cursor", \.push.withoutCursor, .choice, "What a push without `lastPulledAt` means.",
             """
             A third of apps send none. `accept`: it is applied, without knowing what its device had seen. `refuse`: it \

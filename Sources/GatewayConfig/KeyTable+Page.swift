@@ -112,11 +112,11 @@ extension KeyTable {
         column  = type["?"] [source *("|" source)] attribute*
         source  = path ["in" Type+] | "@type" | string | number | "true" | "false"
         attribute = "since" N | "readonly" | "version" | "ref" table | "as" ("iso"|"millis"|"seconds")
-                  | "oneof" word+ "else" word | "send" path
+                  | "oneof" word+ "else" word | "max" N | "send" path
         call    = "none" | METHOD target outcome* ["body" JSON]
         target  = "/"… with {id} {id.1} {column} {base}
         outcome = ("ok"|"missing"|"exists"|"conflict"|"rejected") status+ | "returns" path
-                | "when" path literal *("|" path literal)
+                | "when" path literal *("|" path literal) | "if_match"
         body    : "{name}" alone in quotes = typed value; {*} = all writable columns
         ```
 
@@ -126,8 +126,11 @@ extension KeyTable {
 
     private static let columnTail = """
         A quoted text as a source is a fixed value. A member whose name is one of the words of this language
-        (`since`, `readonly`, `version`, `ref`, `as`, `oneof`, `else`, `send`, `in`, `true`, `false`) is written
+        (`since`, `readonly`, `version`, `ref`, `as`, `oneof`, `max`, `else`, `send`, `in`, `true`, `false`) is written
         in quotes too, and is a path.
+
+        `max N` cuts a pushed text behind its Nth Unicode scalar, as `varchar(N)` of PostgreSQL and MySQL counts; what
+        was cut is counted as repaired, and the app gets the short text with its next pull.
 
         WatermelonDB's own rules hold: `id`, `_status`, `_changed`, `local_storage`, `rowid`, `oid` and names
         that begin with `__` are no columns; `created_at` and `updated_at` are numbers or timestamps without

@@ -87,6 +87,14 @@ extension KeyTable {
             draft.conflicts = Located(rule, at: value.span)
         },
         .table(
+            "cascade", CascadeRule.allCases.map(\.rawValue).joined(separator: " | "),
+            "Who deletes what hangs on a record of the table that an app deletes.",
+            "Without it as `[push] cascade` says."
+        ) { (value, draft, problems) throws(Mistake) in
+            let rule = try ValueFormat<CascadeRule>.choice.parse(value, &problems)
+            draft.cascade = Located(rule, at: value.span)
+        },
+        .table(
             "match", "column …", "Columns that find a created record again when its answer was lost.",
             "A fallback: exact are only backends that take an idempotency key or send the client's id back."
         ) { (value, draft, _) throws(Mistake) in draft.match = try TableParser.match(value) },
@@ -105,7 +113,8 @@ extension KeyTable {
             "update", "Changes a record in the backend.",
             """
             As `create`; `{base}` is what the client has in the column marked `version`, for a backend that compares \
-            it and answers 409 or 412; null where the client tells none, as in a deletion.
+            it and answers 409 or 412; null where the client tells none, as in a deletion. `if_match` sends it in the \
+            field `If-Match`, in quotes unless it has them, and no such field where the client tells none.
             """),
         call(
             "remove", "Deletes a record in the backend.",

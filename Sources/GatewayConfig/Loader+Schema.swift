@@ -22,11 +22,17 @@ extension Loader {
             checkReferences(draft)
             checkSources(draft)
             checkLedger(of: draft)
-            TableCallChecks(draft: draft, hasStreamPush: configuration.push.path != nil).run(&problems)
+            let hasStreamPush = configuration.push.path != nil
+            TableCallChecks(draft: draft, hasStreamPush: hasStreamPush, conflicts: conflicts(of: draft)).run(&problems)
             TableIDChecks(
-                draft: draft, drafts: drafts, hasStreamPush: configuration.push.path != nil,
-                isLedgered: isLedgered(draft)
+                draft: draft, drafts: drafts, hasStreamPush: hasStreamPush, isLedgered: isLedgered(draft)
             ).run(&problems)
+            checkPush(draft)
+        }
+        if configuration.push.rejected == .report {
+            problems.warning(
+                "'rejected = report' is only for apps whose 'pushChanges' returns the answer",
+                at: anyPlace("push", "rejected"), hint: "others take a refused record for accepted")
         }
         checkSharedTypes()
         checkRequestedVersions()
@@ -34,10 +40,22 @@ extension Loader {
         configuration.schema.tables = drafts.filter { $0.tableSpan != nil }.map { draft in
             var table = draft.model
             table.isLedgered = isLedgered(draft)
-            let rule = configuration.push.conflicts.rule(for: table, hasStreamPush: configuration.push.path != nil)
-            table.conflicts = draft.conflicts?.value ?? rule
+            table.conflicts = conflicts(of: draft)
+            table.cascade = draft.cascade?.value ?? configuration.push.cascade
             return table
         }
+    }
+
+    private mutating func checkPush(_ draft: TableDraft) {
+        guard configuration.push.path == nil else { return }
+        PushChecks(draft: draft).run(&problems)
+    }
+
+    private func conflicts(of draft: TableDraft) -> ConflictRule {
+        var table = draft.model
+        table.isLedgered = isLedgered(draft)
+        let rule = configuration.push.conflicts.rule(for: table, hasStreamPush: configuration.push.path != nil)
+        return draft.conflicts?.value ?? rule
     }
 
     private mutating func checkParts(_ draft: TableDraft) {

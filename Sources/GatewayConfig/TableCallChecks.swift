@@ -8,6 +8,8 @@ import SyncModel
 struct TableCallChecks {
     let draft: TableDraft
     let hasStreamPush: Bool
+    /// Who looks for the table's conflicts.
+    let conflicts: ConflictRule
 
     /// Checks all calls.
     func run(_ problems: inout Problems) {
@@ -17,6 +19,7 @@ struct TableCallChecks {
                 problems.error("'returns' is for 'create' only: no other call makes an id", at: span)
             }
             checkReference(call, &problems)
+            if let span = call.draft.ifMatch { checkIfMatch(call, span, &problems) }
         }
         checkCreatedID(&problems)
     }
@@ -63,6 +66,21 @@ struct TableCallChecks {
             problems.error(
                 "'{base}' needs a column that is marked 'version'", at: span,
                 hint: "mark the column that holds the backend's version of the record")
+        }
+    }
+
+    private func checkIfMatch(_ call: TableDraft.NamedCall, _ span: Span, _ problems: inout Problems) {
+        if call.key != "update" {
+            problems.error(
+                "'if_match' is for 'update' only: with anything else the client tells no version", at: span)
+        } else if !draft.columns.contains(where: \.column.isVersion) {
+            problems.error(
+                "'if_match' needs a column that is marked 'version'", at: span,
+                hint: "mark the column that holds the backend's version of the record")
+        } else if conflicts != .backend {
+            problems.warning(
+                "'if_match' has no effect with 'conflicts = \(conflicts.rawValue)'", at: span,
+                hint: "say 'conflicts = backend' where the backend compares versions")
         }
     }
 

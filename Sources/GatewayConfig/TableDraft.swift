@@ -66,6 +66,8 @@ struct TableDraft: Sendable {
     /// What the backend's ids are, and who makes them; nil where the defaults count.
     var idType: Located<Table.IDType>?
     var idMaker: Located<IDMaker>?
+    /// Nil where `[push] cascade` counts.
+    var cascade: Located<CascadeRule>?
     var calls: [NamedCall] = []
     var columns: [ColumnDraft] = []
     /// Keys whose value was refused; what depends on them is not complained about again.

@@ -42,6 +42,8 @@ package struct Call: Hashable, Sendable {
     package var reference: Path?
     /// A 2xx counts as ok only if one of these holds; empty means always.
     package var when: [Condition] = []
+    /// Whether the version that the client has seen goes along as `If-Match`.
+    package var sendsVersion = false
     /// The body to send; nil sends the writable columns at their paths (create, update) or nothing.
     package var body: JSONTemplate?
 

@@ -67,6 +67,8 @@ package struct Column: Hashable, Sendable {
     package var timestampFormat = TimestampFormat.iso
     /// Which values the backend takes.
     package var oneOf: OneOf?
+    /// How many Unicode scalars of a pushed text the backend takes; nil where it takes any number.
+    package var maximumLength: Int?
     /// Where it goes in a pushed record, where that is not the first source's path.
     package var sendPath: Path?
 

@@ -90,7 +90,7 @@ package struct Table: Hashable, Sendable {
         /// Whether an update tells the backend what its client had seen, so that the backend can find conflicts.
         package var tellVersion: Bool {
             guard case .call(let call) = update else { return false }
-            return call.mentions("base")
+            return call.sendsVersion || call.mentions("base")
         }
     }
 
@@ -135,6 +135,8 @@ package struct Table: Hashable, Sendable {
     package var isIDFromBackend = false
     /// Who looks for conflicts before its pushed records are applied; ``ConflictRule/stream`` needs the ledger.
     package var conflicts = ConflictRule.backend
+    /// Who deletes what hangs on a record of the table that a client has deleted.
+    package var cascade = CascadeRule.backend
 
     /// A table of this name, still without anything.
     package init(name: String) { self.name = name }

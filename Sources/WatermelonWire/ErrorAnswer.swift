@@ -10,8 +10,8 @@ package struct ErrorAnswer: Hashable, Sendable {
 
     /// What a program may want to know beyond the code.
     package enum Details: Hashable, Sendable {
-        /// The records that somebody else changed in between.
-        case conflicts([RecordList])
+        /// The records that somebody else changed in between, and what the backend has of some of them.
+        case conflicts([RecordList], present: [PresentRecord] = [])
     }
 
     /// The HTTP status.
@@ -64,7 +64,7 @@ package struct ErrorAnswer: Hashable, Sendable {
     private var textBody: [UInt8] {
         var sentence = message
         while sentence.last == "." { sentence.removeLast() }
-        if case .conflicts(let lists) = details, let records = Self.someOf(lists) { sentence += ": \(records)" }
+        if case .conflicts(let lists, _) = details, let records = Self.someOf(lists) { sentence += ": \(records)" }
         return Array("\(sentence) (\(requestID.shortened))".utf8)
     }
 
@@ -92,9 +92,13 @@ package struct ErrorAnswer: Hashable, Sendable {
         writer.append(string: message)
         writer.append(raw: #","request_id":"#)
         writer.append(string: requestID)
-        if case .conflicts(let lists) = details {
+        if case .conflicts(let lists, let present) = details {
             writer.append(raw: #","details":{"conflicts":"#)
             RecordList.append(lists, to: &writer)
+            if !present.isEmpty {
+                writer.append(raw: #","present":"#)
+                PresentRecord.append(present, to: &writer)
+            }
             writer.append(raw: "}")
         }
         writer.append(raw: "}}")

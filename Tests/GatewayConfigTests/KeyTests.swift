@@ -182,6 +182,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("push", "quarantine_entries", low: 1, high: 100_000),
         .size("push", "quarantine_record", low: "1KiB", below: "1023B", high: "16MiB", above: "17MiB"),
         KeyCase("push", "conflicts", good: ["auto", "stream", "backend", "none"], bad: ["", "streams", "None"]),
+        KeyCase("push", "cascade", good: ["backend", "gateway"], bad: ["", "none", "Gateway"]),
         KeyCase("push", "send", good: ["row", "changed"], bad: ["", "rows", "Row"]),
         KeyCase("push", "without_cursor", good: ["accept", "refuse"], bad: ["", "accepts"]),
         KeyCase("push", "rejected", good: ["fail", "report", "quarantine"], bad: ["", "failed"]),

@@ -47,6 +47,80 @@ import Testing
         #expect(column.sendPath == Path([.name("b"), .name("since")]))
         #expect(column.outgoingPath == column.sendPath)
         #expect(try self.column("timestamp as millis").timestampFormat == .millis)
+        #expect(try self.column("string max 40").maximumLength == 40)
+    }
+
+    @Test(arguments: [
+        ("number max 3", "'max' is for columns of type string, this one is number"),
+        ("string max", "expected a number of characters after 'max', found the end of the value"),
+        ("string max 0", "expected a number of characters after 'max', found '0'"),
+        ("string oneof a abcd else a max 3", "'abcd' is longer than 'max 3' allows"),
+    ])
+    func `a length has to make sense`(value: String, message: String) {
+        let messages = Support.load(Support.withTable(columns: "c = \(value)")).diagnostics.map(\.message)
+        #expect(messages == [message])
+    }
+
+    @Test(arguments: [
+        ("update", "c = string version", "", nil),
+        ("update", "c = string", "", "'if_match' needs a column that is marked 'version'"),
+        (
+            "remove", "c = string version", "",
+            "'if_match' is for 'update' only: with anything else the client tells no version"
+        ),
+        ("update", "c = string version", "none", "'if_match' has no effect with 'conflicts = none'"),
+    ])
+    func `if_match is for updates of tables with a version`(
+        key: String, column: String, conflicts: String, message: String?
+    ) {
+        let text = Support.withTable(
+            [key: "PATCH /a/{id} missing 404 if_match", "conflicts": conflicts], columns: column)
+        let (configuration, diagnostics) = Support.load(text)
+        #expect(diagnostics.map(\.message) == (message.map { [$0] } ?? []))
+        guard message == nil else { return }
+        guard case .call(let call)? = configuration?.schema.tables.first?.calls.update else {
+            Issue.record("no call")
+            return
+        }
+        #expect(call.sendsVersion && call.statuses == [404: .missing])
+    }
+
+    @Test(arguments: [
+        (["remove": "DELETE /a/{id}"], "'remove' does not say which status means that the record is gone already"),
+        (
+            ["update": "PATCH /a/{id}", "conflicts": "backend"],
+            "'update' does not tell the backend what the client had seen, so it cannot find conflicts"
+        ),
+    ])
+    func `calls that leave open what a push comes to are warned of`(table: [String: String], message: String) {
+        let (configuration, diagnostics) = Support.load(Support.withTable(table))
+        #expect(configuration != nil && diagnostics.count == 1)
+        #expect(diagnostics.first?.message.hasPrefix(message) == true, "\(Support.rendered(diagnostics))")
+        let stream = Support.load(Support.withTable(table, more: "[push]\npath = POST /push\n"))
+        #expect(stream.diagnostics.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["update": "PATCH /a/{id}"],
+        ["update": "PATCH /a/{id} body {\"v\":\"{base}\",\"all\":{*}}", "conflicts": "backend"],
+        ["update": "PATCH /a/{id} if_match", "conflicts": "backend"], ["remove": "DELETE /a/{id} missing 404"],
+        ["remove": "DELETE /a/{id} when ok true"], ["create": "PUT /a/{id}"],
+    ])
+    func `calls that say what they mean are not warned of`(table: [String: String]) {
+        let columns = "name = string\nv = string version readonly"
+        let (_, diagnostics) = Support.load(Support.withTable(table, columns: columns))
+        #expect(diagnostics.isEmpty, "\(Support.rendered(diagnostics))")
+    }
+
+    @Test func `a table's own word about descendants counts before the section's`() throws {
+        for (section, table, expected) in [
+            ("", "", CascadeRule.backend), ("gateway", "", .gateway), ("gateway", "backend", .backend),
+            ("", "gateway", .gateway),
+        ] {
+            let more = section.isEmpty ? "" : "[push]\ncascade = \(section)\n"
+            let schema = Support.load(Support.withTable(["cascade": table], more: more)).configuration?.schema
+            #expect(schema?.tables.map(\.cascade) == [expected])
+        }
     }
 
     @Test func `deletes go by paths, by all and by a column`() throws {

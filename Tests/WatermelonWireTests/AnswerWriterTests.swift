@@ -97,6 +97,22 @@ import WatermelonWire
         #expect(try JSONValue.parse(bytes)["error"]?["code"]?.string == "push.conflict")
     }
 
+    @Test func `the details of a conflict tell what the backend has of its records`() throws {
+        var answer = conflict
+        answer.details = .conflicts(
+            [RecordList(table: "tasks", ids: ["a", "b\"", "c"]), RecordList(table: "tags", ids: ["d"])],
+            present: [
+                PresentRecord(table: "tasks", id: "a", json: Array(#"{"id":"a","n":1}"#.utf8)),
+                PresentRecord(table: "tags", id: "d", json: nil),
+                PresentRecord(table: "tasks", id: "b\"", json: Array("{}".utf8)),
+            ])
+        let details = try JSONValue.parse(answer.body(accept: "application/json").bytes)["error"]?["details"]
+        #expect(
+            details?["present"].map { String(decoding: $0.serialised, as: UTF8.self) }
+                == #"{"tasks":{"a":{"id":"a","n":1},"b\"":{}},"tags":{"d":null}}"#)
+        #expect(String(decoding: answer.body(accept: nil).bytes, as: UTF8.self).hasSuffix("tags d (r-1)"))
+    }
+
     @Test func `the sentence of a conflict names a few of the records`() {
         let expected = #"Somebody else changed this in the meantime: tasks a, b"; tags c, d, e … (r-1)"#
         #expect(String(decoding: conflict.body(accept: nil).bytes, as: UTF8.self) == expected)

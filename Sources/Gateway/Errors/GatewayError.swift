@@ -15,6 +15,8 @@ package struct GatewayError: Error, Sendable {
     package var retryAfter: Int?
     /// What it is about.
     package var details: [RecordList]
+    /// What the backend has of some of the records in ``details``.
+    package var present: [PresentRecord]
     /// What lies behind it, for the log only.
     package var cause: String?
     /// What the sync had come to, for the log.
@@ -23,7 +25,7 @@ package struct GatewayError: Error, Sendable {
     /// An error.
     package init(
         status: Int, code: String, message: String, retryAfter: Int? = nil, details: [RecordList] = [],
-        cause: String? = nil, figures: SyncFigures? = nil
+        present: [PresentRecord] = [], cause: String? = nil, figures: SyncFigures? = nil
     ) {
         self.figures = figures
         self.status = status
@@ -31,6 +33,7 @@ package struct GatewayError: Error, Sendable {
         self.message = message
         self.retryAfter = retryAfter
         self.details = details
+        self.present = present
         self.cause = cause
     }
 }

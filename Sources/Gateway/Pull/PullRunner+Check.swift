@@ -11,11 +11,23 @@ import SyncModel
 extension PullRunner {
     /// What came of it.
     enum Checked {
-        /// What has become of the pushed records, by the table's place and in the order of the subjects.
-        case compared([Int: [ConflictCheck.Finding]])
+        /// What has become of the pushed records.
+        case compared(Comparison)
         /// The client has to pull before anything can be compared.
         case outdated(PullRestart)
     }
+
+    /// By the table's place and in the order of the subjects.
+    struct Comparison {
+        /// What has become of the records.
+        var findings: [Int: [ConflictCheck.Finding]] = [:]
+        /// The rows of some that somebody else has changed, by their places among the subjects.
+        var rows: [Int: [Int: [UInt8]]] = [:]
+    }
+
+    /// Of how many records the rows are kept, and how many bytes altogether.
+    private static let keptRows = 64
+    private static let keptBytes = 64 << 10
 
     /// Streams what has changed since the cursor and looks for records in it.
     ///
@@ -56,16 +68,37 @@ extension PullRunner {
             if let outline { try await look(at: [outline], &input) }
             let check = ConflictCheck(input, since: since)
             var reader = spooler.reader()
-            var findings: [Int: [ConflictCheck.Finding]] = [:]
+            var findings: [Int: [ConflictCheck.Located]] = [:]
             for (table, subjects) in subjects {
                 findings[table] = try await check.findings(table: table, subjects, &reader)
             }
-            return .compared(findings)
+            return .compared(
+                Comparison(findings: findings.mapValues { $0.map(\.finding) }, rows: try await rows(findings)))
         } catch let error as LedgerError {
             // The next pull gets everything and another ledger.
             logger.error("a ledger is damaged: a push cannot be compared", metadata: ["code": "\(error.rawValue)"])
             return .outdated(.damagedLedger)
         }
+    }
+
+    /// What the backend has of records in conflict, as the client would get it: as much as fits into an error answer.
+    private mutating func rows(
+        _ findings: [Int: [ConflictCheck.Located]]
+    ) async throws -> [Int: [Int: [UInt8]]] {
+        let changed = findings.sorted { $0.key < $1.key }.flatMap { table, findings in
+            findings.enumerated().filter { $1.finding == .changed || $1.finding == .appeared }
+                .map { (table: table, place: $0, line: $1.line) }
+        }
+        guard !changed.isEmpty else { return [:] }
+        let spool = try await spooler.finish(Settled(verdicts: spooler.verdicts), absences: [])
+        var rows: [Int: [Int: [UInt8]]] = [:]
+        var rest = Self.keptBytes
+        for (table, place, line) in changed.prefix(Self.keptRows) {
+            guard let line, let row = try await spool.row(line, of: table, upTo: rest) else { continue }
+            rest -= row.count
+            rows[table, default: [:]][place] = row
+        }
+        return rows
     }
 
     /// What the backend streams no more can be compared with nothing, and must not stop its devices.

@@ -306,7 +306,18 @@ extension CallSender {
         if content.table.columns.contains(where: \.isVersion) {
             // Of a deletion the client tells nothing but the id.
             values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
+            values.seen = tag(content)
         }
         return values
+    }
+
+    /// What an update's client had seen of the record; what it has made itself has no version yet.
+    private func tag(_ content: OperationReader.Content) -> EntityTag? {
+        guard content.treatment == .send(.update), content.table.conflicts == .backend else { return nil }
+        switch content.record?.version {
+        case .string(let text): return EntityTag(version: text)
+        case .number(let number): return EntityTag(version: number.spelling)
+        default: return nil
+        }
     }
 }

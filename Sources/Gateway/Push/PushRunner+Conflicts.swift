@@ -3,12 +3,16 @@
 
 import GatewayConfig
 import Logging
+import StateStore
 import SyncEngine
 import SyncModel
 import WatermelonWire
 
 // Whether somebody else has changed what is pushed (design §4).
 extension PushRunner {
+    /// How many records a 409 tells more of than the id, at the most.
+    private static let shownRecords = 128
+
     /// The operations of tables whose conflicts are looked for in the stream, by the table's place.
     var checked: [Int: [Int]] {
         let tables = services.configuration.schema.tables
@@ -34,7 +38,9 @@ extension PushRunner {
         }
         switch outcome {
         case .outdated(let reason): return outdated(reason)
-        case .compared(let findings): return conflicts(findings, places)
+        case .compared(let comparison):
+            if tells(tables, row) { keepRows(comparison, places) }
+            return conflicts(comparison.findings, places)
         }
     }
 
@@ -63,6 +69,28 @@ extension PushRunner {
                 "records are pushed over changes that could not be read", metadata: ["records": "\(figures.unseen)"])
         }
         return records.isEmpty ? .checked : .refused(PushRefusal(kind: .conflict, records: records))
+    }
+
+    /// Whether rows that were compared have no more in them than the client's version of the app may see.
+    private func tells(_ tables: Set<Int>, _ row: CursorRow) -> Bool {
+        let schema = services.configuration.schema
+        let own = request.schemaVersion ?? row.schemaVersion ?? schema.version
+        return version(tables.map { schema.tables[$0] }, row) <= own
+    }
+
+    /// Keeps what the backend has of the records that the 409 is about to name.
+    private mutating func keepRows(_ comparison: PullRunner.Comparison, _ places: [Int: [Int]]) {
+        for (table, places) in places.sorted(by: { $0.key < $1.key }) {
+            let rows = comparison.rows[table] ?? [:]
+            for (index, place) in places.enumerated() {
+                let key = reader.key(of: plan.operations[place])
+                if let row = rows[index] {
+                    present.append(PresentRecord(table: key.table, id: key.id, json: row))
+                } else if comparison.findings[table]?[index] == .deleted, present.count < Self.shownRecords {
+                    present.append(PresentRecord(table: key.table, id: key.id, json: nil))
+                }
+            }
+        }
     }
 
     /// A pull with the cursor of the push, for the tables alone.

@@ -108,7 +108,7 @@ extension PushRunner {
             return GatewayError(
                 status: 409, code: refusal.kind.rawValue,
                 message: "Somebody else has changed this in the meantime. Please sync again.", details: details,
-                cause: cause, figures: figures)
+                present: present, cause: cause, figures: figures)
         case .outdated:
             return GatewayError(
                 status: 409, code: refusal.kind.rawValue,

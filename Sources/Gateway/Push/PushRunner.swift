@@ -16,14 +16,14 @@ struct PushRunner {
     let identity: CallerIdentity
     let logger: Logger
 
-    let plan: PushPlan
+    var plan: PushPlan
     var reader: OperationReader
     /// What of the principal's is set aside already.
     var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
     /// Why operations were refused, by their places.
     private(set) var refusals: [Int: PushRefusal.Record] = [:]
     /// Whether the push is the operator's retry of a record that was set aside, not a client's.
-    private let isRetry: Bool
+    let isRetry: Bool
     let presented: Cursor?
     /// The client database that pushes and the schema version that its pushes have shown before; nil where the cursor
     /// does not tell.
@@ -33,6 +33,8 @@ struct PushRunner {
     private let digest: String
     private var receipt: Receipt?
     var figures = SyncFigures()
+    /// What the backend has of records in conflict, where the stream has told.
+    var present: [PresentRecord] = []
     /// The places of the operations that the backend will never take, while the others go on.
     private(set) var rejected: Set<Int> = []
     /// The places of the operations that the backend has applied.
@@ -90,6 +92,7 @@ struct PushRunner {
             logger.warning("records of unknown tables were dropped", metadata: ["tables": "\(counts)"])
         }
         try await loadSetAside()
+        try await followDeletions()
         var machine = PushMachine(query: query)
         var action = machine.begin()
         while true {

@@ -38,6 +38,26 @@ struct FinishedSpool: Sendable {
         }
     }
 
+    /// One row of a table by its number in the stream, whether it goes out or not; nil where it has more bytes than that.
+    func row(_ line: UInt32, of table: Int, upTo limit: Int) async throws -> [UInt8]? {
+        guard let segment = segments[SegmentKey(table: table, part: .records)], line < segment.lines else { return nil }
+        var wanted = LineSet(lines: segment.lines)
+        wanted.insert(Int(line))
+        var picker = LinePicker()
+        var row: [UInt8] = []
+        for stretch in segment.stretches(of: wanted) {
+            picker.begin(stretch, wanted: wanted)
+            var offset = stretch.offset
+            let end = stretch.offset + stretch.length
+            while offset < end, row.count <= limit {
+                let piece = try await spool.read(at: offset, upTo: Int(min(end - offset, UInt64(Self.readSize))))
+                offset += UInt64(piece.count)
+                row += picker.take(piece)
+            }
+        }
+        return row.isEmpty || row.count > limit ? nil : row
+    }
+
     /// How many elements an array of a table has.
     func count(of table: Int, array: AnswerArray) -> Int {
         parts(of: table, array).reduce(0) { $0 + $1.wanted.count }

@@ -21,7 +21,7 @@ struct FailureAnswer {
     init(_ error: GatewayError, requestID: String, accept: String?, extra: HTTPFields = [:]) {
         let answer = ErrorAnswer(
             status: error.status, code: error.code, message: error.message, requestID: requestID,
-            details: error.details.isEmpty ? nil : .conflicts(error.details))
+            details: error.details.isEmpty ? nil : .conflicts(error.details, present: error.present))
         let (contentType, bytes) = answer.body(accept: accept)
         var fields = extra
         fields[.contentType] = contentType

@@ -37,6 +37,14 @@ package struct ConflictCheck: Sendable {
         }
     }
 
+    /// A finding, with the place where the record stands that was found.
+    package struct Located: Hashable, Sendable {
+        /// What has become of the record.
+        package var finding: Finding
+        /// The number of its row within the table's segment; nil where none came.
+        package var line: UInt32?
+    }
+
     private let input: SettlementInput
     private let since: CheckpointVector
 
@@ -56,8 +64,8 @@ package struct ConflictCheck: Sendable {
     /// - Throws: What reading throws, and ``LedgerError`` where the ledger cannot be read.
     package func findings(
         table place: Int, _ subjects: [Subject], _ reader: inout CompactionReader
-    ) async throws -> [Finding] {
-        var findings = Array(repeating: Finding.none, count: subjects.count)
+    ) async throws -> [Located] {
+        var findings = Array(repeating: Located(finding: .none), count: subjects.count)
         let definition = input.schema.tables[place]
         guard definition.since <= input.schemaVersion else { return findings }
         let table = SettlementTable(place: place, input: input, isParent: false, isCyclic: false)
@@ -80,7 +88,8 @@ package struct ConflictCheck: Sendable {
             if try await view.seek(to: hash) { known.load(view, table) }
             let group = isInStream ? reader.group : nil
             let finding = Self.finding(known, group, table.rules, unreadable: unreadable, resumed: resumed)
-            findings[index] = finding == .deleted && subjects[index].isDeletion ? .none : finding
+            findings[index].finding = finding == .deleted && subjects[index].isDeletion ? .none : finding
+            findings[index].line = group?.upsert?.line
         }
         return findings
     }

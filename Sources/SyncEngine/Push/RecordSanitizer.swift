@@ -65,8 +65,12 @@ package struct RecordSanitizer: Sendable {
         guard let text = sent.string else { return (fallback(.string(column.oneOf?.fallback ?? ""), column), true) }
         if let rule = column.oneOf, !rule.allowed.contains(text) { return (.string(rule.fallback), true) }
         // NUL is refused by many databases; genuine clients can hold it.
-        guard text.utf8.contains(0) else { return (sent, false) }
-        let repaired = text.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }
+        let hasNUL = text.utf8.contains(0)
+        let limit = column.maximumLength ?? .max
+        // As few bytes cannot be more scalars.
+        let isLong = text.utf8.count > limit && text.unicodeScalars.count > limit
+        guard hasNUL || isLong else { return (sent, false) }
+        let repaired = text.unicodeScalars.prefix(limit).map { $0.value == 0 ? "\u{FFFD}" : $0 }
         return (.string(String(String.UnicodeScalarView(repaired))), true)
     }
 

@@ -109,6 +109,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 3])
+    func `the body of a 409 tells what the backend has, as the app's version would get it`(version: Int) async throws {
+        try await Self.started { stack in
+            var device = try await stack.device(version: version)
+            for _ in 0..<2 { try await device.sync() }
+            let large = String(repeating: "x", count: 65 << 10)
+            for number in 1...4 { try device.model.update("tasks", "t-\(number)", ["name": "mine"]) }
+            try await stack.backend.edit(
+                .put("tasks", ["id": "t-1", "name": "theirs"]), .put("tasks", ["id": "t-3", "note": .string(large)]),
+                .delete("tasks", "t-2"))
+            device.headers = [("Accept", "application/json")]
+            let answer = try await device.pushLosingAnswer()
+            let details = try #require(answer.json?["error"]?["details"])
+            #expect(details["conflicts"]?["tasks"]?.array?.count == 3)
+            let tasks = try #require(details["present"]?["tasks"]?.members)
+            // One is deleted, and one has no room.
+            #expect(Set(tasks.map(\.name)) == ["t-1", "t-2"])
+            #expect(tasks.first { $0.name == "t-2" }?.value.isNull == true)
+            let task = try #require(details["present"]?["tasks"]?["t-1"])
+            #expect(task["name"]?.string == "theirs" && task["id"]?.string == "t-1")
+            let columns = try #require(ClientSchema.quickstart.table(named: "tasks", at: version))
+                .columns(at: version).map(\.name)
+            #expect(Set(try #require(task.members).map(\.name)) == Set(columns + ["id"]))
+            try await device.sync()
+            try await stack.expectEqual(device)
+        }
+    }
+
     @Test func `22: what comes as it was is no conflict, and neither is what others change beside it`() async throws {
         try await Self.started { stack in
             var device = try await stack.settledDevices()[0]

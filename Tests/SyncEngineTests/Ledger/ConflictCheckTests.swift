@@ -133,6 +133,7 @@ extension SettlementBench {
         input.notes = notes
         var reader = stream.reader()
         return try await ConflictCheck(input, since: since).findings(
-            table: 0, ids.map { .init(id: $0, isDeletion: isDeletion) }, &reader)
+            table: 0, ids.map { .init(id: $0, isDeletion: isDeletion) }, &reader
+        ).map(\.finding)
     }
 }

@@ -30,6 +30,8 @@ import Testing
         $0.oneOf = .init(allowed: ["asc", "desc"], fallback: "asc")
     }
 
+    private static let short: @Sendable (inout Column) -> Void = { $0.maximumLength = 3 }
+
     static let cases: [Case] = [
         Case(column: column(.string), sent: #""a""#, expected: #""a""#),
         Case(column: column(.string), sent: "5", expected: #""""#, isRepaired: true),
@@ -41,6 +43,15 @@ import Testing
         Case(column: column(.string, order), sent: #""desc""#, expected: #""desc""#),
         Case(column: column(.string, order), sent: #""abcdef""#, expected: #""asc""#, isRepaired: true),
         Case(column: column(.string, order), sent: "1", expected: #""asc""#, isRepaired: true),
+        Case(column: column(.string, short), sent: #""abc""#, expected: #""abc""#),
+        Case(column: column(.string, short), sent: #""abcd""#, expected: #""abc""#, isRepaired: true),
+        Case(column: column(.string, short), sent: #""äöü""#, expected: #""äöü""#),
+        Case(column: column(.string, short), sent: #""🌙🌙🌙🌙""#, expected: #""🌙🌙🌙""#, isRepaired: true),
+        // Scalars, not letters: a mark may lose the letter's other marks, but no scalar is cut.
+        Case(column: column(.string, short), sent: #""ab\u0065\u0301""#, expected: #""abe""#, isRepaired: true),
+        Case(
+            column: column(.string, optional: true, short), sent: #""a\u0000cd""#, expected: "\"a\u{FFFD}c\"",
+            isRepaired: true),
         Case(column: column(.number), sent: "1.50", expected: "1.50"),
         Case(column: column(.number), sent: "1e400", expected: "0", isRepaired: true),
         Case(column: column(.number, optional: true), sent: #""1""#, expected: "null", isRepaired: true),

@@ -1,0 +1,38 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import INI
+import SyncModel
+
+/// Warns of calls that leave open what a push comes to when somebody else writes, too.
+struct PushChecks {
+    let draft: TableDraft
+
+    /// Checks the calls of one table of a push that has them.
+    func run(_ problems: inout Problems) {
+        checkRemoval(&problems)
+        checkVersions(&problems)
+    }
+
+    /// A record that two devices delete is gone when the second one says so.
+    private func checkRemoval(_ problems: inout Problems) {
+        guard let remove = draft.call("remove"), let call = remove.call, call.method == "DELETE", call.when.isEmpty,
+            !call.statuses.values.contains(.missing)
+        else { return }
+        problems.warning(
+            "'remove' does not say which status means that the record is gone already", at: remove.span,
+            hint: "add 'missing 404', or whatever the backend answers: without it a second deletion fails its push")
+    }
+
+    /// Where the table's own word is that the backend looks for conflicts; as the section's it may be meant for others.
+    private func checkVersions(_ problems: inout Problems) {
+        guard let conflicts = draft.conflicts, conflicts.value == .backend, let update = draft.call("update"),
+            let call = update.call,
+            !call.sendsVersion, !update.placeholders.contains(where: { $0.value == "base" })
+        else { return }
+        problems.warning(
+            "'update' does not tell the backend what the client had seen, so it cannot find conflicts", at: update.span,
+            hint: "send {base} or 'if_match' with a column that is marked 'version', or say 'conflicts = stream'",
+            second: .init("it is to find them here", at: conflicts.span))
+    }
+}
