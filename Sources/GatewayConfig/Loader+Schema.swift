@@ -96,7 +96,8 @@ extension Loader {
         var lines: [String: Span] = [:]
         for type in draft.upserts { checkUnique(type, in: &lines, "upsert type") }
         let backend = configuration.backend
-        let control = Set([backend.completeType, backend.resetType] + backend.ackTypes + [backend.idMap.type].compactMap { $0 })
+        let control = Set(
+            [backend.completeType, backend.resetType] + backend.ackTypes + [backend.idMap.type].compactMap { $0 })
         for type in draft.upserts + draft.deletes.map(\.type) where control.contains(type.value) {
             problems.error("'\(type.value)' is a control line of [backend] and cannot fill a table", at: type.span)
         }

@@ -16,7 +16,8 @@ extension WhyReport {
                 return "The backend calls it \(mapping.backendID)\(stored.isPublic ? "." : beside + ".")"
             }
             guard !finding.isKept else {
-                return "A client has made it as \(mapping.clientID), but this device had got it as \(id) before that was "
+                return
+                    "A client has made it as \(mapping.clientID), but this device had got it as \(id) before that was "
                     + "known, and goes on calling it so."
             }
             return "That is the backend's id: pulls call it \(mapping.clientID), as the client that has made it does."

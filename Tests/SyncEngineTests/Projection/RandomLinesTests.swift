@@ -80,7 +80,8 @@ import Testing
                 #expect(
                     try JSONValue.parse(text).string.map { IDHash(id: $0, key: ProjectionBench.key) } == id, "\(place)")
             case .deleteWhere: #expect(try JSONValue.parse(text).string != nil, "\(place)")
-            case .ackOnly, .complete, .reset, .unknownType, .quarantined: #expect(text.isEmpty, "\(place)")
+            case .ackOnly, .idMapping, .complete, .reset, .unknownType, .quarantined:
+                #expect(text.isEmpty, "\(place)")
             }
         }
     }
