@@ -93,8 +93,8 @@ let package = Package(
             dependencies: [
                 // Not imported, only built along: it is what FirstSync runs.
                 "rind",
-                "GatewayConfig", "JSONBytes", "SyncEngine", "SyncModel", arguments, nioCore, nioHTTP1, nioLocks,
-                nioPosix,
+                "DemoBackend", "GatewayConfig", "JSONBytes", "SyncEngine", "SyncModel", arguments, nioCore, nioHTTP1,
+                nioLocks, nioPosix,
             ]),
         .target(
             name: "GatewayTesting",

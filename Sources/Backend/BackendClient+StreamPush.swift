@@ -56,8 +56,10 @@ extension BackendClient {
             await drain(response)
             throw .unexpectedStatus(status)
         }
-        let answer = try await json(response, limit: settings.maximumPushAnswerBytes)
-        let lines = try Self.lines(in: answer, count: count)
+        // A sentence for each line at the most.
+        let limit = min(settings.maximumPushAnswerBytes, 64 << 10 + count << 10)
+        let answer = try await BackendStream(response, limit: limit).collect()
+        let lines = try StreamPushAnswer(count: count).lines(in: answer)
         let refused = lines.filter { $0.outcome != .ok }
         guard status == 200 else {
             guard !refused.isEmpty else { throw .malformedAnswer("the push is refused, and no line is") }
@@ -65,22 +67,5 @@ extension BackendClient {
         }
         guard refused.isEmpty else { throw .malformedAnswer("the push is applied, and a line is refused") }
         return .applied(lines)
-    }
-
-    private static func lines(in answer: JSONValue, count: Int) throws(BackendError) -> [StreamPushLine] {
-        guard let results = answer["results"]?.array else { throw .malformedAnswer("there are no results") }
-        var lines: [StreamPushLine] = []
-        var seen: Set<Int> = []
-        for result in results {
-            guard let number = result["line"]?.int64, (0..<Int64(count)).contains(number),
-                let outcome = result["outcome"]?.string.flatMap(StreamPushLine.Outcome.init(rawValue:)),
-                seen.insert(Int(number)).inserted
-            else { throw .malformedAnswer("a result has no line of its own, or no outcome that is known") }
-            lines.append(
-                StreamPushLine(
-                    line: Int(number), outcome: outcome, id: result["id"]?.idText, table: result["table"]?.string,
-                    message: (result["message"]?.string).map { String($0.prefix(500)) }))
-        }
-        return lines
     }
 }

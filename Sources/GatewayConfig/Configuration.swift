@@ -169,6 +169,8 @@ extension Configuration {
         package var parallel = 4
         /// The header field that carries a key of its own for each call that creates a record; nil is none.
         package var idempotencyHeader: String?
+        /// How many operations one request of a stream push has at the most; zero is all of the push.
+        package var batch = 0
         /// The most records of one push.
         package var maxRecords = 100_000
         /// How long the answer to a push is remembered for the very same push; zero is not at all.
@@ -197,6 +199,8 @@ extension Configuration {
         package var body = 32 << 20
         /// The most bytes of a sync request's body after gzip is undone.
         package var inflatedBody = 128 << 20
+        /// The memory that all running pushes take together, waiting ones included.
+        package var pushMemory = 512 << 20
         /// The most bytes of a request's head.
         package var headerBytes = 32 << 10
         /// How deep JSON from clients and backend may be nested.

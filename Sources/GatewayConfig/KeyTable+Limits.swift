@@ -123,6 +123,13 @@ extension KeyTable {
             a repeated key as they have answered the first time. Empty: no such field.
             """),
         .setting(
+            "push", "batch", \.push.batch, .integer(0...1_000_000, zero: "all of them"),
+            "How many operations one request of a stream push has at the most.",
+            """
+            Only for a backend that cannot take more at once: a larger push is then several requests, each with its own \
+            idempotency key, and each a transaction of its own; where one is refused, those before it stay applied.
+            """),
+        .setting(
             "push", "max_records", \.push.maxRecords, .integer(1...10_000_000), "The most records of one push."),
         .setting(
             "push", "receipt_window", \.push.receiptWindow,
@@ -155,6 +162,13 @@ extension KeyTable {
         .setting(
             "limits", "inflated_body", \.limits.inflatedBody, .size(1024...(1 << 34)),
             "The most bytes of a sync request's body after gzip is undone."),
+        .setting(
+            "limits", "push_memory", \.limits.pushMemory, .size((1 << 20)...(1 << 40)),
+            "The memory of all pushes together, those that wait included.",
+            """
+            Each takes its body and 1 KiB for each record. What comes while there is no room is answered 503 and \
+            Retry-After; a push that would never fit is answered 413.
+            """),
         .setting(
             "limits", "header_bytes", \.limits.headerBytes, .size(1024...(1 << 20)),
             "The most bytes of a request's head."),

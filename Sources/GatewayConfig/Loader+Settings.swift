@@ -148,6 +148,8 @@ extension Loader {
         checkOrder(Size("spool", "memory", spool.memory), Size("spool", "max", spool.max))
         checkOrder(Size("pull", "max_line", configuration.pull.maxLine), Size("spool", "max", spool.max))
         checkOrder(Size("limits", "body", limits.body), Size("limits", "inflated_body", limits.inflatedBody))
+        checkOrder(
+            Size("limits", "inflated_body", limits.inflatedBody), Size("limits", "push_memory", limits.pushMemory))
     }
 
     private struct Size {

@@ -55,7 +55,7 @@ package struct GatewayHTTPServer: Service {
         let sync = SyncResponder(
             service: service,
             collector: BodyCollector(limit: configuration.limits.body, inflatedLimit: inflated),
-            budget: ByteBudget(limit: max(limits.bodyMemory, inflated)),
+            budget: ByteBudget(limit: configuration.limits.pushMemory),
             patience: .init(
                 firstByteAfter: configuration.pull.firstByteAfter, keepAliveEvery: configuration.pull.keepAliveEvery),
             origins: origins)

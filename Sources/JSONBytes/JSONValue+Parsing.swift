@@ -79,20 +79,41 @@ private struct Parser {
 
     private mutating func members() throws(JSONError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
-        // Names as bytes, see the comment at JSONValue's equality.
-        var places: [[UInt8]: Int] = [:]
+        var places = MemberPlaces()
+        var name: [UInt8] = []
         try scanner.beginObject()
-        while let name = try scanner.nextMember() {
-            var bytes: [UInt8] = []
-            name.appendUnescaped(to: &bytes)
+        while let slice = try scanner.nextMember() {
+            name.removeAll(keepingCapacity: true)
+            slice.appendUnescaped(to: &name)
             let value = try value()
-            if let place = places[bytes] {
+            if let place = places.place(of: name, in: members) {
                 members[place].value = value
             } else {
-                places[bytes] = members.count
-                members.append(JSONValue.Member(String(decoding: bytes, as: UTF8.self), value))
+                members.append(JSONValue.Member(String(decoding: name, as: UTF8.self), value))
             }
         }
         return members
+    }
+}
+
+/// Finds names that have been there already: by looking at each while there are few, which is faster, and by a
+/// dictionary where there are many, so that a document with many members costs no more for each.
+private struct MemberPlaces {
+    private static let fewMembers = 16
+
+    /// Names as bytes, see the comment at JSONValue's equality.
+    private var places: [[UInt8]: Int] = [:]
+
+    /// The place of a name; nil for a new one, which gets the next place.
+    mutating func place(of name: [UInt8], in members: [JSONValue.Member]) -> Int? {
+        if members.count < Self.fewMembers {
+            return members.firstIndex { $0.name.utf8.count == name.count && $0.name.utf8.elementsEqual(name) }
+        }
+        if places.isEmpty {
+            for (place, member) in members.enumerated() { places[Array(member.name.utf8)] = place }
+        }
+        if let place = places[name] { return place }
+        places[name] = members.count
+        return nil
     }
 }

@@ -36,8 +36,15 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             required["gateway"] = ["pull_path": "/a", "push_path": "/b"]
         }
         if section == "schema", name != "version" { required["schema"] = ["version": "1000000000"] }
-        if section == "limits", name == "body" { required["limits"] = ["inflated_body": "16GiB"] }
-        if section == "limits", name == "inflated_body" { required["limits"] = ["body": "1KiB"] }
+        if section == "limits", name == "body" {
+            required["limits"] = ["inflated_body": "16GiB", "push_memory": "16GiB"]
+        }
+        if section == "limits", name == "inflated_body" {
+            required["limits"] = ["body": "1KiB", "push_memory": "16GiB"]
+        }
+        if section == "limits", name == "push_memory" {
+            required["limits"] = ["body": "1KiB", "inflated_body": "1KiB"]
+        }
         if section == "spool", name == "memory" { required["spool"] = ["max": "16384GiB"] }
         if section == "spool", name == "max" {
             required["spool"] = ["memory": "64KiB"]
@@ -187,6 +194,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("push", "without_cursor", good: ["accept", "refuse"], bad: ["", "accepts"]),
         KeyCase("push", "rejected", good: ["fail", "report", "quarantine"], bad: ["", "failed"]),
         .duration("push", "retry_budget", low: "0s", below: "9ms", high: "5m", above: "301s"),
+        .integer("push", "batch", low: 0, high: 1_000_000),
         .integer("push", "max_records", low: 1, high: 10_000_000),
         .duration("push", "receipt_window", low: "0s", below: "9ms", high: "2m", above: "121s"),
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),
@@ -203,6 +211,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .duration("ledger", "max_offline", low: "1d", below: "23h", high: "3650d", above: "3651d"),
         .size("limits", "body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
         .size("limits", "inflated_body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
+        .size("limits", "push_memory", low: "1MiB", below: "1KiB", high: "1024GiB", above: "1025GiB"),
         .size("limits", "header_bytes", low: "1KiB", below: "0B", high: "1MiB", above: "2MiB"),
         .integer("limits", "json_depth", low: 4, high: 512),
         .integer("limits", "pulls", low: 1, high: 100_000),

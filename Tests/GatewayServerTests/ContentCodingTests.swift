@@ -89,12 +89,23 @@ import Testing
             await code { try await collect([ByteBuffer(string: "{}")], coding: "gzip") } == "request.compressed_body")
     }
 
+    @Test func `a body that comes in pieces takes no more memory than it announces, and one that does not come none`()
+        async throws
+    {
+        let pieces = Array(repeating: content, count: 3)
+        let size = 3 * content.readableBytes
+        #expect(try await collect(pieces, budget: size, announced: size).count == size)
+        #expect(try await collect([], limit: size, budget: 0, announced: size).isEmpty)
+        #expect(await code { try await collect(pieces, budget: size - 1, announced: size) } == "request.body_too_large")
+    }
+
     @Test func `memory is given back with the lease`() throws {
         let budget = ByteBudget(limit: 10)
         do {
             let first = budget.lease()
             try first.take(8)
             #expect(throws: GatewayError.self) { try budget.lease().take(3) }
+            try first.take(2)
             withExtendedLifetime(first) {}
         }
         try budget.lease().take(10)

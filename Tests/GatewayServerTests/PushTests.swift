@@ -82,6 +82,47 @@ private let body = #"{"changes":{"tasks":{"created":[{"id":"a"}],"updated":[],"d
         }
     }
 
+    @Test func `a push waits for no memory: it is answered 503 while others have it, and taken later`() async throws {
+        let (started, finish) = (Gate(), Gate())
+        let service = StubService(onPush: { request, _ in
+            if request.lastPulledAt == 1 {
+                started.open()
+                try await finish.wait()
+            }
+            return StubPush()
+        })
+        // Room for one record's push and a half.
+        let configuration = Support.changed {
+            $0.limits.pushMemory = 3 * (body.utf8.count + ByteBudget.bytesPerRecord) / 2
+        }
+        @Sendable func post(since time: Int) -> String {
+            self.post().replacing("POST /sync", with: "POST /sync?last_pulled_at=\(time)")
+        }
+        try await Support.withServer(service, configuration) { port in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask { try await RawClient.exchange(port, post(since: 1)).status }
+                try await started.wait()
+                let busy = try await RawClient.exchange(port, post(since: 2))
+                #expect(busy.status == 503 && busy.field("Rind-Error") == "limit.bodies")
+                #expect(busy.field("Retry-After") != nil)
+                finish.open()
+                #expect(try await group.next() == 200)
+            }
+            #expect(try await RawClient.exchange(port, post(since: 2)).status == 200)
+        }
+    }
+
+    @Test func `a push whose records alone take more than all memory for pushes is refused for good`() async throws {
+        let configuration = Support.changed { $0.limits.pushMemory = 20 * ByteBudget.bytesPerRecord }
+        let deleted = (0..<21).map { "\"\($0)\"" }.joined(separator: ",")
+        let large = #"{"changes":{"tasks":{"created":[],"updated":[],"deleted":[\#(deleted)]}}}"#
+        try await Support.withServer(StubService(), configuration) { port in
+            let answer = try await RawClient.exchange(port, post("", large))
+            #expect(answer.status == 413 && answer.field("Rind-Error") == "request.body_too_large")
+            #expect(answer.field("Retry-After") == nil)
+        }
+    }
+
     @Test func `a push that another site may have sent is refused`() async throws {
         try await Support.withServer { port in
             let forged = try await RawClient.exchange(port, post("Cookie: s=1\r\nOrigin: https://evil.example\r\n"))

@@ -24,6 +24,15 @@ import Testing
         #expect(value.serialised == Array(#"{"a":3,"b":2}"#.utf8))
     }
 
+    @Test(arguments: [1, 15, 16, 17, 100])
+    func `equal names are found among few members and among many`(count: Int) throws {
+        let once = (0..<count).map { "\"n\($0)\":\($0)" }
+        let again = (0..<count).map { "\"n\(count - 1 - $0)\":\(1_000 + $0)" }
+        let members = try #require(JSONValue.parse("{" + (once + again).joined(separator: ",") + "}").members)
+        #expect(members.map(\.name) == (0..<count).map { "n\($0)" })
+        #expect(members.map(\.value.int64) == (0..<count).map { Int64(1_000 + count - 1 - $0) })
+    }
+
     @Test func `names in different normal forms are different names`() throws {
         let value = try JSONValue.parse("{\"\u{e9}\":1,\"e\u{301}\":2}")
         #expect(value.members?.count == 2)

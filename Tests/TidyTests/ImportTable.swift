@@ -66,8 +66,8 @@ enum ImportTable {
             "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
-            "ArgumentParser", "GatewayConfig", "JSONBytes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "SyncEngine", "SyncModel",
+            "ArgumentParser", "DemoBackend", "GatewayConfig", "JSONBytes", "NIOConcurrencyHelpers", "NIOCore",
+            "NIOHTTP1", "NIOPosix", "SyncEngine", "SyncModel",
         ],
         "GatewayTesting": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "HTTPTypes", "JSONBytes",

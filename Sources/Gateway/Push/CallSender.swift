@@ -93,7 +93,7 @@ struct CallSender: Sendable {
         let operation = plan.operations[report.place]
         unwritten.applied.append(report.place)
         if mapping.clientID != mapping.backendID { unwritten.mappings.append(mapping) }
-        if let note = try notes?.held(operation) { unwritten.notes.append(note) }
+        if let note = notes?.held(operation) { unwritten.notes.append(note) }
         report.isWritten = true
         return report
     }

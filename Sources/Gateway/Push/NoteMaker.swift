@@ -13,17 +13,23 @@ struct NoteMaker: Sendable {
 
     /// A note that a record is in a state; nil for one that is in no ledger.
     func note(_ operation: PushOperation, _ state: PushNote.State) throws -> PushNote? {
+        try note(operation, state, links: links(of:_:))
+    }
+
+    private func note(
+        _ operation: PushOperation, _ state: PushNote.State, links: (PushOperation, Table) throws -> [UInt64]
+    ) rethrows -> PushNote? {
         let table = schema.tables[operation.table]
         // Ids that no client can get back are in no ledger either.
         guard table.isLedgered, RecordID.isSafe(operation.id) else { return nil }
         return PushNote(
-            table: table.name, id: operation.id, state: state, links: try links(of: operation, table),
+            table: table.name, id: operation.id, state: state, links: try links(operation, table),
             shape: LedgerShape(table: table).tag)
     }
 
-    /// A note that the backend has applied an operation.
-    func held(_ operation: PushOperation) throws -> PushNote? {
-        try note(operation, operation.kind == .delete ? .gone : .held)
+    /// A note that the backend has applied an operation; the links of the note before it, that it was seen, count on.
+    func held(_ operation: PushOperation) -> PushNote? {
+        note(operation, operation.kind == .delete ? .gone : .held) { _, _ in [] }
     }
 
     /// The digests of the columns by which descendants are found, as a streamed record would have them.

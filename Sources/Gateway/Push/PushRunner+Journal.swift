@@ -69,7 +69,7 @@ extension PushRunner {
         guard let written = journal?.written else { return step }
         step.applied = applied.filter { !written.contains($0) }
         step.rejected = rejected.subtracting(written).sorted()
-        if let maker = notes { step.notes = try step.applied.compactMap { try maker.held(plan.operations[$0]) } }
+        if let maker = notes { step.notes = step.applied.compactMap { maker.held(plan.operations[$0]) } }
         journal?.written.formUnion(step.applied + step.rejected)
         return step
     }

@@ -10,6 +10,9 @@ import SyncModel
 
 // What a push means for the ledgers of its principal's devices (design §4, finding 14).
 extension PushRunner {
+    /// How many notes are written in one transaction.
+    private static let notesAtOnce = 2_000
+
     /// Makes notes; nil where no ledger is kept.
     var notes: NoteMaker? {
         guard services.pullSettings.sweeps != nil else { return nil }
@@ -21,7 +24,7 @@ extension PushRunner {
 
     /// Writes down that the backend has these operations.
     func noteHeld(_ places: Set<Int>) async throws {
-        try await note(places.sorted().map { plan.operations[$0] }) { try $0.held($1) }
+        try await note(places.sorted().map { plan.operations[$0] }) { $0.held($1) }
         try await dropDebts(places)
     }
 
@@ -65,12 +68,19 @@ extension PushRunner {
         }
     }
 
+    /// Writes notes in transactions of bounded size, since others write to the state, too.
+    ///
+    /// A push that ends between two of them has noted some of its ids as seen, which does no harm.
     private func note(
         _ operations: [PushOperation], _ note: (NoteMaker, PushOperation) throws -> PushNote?
     ) async throws {
         guard let maker = self.notes else { return }
-        let notes = try operations.compactMap { try note(maker, $0) }
-        guard !notes.isEmpty else { return }
-        try await services.store.note(notes, principal: identity.principal, at: services.clock.now)
+        var rest = operations[...]
+        while !rest.isEmpty {
+            let notes = try rest.prefix(Self.notesAtOnce).compactMap { try note(maker, $0) }
+            rest = rest.dropFirst(Self.notesAtOnce)
+            guard !notes.isEmpty else { continue }
+            try await services.store.note(notes, principal: identity.principal, at: services.clock.now)
+        }
     }
 }

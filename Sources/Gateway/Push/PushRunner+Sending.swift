@@ -19,11 +19,11 @@ extension PushRunner {
         return backend
     }
 
-    /// Sends all operations in one request.
+    /// Sends all operations, or those of a batch, in one request.
     mutating func sendAll(
-        base: CheckpointVector?, without: Set<Int>, idempotencyKey: String
+        base: CheckpointVector?, without: Set<Int>, batch: Range<Int>?, idempotencyKey: String
     ) async throws -> PushEvent {
-        let (places, refused) = try sendable(plan.operations.indices.filter { !without.contains($0) })
+        let (places, refused) = try sendable((batch ?? plan.operations.indices).filter { !without.contains($0) })
         guard refused.isEmpty else { return .refused(PushRefusal(kind: .rejected, records: refused)) }
         guard !places.isEmpty else { return .applied }
         let lines = OperationLines(operations: places.map { plan.operations[$0] }, reader: reader, base: base)

@@ -103,6 +103,7 @@ struct PushRunner {
                 if !isRetry { await noteVersion() }
                 return answer(newReceipt)
             case .fail(.busy, let applied):
+                if applied > 0 { tellHalf(applied) }
                 await removeTakenAtLast()
                 throw busy(applied: applied)
             case .answerFromReceipt:
@@ -110,6 +111,7 @@ struct PushRunner {
                 await noteVersion()
                 return answer(receipt ?? newReceipt)
             case .refuse(let refusal, let applied):
+                if applied > 0 { tellHalf(applied) }
                 await removeTakenAtLast()
                 count(refusal)
                 throw refused(refusal, applied: applied)
@@ -161,7 +163,7 @@ struct PushRunner {
             attempts: isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
             retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection,
-            levels: plan.levels, parallel: push.parallel)
+            levels: plan.levels, parallel: push.parallel, batch: push.batch)
     }
 
     /// Keeps why operations were refused.
@@ -210,9 +212,12 @@ struct PushRunner {
         case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
         case .endJournal(let end): try await endJournal(end)
         case .owe(let records): await owe(records)
-        case .sendAll(let base, let without):
-            let key = without.isEmpty ? idempotencyKey : "\(idempotencyKey)-\(without.count)"
-            return try await sendAll(base: base, without: without, idempotencyKey: key)
+        case .sendAll(let base, let without, let batch):
+            // Of what is left out there is more with every request of a batch.
+            var key = idempotencyKey
+            if let batch { key += "-from-\(batch.lowerBound)" }
+            if !without.isEmpty { key += "-\(without.count)" }
+            return try await sendAll(base: base, without: without, batch: batch, idempotencyKey: key)
         case .send(let places): return await send(places)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
         case .findRoom(let places): return .room(hasRoom(for: places))

@@ -26,7 +26,7 @@ package struct BodyCollector: Sendable {
     ///   - lease: Pays for the memory.
     ///   - next: Gives the next piece; nil at the end.
     /// - Returns: The body, decompressed.
-    /// - Throws: `request.body_too_large` (413), `request.encoding` (415), `request.compressed_body` (400),
+    /// - Throws: `request.body_too_large` (413), also for more than the lease can ever hold, `request.encoding` (415), `request.compressed_body` (400),
     ///   `limit.bodies` (503), and what `next` throws.
     package func collect(
         announced: Int?, coding: String?, lease: ByteLease, next: () async throws -> ByteBuffer?
@@ -34,34 +34,49 @@ package struct BodyCollector: Sendable {
         let format = try ContentCoding.format(of: coding)
         guard announced ?? 0 <= limit else { throw tooLarge(limit) }
         let inflater = try format.map { try Inflater($0, limit: inflatedLimit) }
-        var body: [UInt8] = []
+        var room = Room(most: format == nil ? announced ?? limit : inflatedLimit)
         var received = 0
         while var piece = try await next() {
             received += piece.readableBytes
             guard received <= limit else { throw tooLarge(limit) }
             guard let inflater else {
-                try append(piece, to: &body, lease)
+                try room.append(piece, lease)
                 continue
             }
             do {
-                while let chunk = try inflater.next(from: &piece) { try append(chunk, to: &body, lease) }
+                while let chunk = try inflater.next(from: &piece) { try room.append(chunk, lease) }
             } catch let error as GzipError {
                 throw failure(error)
             }
         }
         do { try inflater?.finish() } catch { throw failure(error) }
-        return body
+        return room.body
     }
 
-    private func append(_ piece: ByteBuffer, to body: inout [UInt8], _ lease: ByteLease) throws {
-        try lease.take(piece.readableBytes)
-        body.append(contentsOf: piece.readableBytesView)
+    /// A body and what is paid for.
+    private struct Room {
+        var body: [UInt8] = []
+        /// The most that the body can be.
+        let most: Int
+        private var paid = 0
+
+        init(most: Int) { self.most = most }
+
+        /// Doubles as the body comes, up to the most: what a client announces and never sends takes no memory.
+        mutating func append(_ piece: ByteBuffer, _ lease: ByteLease) throws {
+            let needed = body.count + piece.readableBytes
+            if needed > paid {
+                let capacity = max(needed, min(2 * paid, most))
+                try lease.take(capacity - paid)
+                paid = capacity
+                body.reserveCapacity(capacity)
+            }
+            body.append(contentsOf: piece.readableBytesView)
+        }
     }
 
     private func tooLarge(_ limit: Int) -> GatewayError {
-        GatewayError(
-            status: 413, code: "request.body_too_large", message: "There are too many changes for one sync.",
-            cause: "the body has more than \(limit) bytes")
+        .tooLarge("the body has more than \(limit) bytes")
     }
 
     private func failure(_ error: GzipError) -> GatewayError {

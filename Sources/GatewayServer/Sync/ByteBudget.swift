@@ -4,9 +4,16 @@
 import Gateway
 import NIOConcurrencyHelpers
 
-/// Bounds the memory that the bodies of all running requests take together.
+/// Bounds the memory that the bodies of all running requests take together, with what is made of them
+/// (`[limits] push_memory`).
 package final class ByteBudget: Sendable {
-    private let limit: Int
+    /// What one pushed record takes besides its bytes, from the request to the answer.
+    ///
+    /// That is its id and place, its operation, and what the backend says about it. With short ids 480
+    /// bytes were measured; the rest is room for longer ones.
+    package static let bytesPerRecord = 1_024
+
+    fileprivate let limit: Int
     private let used = NIOLockedValueBox(0)
 
     /// A budget of so many bytes.
@@ -42,9 +49,22 @@ package final class ByteLease: Sendable {
 
     /// Takes so many bytes more.
     ///
-    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget is used up.
+    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget is used up, and with `request.body_too_large`
+    ///   (413) where all of it would not do.
     package func take(_ bytes: Int) throws {
+        guard bytes <= budget.limit - count.withLockedValue({ $0 }) else {
+            throw GatewayError.tooLarge("the push takes more memory than [limits] push_memory")
+        }
         try budget.take(bytes)
         count.withLockedValue { $0 += bytes }
+    }
+}
+
+extension GatewayError {
+    /// A request that is never taken; `cause` says by which limit.
+    static func tooLarge(_ cause: String) -> Self {
+        GatewayError(
+            status: 413, code: "request.body_too_large", message: "There are too many changes for one sync.",
+            cause: cause)
     }
 }

@@ -44,7 +44,9 @@ struct SyncResponder: Sendable {
         let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
         switch parsed {
         case .pull(let pull): return try await serve(pull, caller, request, stream)
-        case .push(let push): return try await serve(push, caller, request, stream)
+        case .push(let push):
+            try lease.take(push.changes.recordCount * ByteBudget.bytesPerRecord)
+            return try await serve(push, caller, request, stream)
         }
     }
 

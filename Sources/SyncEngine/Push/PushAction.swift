@@ -28,8 +28,9 @@ package enum PushAction: Hashable, Sendable {
     /// Note durably that the client is owed the present state of these records, which a 409 is about to name.
     case owe([PushRefusal.Record])
     /// Send all operations but those at some places in one request, with the vector at the client's time for the backend's
-    /// own conflict check. Another set of places is another request, with an idempotency key of its own.
-    case sendAll(base: CheckpointVector?, without: Set<Int> = [])
+    /// own conflict check; of a push that goes in batches, those of one batch. Another set of places is another request,
+    /// with an idempotency key of its own.
+    case sendAll(base: CheckpointVector?, without: Set<Int> = [], batch: Range<Int>? = nil)
     /// Send these operations, a call for each; they do not depend on each other. Once one of them is not applied, no
     /// further one need be begun. Answered by `sent`.
     case send([Int])

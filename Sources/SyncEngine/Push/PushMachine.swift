@@ -11,7 +11,7 @@ package import SyncModel
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
-        /// One request, one transaction.
+        /// One request, one transaction; or one for each batch.
         case stream
         /// A call for each operation, those that do not depend on each other side by side.
         case calls
@@ -54,15 +54,18 @@ package struct PushMachine: Sendable {
         package var levels: [Range<Int>]
         /// How many calls are under way at the same time.
         package var parallel: Int
+        /// How many operations one request of a stream push has at the most; zero is all of them.
+        package var batch: Int
 
         /// A push; without levels its operations all depend on each other.
         package init(
             presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
             checks: Bool = false, attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0,
-            rejection: Rejection = .fail, levels: [Range<Int>]? = nil, parallel: Int = 1
+            rejection: Rejection = .fail, levels: [Range<Int>]? = nil, parallel: Int = 1, batch: Int = 0
         ) {
             self.levels = levels ?? (0..<operations).map { $0..<$0 + 1 }
             self.parallel = parallel
+            self.batch = batch
             self.retryBudget = retryBudget
             self.rejection = rejection
             self.presented = presented
@@ -94,6 +97,8 @@ package struct PushMachine: Sendable {
     var step = Step.loading
     private var row: CursorRow?
     private var attempt = 0
+    /// The first operation of a stream push that is not settled.
+    private var next = 0
     /// How often in a row something was put off, and how long the push has waited altogether.
     var retries = 0
     private var waited: Int64 = 0
@@ -141,17 +146,19 @@ package struct PushMachine: Sendable {
         case (.verifying, .done):
             step = .ended
             return .answer
-        case (.applying, .applied): return allApplied()
+        case (.applying, .applied): return batchApplied()
         case (.applying, .sent(let results)): return waveEnded(results)
         case (.applying, .refused(let refusal)): return refused(refusal)
         case (.findingRoom(let refusal), .room(let isThere)):
             return isThere ? goOn(without: refusal) : end(.refuse(refusal, applied: applied))
         case (.applying, .notNow(let after, let isKnown)):
-            guard let pause = pause(after) else { return end(.fail(isKnown ? .busy : .unknownOutcome, applied: 0)) }
+            guard let pause = pause(after) else {
+                return end(.fail(isKnown ? .busy : .unknownOutcome, applied: applied))
+            }
             step = .pausing
             return .sleep(pause)
         case (.applying, .unknownOutcome):
-            guard attempt < query.attempts else { return end(.fail(.unknownOutcome, applied: 0)) }
+            guard attempt < query.attempts else { return end(.fail(.unknownOutcome, applied: applied)) }
             defer { attempt += 1 }
             step = .pausing
             return .sleep(query.backoff << Int64(min(attempt, 6)))
@@ -202,7 +209,9 @@ package struct PushMachine: Sendable {
     /// Sends everything, or what of the calls is next: that these are about to be sent is written down before.
     mutating func send() -> PushAction {
         step = .applying
-        guard query.style == .calls else { return .sendAll(base: row?.vector, without: rejected) }
+        guard query.style == .calls else {
+            return .sendAll(base: row?.vector, without: rejected, batch: query.batch > 0 ? batch : nil)
+        }
         let (applied, flights) = calls.toWrite()
         guard applied.isEmpty, flights.isEmpty else {
             step = .advancing(pause: nil)
@@ -211,14 +220,26 @@ package struct PushMachine: Sendable {
         return calls.wave.isEmpty ? end(query.hasToldTime ? .saveReceipt : .answer) : .send(calls.wave)
     }
 
-    private mutating func allApplied() -> PushAction {
-        taken = Set(0..<query.operations).subtracting(rejected)
+    /// The operations of a stream push that are sent at present, in the order in which they can be applied: so a batch
+    /// has what it refers to in it or behind it.
+    private var batch: Range<Int> {
+        next..<min(next + (query.batch > 0 ? query.batch : query.operations), query.operations)
+    }
+
+    private mutating func batchApplied() -> PushAction {
+        taken.formUnion(Set(batch).subtracting(rejected))
+        next = batch.upperBound
+        retries = 0
+        attempt = 0
+        guard next >= query.operations else { return send() }
         return end(query.hasToldTime ? .saveReceipt : .answer)
     }
 
     /// Stops, or goes on without what the backend will never take.
     private mutating func refused(_ refusal: PushRefusal) -> PushAction {
-        guard refusal.kind == .rejected, query.rejection != .fail else { return end(.refuse(refusal, applied: 0)) }
+        guard refusal.kind == .rejected, query.rejection != .fail else {
+            return end(.refuse(refusal, applied: applied))
+        }
         guard query.rejection == .quarantine else { return goOn(without: refusal) }
         return findRoom(refusal)
     }
@@ -233,9 +254,9 @@ package struct PushMachine: Sendable {
         rejected.formUnion(refusal.records.map(\.place))
         guard query.style == .stream else { return nextWave() }
         // One that names nothing new would be asked for ever.
-        guard rejected.count > before else { return end(.refuse(refusal, applied: 0)) }
+        guard rejected.count > before else { return end(.refuse(refusal, applied: applied)) }
         attempt = 0
-        return rejected.count < query.operations ? send() : allApplied()
+        return rejected.isSuperset(of: batch) ? batchApplied() : send()
     }
 
     /// How long to wait before it is tried again; nil where the budget does not hold that.

@@ -22,8 +22,11 @@ package struct RecordSanitizer: Sendable {
     package func sanitize(_ record: JSONValue) -> SanitizedRecord {
         var result = SanitizedRecord()
         let members = record.members ?? []
+        var known = 0
         for column in table.columns {
-            guard let sent = members.last(where: { $0.name == column.name })?.value else { continue }
+            // A name stands once in a parsed object.
+            guard let sent = members.first(where: { $0.name == column.name })?.value else { continue }
+            known += 1
             guard !column.isReadonly || column.isVersion else { continue }
             let value = convert(sent, for: column)
             if column.isVersion { result.version = value.value }
@@ -32,11 +35,12 @@ package struct RecordSanitizer: Sendable {
             result.values.append((column, value.value))
         }
         // WatermelonDB's own bookkeeping: names with commas between them, empty where nothing is known.
-        if let names = members.last(where: { $0.name == "_changed" })?.value.string, !names.isEmpty {
+        for member in members where ["id", "_status", "_changed"].contains(member.name) {
+            known += 1
+            guard member.name == "_changed", let names = member.value.string, !names.isEmpty else { continue }
             result.changed = Set(names.split(separator: ",").map(String.init))
         }
-        let known = Set(table.columns.map(\.name)).union(["id", "_status", "_changed"])
-        result.dropped = members.count { !known.contains($0.name) }
+        result.dropped = members.count - known
         return result
     }
 

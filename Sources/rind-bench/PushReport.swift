@@ -1,0 +1,135 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What ``Push`` has measured.
+struct PushReport: Codable {
+    /// What the gateway may cost.
+    enum Bound {
+        /// The time of a stream push by that of the same request sent to the backend.
+        static let stream = 1.15
+        /// The time of a push call by call by that of the same calls, as many at a time.
+        static let calls = 1.25
+    }
+
+    /// How operations reach the backend.
+    enum Style: String, Codable, CaseIterable {
+        /// One request.
+        case stream
+        /// A call for each record.
+        case calls
+    }
+
+    /// One push through the gateway and one without, made one after the other.
+    struct Pair: Codable {
+        var gatewaySeconds: Double
+        var directSeconds: Double
+        /// Of the gateway's process.
+        var processorSeconds: Double?
+    }
+
+    /// One large push of a fresh gateway.
+    struct Memory: Codable {
+        var bodyBytes: Int
+        /// Before the push.
+        var residentBytes: Int?
+        /// The most that was ever resident.
+        var peakResidentBytes: Int?
+        var wallSeconds: Double
+    }
+
+    /// What was measured of one style.
+    struct Way: Codable {
+        var style: Style
+        var pairs: [Pair] = []
+        var memory: Memory?
+
+        /// The time through the gateway by that without it, pair by pair.
+        var ratios: Spread? { Spread(pairs.map { $0.gatewaySeconds / $0.directSeconds }) }
+        var bound: Double { style == .stream ? Bound.stream : Bound.calls }
+    }
+
+    var scenario = "Push"
+    var records: Int
+    var large: Int
+    var parallel: Int
+    /// In milliseconds.
+    var latency: Int
+    var machine: Machine
+    /// Whether figures are held against their bounds.
+    var isJudged: Bool
+    var ways: [Way] = []
+
+    init(records: Int, large: Int, parallel: Int, latency: Int, machine: Machine, isJudged: Bool) {
+        self.records = records
+        self.large = large
+        self.parallel = parallel
+        self.latency = latency
+        self.machine = machine
+        self.isJudged = isJudged
+    }
+
+    /// What was held against a bound, and whether it kept it; without what the system does not tell.
+    var verdicts: [(sentence: String, isKept: Bool)] {
+        ways.compactMap { way in
+            guard let ratio = way.ratios?.median else { return nil }
+            let name = way.style == .stream ? "a stream push" : "a push call by call, \(parallel) at a time,"
+            let sentence = "\(name) takes \(Text.number(ratio, 2)) times as long as without the gateway"
+            return ("\(sentence); bound \(Text.number(way.bound, 2))", ratio <= way.bound)
+        }
+    }
+
+    /// Whether everything has kept its bound; nil where nothing was held against one.
+    var isWithinBounds: Bool? { isJudged ? verdicts.allSatisfy(\.isKept) : nil }
+}
+
+// What people read.
+extension PushReport {
+    /// The tables and their sentences.
+    var text: String {
+        var lines = [
+            "Push: \(Text.grouped(records)) records, \(ways.first?.pairs.count ?? 0) pushes each way, in turns",
+            machine.sentence, "", timeTable, "", memoryTable, "",
+            "Call by call: \(parallel) at a time, and the backend waits \(latency) ms before it carries one out. Six of "
+                + "ten records are created, three changed, one deleted. What the gateway adds is of the medians.", "",
+        ]
+        for verdict in verdicts {
+            let mark = isJudged ? (verdict.isKept ? "kept  " : "MISSED") : "      "
+            lines.append("\(mark)  \(verdict.sentence)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private var timeTable: String {
+        var table = [
+            ["", "direct s", "rind s", "", "", "rind to direct", "", "", "adds µs a record", "CPU µs a record"],
+            ["", "median", "min", "median", "max", "min", "median", "max", "", "mean"],
+        ]
+        let missing = ["-", "-", "-"]
+        for way in ways {
+            let direct = Spread(way.pairs.map(\.directSeconds))?.median
+            let gateway = Spread(way.pairs.map(\.gatewaySeconds))
+            let added = direct.flatMap { direct in gateway.map { ($0.median - direct) / Double(records) * 1e6 } }
+            // Processor time is counted in steps of 10 ms, so only the sum means something.
+            let processor = way.pairs.compactMap(\.processorSeconds)
+            let each = processor.reduce(0, +) / Double(max(processor.count, 1) * records) * 1e6
+            table.append(
+                [way.style == .stream ? "stream push" : "call by call", direct.map { Text.number($0, 3) } ?? "-"]
+                    + (gateway?.cells(3) ?? missing) + (way.ratios?.cells(2) ?? missing)
+                    + [added.map { Text.number($0, 1) } ?? "-", processor.isEmpty ? "-" : Text.number(each, 1)])
+        }
+        return Text.table(table)
+    }
+
+    private var memoryTable: String {
+        var table = [["\(Text.grouped(large)) records", "body MiB", "resident MiB before", "peak MiB", "wall s"]]
+        for way in ways {
+            guard let memory = way.memory else { continue }
+            func cell(_ bytes: Int?) -> String { bytes.map { Text.number(Double($0) / 0x1p20, 0) } ?? "-" }
+            table.append([
+                way.style == .stream ? "stream push" : "call by call", cell(memory.bodyBytes),
+                cell(memory.residentBytes), cell(memory.peakResidentBytes), Text.number(memory.wallSeconds, 2),
+            ])
+        }
+        return Text.table(table)
+    }
+}
