@@ -106,8 +106,9 @@ extension KeyTable {
             """
             A method and a path below `[backend] url`, then outcomes, then `body` and JSON. `{id}`, `{id.1}` and \
             `{column}` are filled in, percent-encoded in paths. Without a body the writable columns are sent as an \
-            object, each at its path. `returns id` where the answer holds the backend's own id. `none` accepts the \
-            operation and sends nothing. Without the key a push with such an operation is refused.
+            object, each at its path. `returns id` where the answer holds the backend's own id; then `ref clientId` \
+            where the stream gives back the client's id that the body carries as `"{id}"`, so that a record is found \
+            again whose answer was lost. `none` accepts the operation and sends nothing. Without the key a push with such an operation is refused.
             """),
         call(
             "update", "Changes a record in the backend.",

@@ -27,7 +27,7 @@ struct TableCallChecks {
     private func checkReference(_ call: TableDraft.NamedCall, _ problems: inout Problems) {
         guard let span = call.draft.reference else { return }
         if call.draft.returns == nil || call.key != "create" {
-            problems.error("'ref' is for a 'create' with 'returns': where else would an id get lost?", at: span)
+            problems.error("'ref' is for a 'create' with 'returns': only there an id can get lost", at: span)
         } else if !call.draft.placeholders.contains(where: { $0.value == "id" }) {
             problems.error(
                 "'ref' needs the client's id in the body of 'create'", at: span,

@@ -37,17 +37,21 @@ package struct PushJournal: Hashable, Sendable {
     package var principal: Principal
     /// The cursor that came with it.
     package var presented: Cursor?
-    /// When it began, and when anything was last written of it.
+    /// When it began.
     package var startedAt: Int64
+    /// When anything was last written of it.
     package var changedAt: Int64
     /// Where it stands.
     package var state: State
-    /// How many operations it has, how many were applied, and how many the backend will never take.
+    /// How many operations it has.
     package var operations: Int
+    /// How many of them were applied.
     package var applied: Int
+    /// How many the backend will never take.
     package var rejected: Int
-    /// How many creations were found when it was closed, and how many were not.
+    /// How many creations were found when it was closed.
     package var found: Int
+    /// Of how many nobody knows whether they have happened.
     package var lost: Int
     /// Why it came to no good end; nil while it runs, or where the gateway was stopped.
     package var failure: Failure?

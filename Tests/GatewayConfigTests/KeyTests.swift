@@ -195,6 +195,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("push", "rejected", good: ["fail", "report", "quarantine"], bad: ["", "failed"]),
         .duration("push", "retry_budget", low: "0s", below: "9ms", high: "5m", above: "301s"),
         .integer("push", "batch", low: 0, high: 1_000_000),
+        .integer("push", "parallel", low: 1, high: 64),
+        KeyCase("push", "idempotency_header", good: ["", "Idempotency-Key"], bad: ["a b", "x:", "a,A"]),
         .integer("push", "max_records", low: 1, high: 10_000_000),
         .duration("push", "receipt_window", low: "0s", below: "9ms", high: "2m", above: "121s"),
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),

@@ -175,6 +175,26 @@ import Testing
                 ]))
     }
 
+    @Test(
+        arguments: [
+            (#"POST /a returns id ref client.id body {"key":"{id}"}"#, nil),
+            (#"POST /a ref client.id body {"key":"{id}"}"#, "'ref' is for a 'create' with 'returns'"),
+            (#"POST /a returns id ref client.id body {"key":"{name}"}"#, "'ref' needs the client's id"),
+            (#"POST /a returns id ref a ref b body {"key":"{id}"}"#, "'ref' is there twice"),
+        ] as [(String, String?)])
+    func `a create says where the stream gives the client's id back`(_ row: (create: String, mistake: String?)) {
+        let (configuration, diagnostics) = Support.load(Support.withTable(["create": row.create]))
+        guard let mistake = row.mistake else {
+            guard case .call(let call) = configuration?.schema.tables.first?.calls.create else {
+                Issue.record("\(Support.rendered(diagnostics))")
+                return
+            }
+            #expect(call.reference == Path([.name("client"), .name("id")]))
+            return
+        }
+        #expect(diagnostics.contains { $0.message.hasPrefix(mistake) })
+    }
+
     @Test func `text from a variable is text in a body, whatever it holds`() throws {
         let text = Support.withTable(["create": #"POST /a body {"id":"{id}","t":"${V}"}"#])
         let loaded = Support.load(text, environment: ["V": #"", "x": {id}"#])
@@ -244,7 +264,7 @@ import Testing
     }
 
     @Test func `a later key is unknown until it works`() {
-        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nparallel = 4\n")).count == 2)
+        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nbatch = 4\n")).count == 2)
     }
 }
 

@@ -59,6 +59,7 @@ import Testing
         try await store.touch(replica: ReplicaID(rawValue: 8), result: "x", at: now)
         try await exerciseLedger(store, someone)
         try await exerciseQuarantine(store, someone)
+        try await exerciseJournal(store, someone)
         _ = try await store.quarantined(limit: 10)
         _ = try await store.quarantineCounts()
         _ = try await store.replicas(of: someone, after: nil, limit: 10)
@@ -90,6 +91,34 @@ import Testing
         _ = try await store.dropPushes(ids)
         _ = try await store.dropLines([99])
         try await store.removeSetAside([push.key], of: someone)
+    }
+
+    private static func exerciseJournal(_ store: SQLiteStateStore, _ someone: Principal) async throws {
+        func begin() async throws -> Int64 {
+            let id = try await store.beginPush(
+                JournalOpening(presented: nil, operations: 2, notes: []), principal: someone, at: now)
+            var step = JournalStep()
+            step.flights = [0, 1].map {
+                PushFlight(
+                    place: $0, kind: .create, record: PushedRecordKey(table: "t", id: "\($0)"), makesID: true)
+            }
+            try await store.advance(step, of: id, at: now)
+            return id
+        }
+        var step = JournalStep()
+        step.applied = [0]
+        step.mappings = [IDMapping(table: "t", clientID: "0", backendID: "7")]
+        let failure = PushJournal.Failure(code: "push.unknown_outcome")
+        let failed = try await begin()
+        try await store.endPush(JournalEnd(step: step, failure: failure), of: failed, at: now)
+        let open = try await begin()
+        try await store.endPush(JournalEnd(step: JournalStep(), failure: failure, unknown: [1]), of: open, at: now)
+        _ = try await store.openJournals(of: someone)
+        _ = try await store.mappedIDs(["7"], in: "t", of: someone)
+        try await store.closeJournal(open, with: JournalClosure(), at: now)
+        try await store.endPush(JournalEnd(step: JournalStep()), of: try await begin(), at: now)
+        _ = try await store.journal(open)
+        for principal in [nil, someone] { _ = try await store.journals(of: principal, after: 0, limit: 9) }
     }
 
     /// Every operation of the ledger once or more.

@@ -26,13 +26,15 @@ struct CallReport: Sendable {
 struct CallSender: Sendable {
     let plan: PushPlan
     /// Knows what the backend calls the records that were created before, and learns of those that are created here.
-    private var reader: OperationReader
+    private(set) var reader: OperationReader
     let backend: BackendClient
     let forwarded: ForwardedCredentials
     let logger: Logger
     /// The header field for idempotency keys, and what those of this push begin with.
     let keyHeader: String?
     let keyPrefix: String
+    /// Whether the others go on where the backend will never take a record.
+    let passesRefusals: Bool
     let notes: NoteMaker?
     let journal: JournalWriter
 
@@ -41,7 +43,8 @@ struct CallSender: Sendable {
 
     init(
         plan: PushPlan, reader: OperationReader, backend: BackendClient, forwarded: ForwardedCredentials,
-        logger: Logger, keyHeader: String?, keyPrefix: String, notes: NoteMaker?, journal: JournalWriter
+        logger: Logger, keyHeader: String?, keyPrefix: String, passesRefusals: Bool, notes: NoteMaker?,
+        journal: JournalWriter
     ) {
         self.plan = plan
         self.reader = reader
@@ -50,16 +53,21 @@ struct CallSender: Sendable {
         self.logger = logger
         self.keyHeader = keyHeader
         self.keyPrefix = keyPrefix
+        self.passesRefusals = passesRefusals
         self.notes = notes
         self.journal = journal
     }
 
-    /// Sends operations until there are none left, or until one is not applied.
+    /// Sends operations until there are none left, or until one stops the others.
     mutating func run(_ queue: CallQueue) async -> [CallReport] {
         var reports: [CallReport] = []
         while let place = queue.next() {
             let report = await send(place)
-            if report.result != .applied { queue.stop() }
+            switch report.result {
+            case .applied: break
+            case .refused(let refusal) where passesRefusals && refusal.kind == .rejected: break
+            default: queue.stop()
+            }
             reports.append(report)
         }
         guard !unwritten.isEmpty else { return reports }
@@ -133,7 +141,7 @@ struct CallSender: Sendable {
     }
 
     /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
-    private mutating func perform(
+    mutating func perform(
         _ call: Call, _ place: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
     ) async throws -> CallReport {
         let operation = plan.operations[place]
@@ -228,96 +236,5 @@ struct CallSender: Sendable {
             content.table.match.compactMap { name in
                 content.record?.value(of: name).map { JSONValue.Member(name, $0) }
             })
-    }
-}
-
-// What an answer means by the protocol's push rules 2 to 4.
-extension CallSender {
-    private mutating func report(
-        _ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content
-    ) async throws -> CallReport {
-        switch (outcome.meaning, content.kind(plan.operations[place])) {
-        case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
-        case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
-        case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
-        case (.conflict, _): return refused(place, .conflict, "status \(outcome.status)")
-        case (.rejected, _), (.missing, .create), (.exists, _): return rejected(place, status: outcome.status)
-        }
-    }
-
-    /// Updates what exists already, or creates what is missing: once, and not back again.
-    private mutating func sendInstead(
-        _ rule: Table.CallRule?, _ place: Int, _ content: OperationReader.Content
-    ) async throws -> CallReport {
-        guard case .call(let call) = rule else {
-            // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
-            let isLost = rule == nil && plan.operations[place].kind == .update
-            return isLost
-                ? refused(place, .conflict, "the record is gone") : CallReport(place: place, result: .applied)
-        }
-        // What came of the first call may have taught what the record is called.
-        let content = try reader.content(of: plan.operations[place])
-        return try await perform(call, place, content, isLast: true)
-    }
-
-    private func lastReport(_ outcome: CallOutcome, _ place: Int) -> CallReport {
-        switch outcome.meaning {
-        case .ok: CallReport(place: place, result: .applied)
-        case .conflict: refused(place, .conflict, "status \(outcome.status)")
-        // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
-        case .missing, .exists, .rejected: rejected(place, status: outcome.status)
-        }
-    }
-
-    private func rejected(_ place: Int, status: Int) -> CallReport {
-        refused(place, .rejected, "status \(status)", status: status)
-    }
-
-    private func refused(
-        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, status: Int? = nil
-    ) -> CallReport {
-        let operation = plan.operations[place]
-        let record = PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message, status: status, place: place)
-        return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
-    }
-
-    /// `{id}`, its parts, and the columns as the backend wants to see them.
-    ///
-    /// A placeholder stands for its column whatever was changed.
-    private func values(
-        _ operation: PushOperation, _ content: OperationReader.Content, _ call: Call, isPart: Bool
-    ) -> CallValues {
-        var values = CallValues(
-            columns: (isPart ? content.update : content.record).map { record in
-                record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
-            })
-        // The backend is to make an id of its own, and may keep the client's beside it.
-        let isNew = content.table.makesIDs && content.table.calls.create == .call(call)
-        values.named["id"] = isNew ? .string(operation.id) : content.id
-        for (index, part) in content.key.enumerated() {
-            values.named["id.\(index + 1)"] = part.value
-            // A deletion names its columns by the parts of the id.
-            if let column = content.table.columns.first(where: { $0.outgoingPath == part.path }) {
-                values.named[column.name] = part.value
-            }
-        }
-        for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
-        if content.table.columns.contains(where: \.isVersion) {
-            // Of a deletion the client tells nothing but the id.
-            values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
-            values.seen = tag(content)
-        }
-        return values
-    }
-
-    /// What an update's client had seen of the record; what it has made itself has no version yet.
-    private func tag(_ content: OperationReader.Content) -> EntityTag? {
-        guard content.treatment == .send(.update), content.table.conflicts == .backend else { return nil }
-        switch content.record?.version {
-        case .string(let text): return EntityTag(version: text)
-        case .number(let number): return EntityTag(version: number.spelling)
-        default: return nil
-        }
     }
 }

@@ -146,7 +146,10 @@ extension JournalCloser {
             let values = try? JSONValue.parse(bytes)
         else { return nil }
         let places = (values.members ?? []).compactMap { member -> CreationSearch.Mark.Place? in
-            guard let path = table.columns.first(where: { $0.name == member.name })?.outgoingPath else { return nil }
+            guard let column = table.columns.first(where: { $0.name == member.name }) else { return nil }
+            // Where the stream has it, which need not be where it is sent.
+            let paths = column.sources.compactMap { if case .path(let path, _) = $0 { path } else { nil } }
+            guard let path = paths.first ?? column.outgoingPath else { return nil }
             return CreationSearch.Mark.Place(path: path, value: member.value)
         }
         return places.isEmpty ? nil : places

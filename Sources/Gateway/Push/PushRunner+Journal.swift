@@ -80,7 +80,8 @@ extension PushRunner {
         let push = services.configuration.push
         let sender = CallSender(
             plan: plan, reader: reader, backend: backend, forwarded: identity.forwarded, logger: logger,
-            keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey, notes: notes, journal: journal.writer)
+            keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
+            passesRefusals: !isRetry && push.rejected != .fail, notes: notes, journal: journal.writer)
         let queue = CallQueue(places)
         let reports = await withTaskGroup(of: [CallReport].self) { group in
             for _ in 0..<min(push.parallel, places.count) {

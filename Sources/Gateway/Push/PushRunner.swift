@@ -30,7 +30,7 @@ struct PushRunner {
     private(set) var pusher: (replica: ReplicaID, version: Int?)?
     /// The presented cursor as the state knows it.
     private(set) var row: CursorRow?
-    private let digest: String
+    let digest: String
     private var receipt: Receipt?
     var figures = SyncFigures()
     /// What the backend has of records in conflict, where the stream has told.
@@ -117,7 +117,7 @@ struct PushRunner {
                 throw refused(refusal, applied: applied)
             case .rethrow(let applied):
                 await removeTakenAtLast()
-                tellHalf(applied)
+                if applied > 0 { tellHalf(applied) }
                 throw failure ?? PushFailure.unknownOutcome
             case .fail(let failure, let applied):
                 tellHalf(applied)
@@ -246,46 +246,6 @@ struct PushRunner {
         }
         guard unsafe > 0 else { return }
         logger.warning("records have ids that no other device can get", metadata: ["records": "\(unsafe)"])
-    }
-
-    /// Keeps the answer; where that fails the push is applied all the same, and its client must hear so.
-    private func saveReceipt() async {
-        guard let kept = keptReceipt else { return }
-        do {
-            try await services.store.saveReceipt(
-                kept.receipt, principal: identity.principal, digest: digest, at: services.clock.now,
-                expiresAt: kept.expiresAt)
-        } catch {
-            logger.error("an applied push has no receipt", metadata: ["error": "\(error)"])
-        }
-    }
-
-    /// The answer as it is kept; nil where none is.
-    var keptReceipt: JournalEnd.KeptReceipt? {
-        let window = services.configuration.push.receiptWindow.milliseconds
-        guard window > 0 else { return nil }
-        return JournalEnd.KeptReceipt(
-            receipt: newReceipt, digest: digest, expiresAt: services.clock.now + window)
-    }
-
-    private var newReceipt: Receipt {
-        Receipt(
-            status: 200, contentType: AnswerWriter.contentType,
-            body: AnswerWriter(dialect: services.dialect).pushAnswer(rejected: reported))
-    }
-
-    /// What the client hears of what was refused: where it is set aside, nothing.
-    private var reported: [RecordList] {
-        guard services.configuration.push.rejected == .report else { return [] }
-        return recordLists(rejected.sorted().map { record(plan.operations[$0], nil) })
-    }
-
-    private func answer(_ receipt: Receipt) -> PushAnswer {
-        var figures = figures
-        if services.configuration.push.rejected == .quarantine { figures.quarantined = rejected.count }
-        return PushAnswer(
-            figures: figures, status: receipt.status, contentType: receipt.contentType,
-            body: receipt.body)
     }
 
     private static func newIdempotencyKey() -> String {

@@ -31,8 +31,8 @@ package enum PushAction: Hashable, Sendable {
     /// own conflict check; of a push that goes in batches, those of one batch. Another set of places is another request,
     /// with an idempotency key of its own.
     case sendAll(base: CheckpointVector?, without: Set<Int> = [], batch: Range<Int>? = nil)
-    /// Send these operations, a call for each; they do not depend on each other. Once one of them is not applied, no
-    /// further one need be begun. Answered by `sent`.
+    /// Send these operations, a call for each; they do not depend on each other. Once one of them ends the push or is put
+    /// off, no further one need be begun. Answered by `sent`.
     case send([Int])
     /// Find out whether the operations at these places can be set aside; answered by `room`.
     case findRoom(Set<Int>)

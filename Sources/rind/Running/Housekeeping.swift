@@ -37,6 +37,7 @@ struct Housekeeping: Service {
                     "principals": .stringConvertible(collected.principals),
                     "undos": .stringConvertible(collected.undos), "siblings": .stringConvertible(collected.siblings),
                     "chunks": .stringConvertible(collected.chunks), "notes": .stringConvertible(collected.notes),
+                    "journals": .stringConvertible(collected.journals),
                 ])
         } catch is CancellationError {
             return

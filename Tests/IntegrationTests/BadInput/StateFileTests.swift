@@ -62,7 +62,7 @@ import Testing
     @Test func `a full disk is a clear error that loses nothing and passes`() async throws {
         var options = StackOptions(["pull.repeat_window": "0s"])
         try await GatewayStack.withBackend(options) { backend, directory in
-            options.state.maximumPages = 60
+            options.state.maximumPages = 80
             let cursor = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 try await stack.seed(tasks: 6)
                 let cursor = try PulledChanges(await stack.sendPull()).cursor

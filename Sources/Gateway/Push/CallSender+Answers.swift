@@ -1,0 +1,98 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import JSONBytes
+import SyncEngine
+import SyncModel
+
+// What an answer means by the protocol's push rules 2 to 4.
+extension CallSender {
+    mutating func report(
+        _ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content
+    ) async throws -> CallReport {
+        switch (outcome.meaning, content.kind(plan.operations[place])) {
+        case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
+        case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
+        case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
+        case (.conflict, _): return refused(place, .conflict, "status \(outcome.status)")
+        case (.rejected, _), (.missing, .create), (.exists, _): return rejected(place, status: outcome.status)
+        }
+    }
+
+    /// Updates what exists already, or creates what is missing: once, and not back again.
+    private mutating func sendInstead(
+        _ rule: Table.CallRule?, _ place: Int, _ content: OperationReader.Content
+    ) async throws -> CallReport {
+        guard case .call(let call) = rule else {
+            // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
+            let isLost = rule == nil && plan.operations[place].kind == .update
+            return isLost
+                ? refused(place, .conflict, "the record is gone") : CallReport(place: place, result: .applied)
+        }
+        // What came of the first call may have taught what the record is called.
+        let content = try reader.content(of: plan.operations[place])
+        return try await perform(call, place, content, isLast: true)
+    }
+
+    func lastReport(_ outcome: CallOutcome, _ place: Int) -> CallReport {
+        switch outcome.meaning {
+        case .ok: CallReport(place: place, result: .applied)
+        case .conflict: refused(place, .conflict, "status \(outcome.status)")
+        // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
+        case .missing, .exists, .rejected: rejected(place, status: outcome.status)
+        }
+    }
+
+    func rejected(_ place: Int, status: Int) -> CallReport {
+        refused(place, .rejected, "status \(status)", status: status)
+    }
+
+    func refused(
+        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, status: Int? = nil
+    ) -> CallReport {
+        let operation = plan.operations[place]
+        let record = PushRefusal.Record(
+            table: reader.tableName(of: operation), id: operation.id, message: message, status: status, place: place)
+        return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
+    }
+
+    /// `{id}`, its parts, and the columns as the backend wants to see them.
+    ///
+    /// A placeholder stands for its column whatever was changed.
+    func values(
+        _ operation: PushOperation, _ content: OperationReader.Content, _ call: Call, isPart: Bool
+    ) -> CallValues {
+        var values = CallValues(
+            columns: (isPart ? content.update : content.record).map { record in
+                record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
+            })
+        // The backend is to make an id of its own, and may keep the client's beside it.
+        let isNew = content.table.makesIDs && content.table.calls.create == .call(call)
+        values.named["id"] = isNew ? .string(operation.id) : content.id
+        for (index, part) in content.key.enumerated() {
+            values.named["id.\(index + 1)"] = part.value
+            // A deletion names its columns by the parts of the id.
+            if let column = content.table.columns.first(where: { $0.outgoingPath == part.path }) {
+                values.named[column.name] = part.value
+            }
+        }
+        for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
+        if content.table.columns.contains(where: \.isVersion) {
+            // Of a deletion the client tells nothing but the id.
+            values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
+            values.seen = tag(content)
+        }
+        return values
+    }
+
+    /// What an update's client had seen of the record; what it has made itself has no version yet.
+    private func tag(_ content: OperationReader.Content) -> EntityTag? {
+        guard content.treatment == .send(.update), content.table.conflicts == .backend else { return nil }
+        switch content.record?.version {
+        case .string(let text): return EntityTag(version: text)
+        case .number(let number): return EntityTag(version: number.spelling)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import JSONBytes
+import StateStore
+import SyncModel
+
+/// `rind journal`.
+struct JournalCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "journal", abstract: "Shows pushes that run, and ones that stopped half way.",
+        discussion: """
+            EXAMPLES
+              rind journal list --config rind.ini
+              rind journal show 12 --config rind.ini
+
+            Only pushes by calls have a journal: a stream push is applied as a whole or not at all. One that was applied
+            leaves none. Both commands work while the gateway runs, and change nothing.
+            """,
+        subcommands: [JournalListCommand.self, JournalShowCommand.self])
+}
+
+/// `rind journal list`.
+struct JournalListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists journals, the oldest first.",
+        discussion: """
+            EXAMPLES
+              rind journal list --config rind.ini
+              rind journal list --principal 5f0c1a7e90b2 --config rind.ini
+              rind journal list --limit 1000 --after 1000 --config rind.ini --json
+
+            STATE is 'open' while the push runs, and after it was cut off until its principal comes again; 'failed' where
+            its client heard that not everything was applied; 'closed' where it was open and was settled since. APPLIED is
+            how many of the operations the backend has. REASON is a code of docs/ERRORS.md, with what the backend said;
+            none where the gateway was stopped.
+            """)
+
+    @OptionGroup var state: StateArguments
+
+    @Option(help: ArgumentHelp("Only of this principal: its first digits, at least 4.", valueName: "digits"))
+    var principal: String?
+
+    @Option(help: ArgumentHelp("How many at most, 1 to 5000.", valueName: "n"))
+    var limit = 100
+
+    @Option(help: ArgumentHelp("Only those behind this one, the last of a list before.", valueName: "number"))
+    var after: Int64 = 0
+
+    func validate() throws {
+        guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
+        guard after >= 0 else { throw ValidationError("'--after' takes the number of a journal.") }
+        if let principal { _ = try PrincipalName(validating: principal) }
+    }
+
+    func run() async throws {
+        let name = try principal.map(PrincipalName.init(validating:))
+        try await state.run(for: .reading) { store, _ in
+            // One more than asked for, to see whether there are more.
+            let journals = try await store.journals(
+                of: try await name?.find(in: store), after: after, limit: limit + 1)
+            return JournalList(journals: Array(journals.prefix(limit)), hasMore: journals.count > limit)
+        }
+    }
+}
+
+/// What 'list' prints.
+private struct JournalList: StateReport {
+    let journals: [PushJournal]
+    let hasMore: Bool
+
+    private static let head = ["JOURNAL", "PRINCIPAL", "STATE", "APPLIED", "REASON", "RECORD", "BEGAN", "LAST"]
+
+    var lines: [String] {
+        guard !journals.isEmpty else { return ["no push runs, and none stopped half way"] }
+        let cells =
+            [Self.head]
+            + journals.map { journal in
+                [
+                    String(journal.id), journal.principal.description, journal.state.rawValue,
+                    "\(journal.applied) of \(journal.operations)", (journal.reason ?? "-").shown(upTo: 60),
+                    (journal.failure?.record).map { "\($0.table) \($0.id)" }?.shown(upTo: 60) ?? "-",
+                    MomentText.seconds(journal.startedAt), MomentText.seconds(journal.changedAt),
+                ]
+            }
+        let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        var lines = cells.map { row in
+            let line = row.indices.map { row[$0].padded(to: widths[$0]) }.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        if hasMore, let last = journals.last { lines.append("there are more: --after \(last.id)") }
+        return lines
+    }
+
+    var json: JSONValue {
+        .object([
+            "journals": .array(journals.map { .object($0.members) }),
+            "next": .integer(hasMore ? journals.last?.id : nil),
+        ])
+    }
+}
+
+/// `rind journal show`.
+struct JournalShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows one journal, with what of it nobody knows.",
+        discussion: """
+            EXAMPLES
+              rind journal show 12 --config rind.ini
+              rind journal show 12 --config rind.ini --json
+
+            'unknown' are operations that were sent, or were about to be, and of which nobody has heard what became of
+            them. Of updates, deletions and creations under the app's own id nothing needs to be done: the app sends them
+            again, and they come to the same. Of a creation whose record gets its id from the backend the gateway finds
+            out when the principal comes again; 'lost' counts those where it could not, which may be in the backend twice.
+            """)
+
+    @Argument(help: ArgumentHelp("The number, as 'list' shows it.", valueName: "number"))
+    var number: Int64
+
+    @OptionGroup var state: StateArguments
+
+    func run() async throws {
+        try await state.run(for: .reading) { store, _ in
+            guard let found = try await store.journal(number) else {
+                throw CommandFailure(.noInput, "There is no journal \(number). 'rind journal list' shows all.")
+            }
+            return JournalReport(journal: found.journal, flights: found.flights)
+        }
+    }
+}
+
+/// What 'show' prints.
+private struct JournalReport: StateReport {
+    let journal: PushJournal
+    let flights: [PushFlight]
+
+    private static func line(_ name: String, _ value: String) -> String { name.padded(to: 12) + value }
+
+    var lines: [String] {
+        var lines = [
+            Self.line("journal", String(journal.id)), Self.line("principal", journal.principal.description),
+            Self.line("state", journal.state.rawValue),
+            Self.line("cursor", journal.presented.map(\.description) ?? "none"),
+            Self.line("began", MomentText.seconds(journal.startedAt)),
+            Self.line("last", MomentText.seconds(journal.changedAt)),
+            Self.line("applied", "\(journal.applied) of \(journal.operations)"),
+        ]
+        if journal.rejected > 0 { lines.append(Self.line("rejected", String(journal.rejected))) }
+        if journal.found > 0 { lines.append(Self.line("found", String(journal.found))) }
+        if journal.lost > 0 { lines.append(Self.line("lost", String(journal.lost))) }
+        if let reason = journal.reason { lines.append(Self.line("reason", reason.shown(upTo: 1_024))) }
+        if let record = journal.failure?.record {
+            lines.append(Self.line("record", "\(record.table) \(record.id)".shown(upTo: 1_024)))
+        }
+        guard !flights.isEmpty else { return lines }
+        return lines + ["", "unknown"]
+            + flights.map { "  \($0.kind.rawValue) \($0.record.table) \($0.record.id)".shown(upTo: 1_024) }
+    }
+
+    var json: JSONValue {
+        let unknown = flights.map { flight in
+            JSONValue.object([
+                "change": .string(flight.kind.rawValue), "table": .string(flight.record.table),
+                "record": .string(flight.record.id), "makes_id": .bool(flight.makesID),
+            ])
+        }
+        return .object(journal.members + [.init("unknown", .array(unknown))])
+    }
+}
+
+extension PushJournal {
+    /// The code, with what else is known of why.
+    fileprivate var reason: String? { failure.map { $0.code + ($0.message.map { ": \($0)" } ?? "") } }
+
+    /// The members that both 'list' and 'show' have.
+    fileprivate var members: [JSONValue.Member] {
+        [
+            .init("journal", .integer(id)), .init("principal", .string(principal.description)),
+            .init("state", .string(state.rawValue)), .init("cursor", .integer(presented?.rawValue)),
+            .init("began", .integer(startedAt)), .init("last", .integer(changedAt)),
+            .init("operations", .integer(operations)), .init("applied", .integer(applied)),
+            .init("rejected", .integer(rejected)), .init("found", .integer(found)), .init("lost", .integer(lost)),
+            .init("code", .string(failure?.code)), .init("message", .string(failure?.message)),
+            .init("table", .string(failure?.record?.table)), .init("record", .string(failure?.record?.id)),
+        ]
+    }
+}
