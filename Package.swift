@@ -122,7 +122,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Backend", "Curl", "Gateway", "GatewayConfig", "StateStore", "SyncEngine", "SyncModel",
+                "Backend", "Curl", "Gateway", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
                 "WatermelonWire", httpTypes, nioCore, nioLocks, log,
             ]),
         .testTarget(

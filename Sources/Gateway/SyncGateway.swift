@@ -54,21 +54,22 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        try await closeJournals(identity, caller)
         try await applyMarked(identity, caller)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
-        return try await services.streaming(identity, presented) {
-            var restarts = 0
-            while true {
-                do {
+        var restarts = 0
+        while true {
+            // Outside the session's lock: to look for what a push has left open may need it.
+            try await closeJournals(identity, caller)
+            do {
+                return try await services.streaming(identity, presented) {
                     var runner = makeRunner(
                         request, presented, version, identity, caller, mayRepeat: restarts == 0)
                     return try await runner.run()
-                } catch StateError.idsChanged where restarts < Self.maximumRestarts {
-                    restarts += 1
-                    caller.logger.info("a pull begins anew, since ids that the backend has given became known")
                 }
+            } catch StateError.idsChanged where restarts < Self.maximumRestarts {
+                restarts += 1
+                caller.logger.info("a pull begins anew, since ids that the backend has given became known")
             }
         }
     }

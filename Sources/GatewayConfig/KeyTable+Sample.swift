@@ -78,7 +78,7 @@ extension KeyTable {
         upsert = AlbumV1, AlbumV2
         delete = AlbumDeleteV1 by albumId
         id = id
-        create = POST /albums returns id
+        create = POST /albums returns id ref clientId body {"albumName":"{name}","clientId":"{id}"}
         update = PATCH /albums/{id}
         remove = DELETE /albums/{id} missing 400 404
         # column = type [source] [attributes]; without a source it is the member of the same name

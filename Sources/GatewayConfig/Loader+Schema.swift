@@ -25,7 +25,7 @@ extension Loader {
             let hasStreamPush = configuration.push.path != nil
             TableCallChecks(draft: draft, hasStreamPush: hasStreamPush, conflicts: conflicts(of: draft)).run(&problems)
             TableIDChecks(
-                draft: draft, drafts: drafts, hasStreamPush: hasStreamPush, isLedgered: isLedgered(draft)
+                draft: draft, hasStreamPush: hasStreamPush, isLedgered: isLedgered(draft)
             ).run(&problems)
             checkPush(draft)
         }
@@ -48,7 +48,7 @@ extension Loader {
 
     private mutating func checkPush(_ draft: TableDraft) {
         guard configuration.push.path == nil else { return }
-        PushChecks(draft: draft).run(&problems)
+        PushChecks(draft: draft, hasCreationKeys: configuration.push.idempotencyHeader != nil).run(&problems)
     }
 
     private func conflicts(of draft: TableDraft) -> ConflictRule {

@@ -7,11 +7,31 @@ import SyncModel
 /// Warns of calls that leave open what a push comes to when somebody else writes, too.
 struct PushChecks {
     let draft: TableDraft
+    /// Whether the backend knows a creation that comes twice by a key.
+    let hasCreationKeys: Bool
 
     /// Checks the calls of one table of a push that has them.
     func run(_ problems: inout Problems) {
+        checkCreation(&problems)
         checkRemoval(&problems)
         checkVersions(&problems)
+    }
+
+    /// Of a creation whose answer is lost only the backend knows the id (finding 20).
+    private func checkCreation(_ problems: inout Problems) {
+        guard !hasCreationKeys, let create = draft.call("create"), let call = create.call, call.method == "POST",
+            call.returns != nil, call.reference == nil
+        else { return }
+        guard draft.match.isEmpty else {
+            problems.warning(
+                "a creation whose answer is lost is found again by 'match' alone", at: create.span,
+                hint: "two records that are equal in these columns may be taken for one, or be made twice")
+            return
+        }
+        problems.warning(
+            "a creation whose answer is lost may happen twice: its id is known to nobody but the backend",
+            at: create.span,
+            hint: "set [push] idempotency_header, or say with 'ref' where the stream gives the client's id back")
     }
 
     /// A record that two devices delete is gone when the second one says so.

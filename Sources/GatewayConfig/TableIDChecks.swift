@@ -7,7 +7,6 @@ import SyncModel
 /// The checks of a table whose ids the backend makes.
 struct TableIDChecks {
     let draft: TableDraft
-    let drafts: [TableDraft]
     let hasStreamPush: Bool
     let isLedgered: Bool
 
@@ -15,7 +14,6 @@ struct TableIDChecks {
         checkType(&problems)
         checkMaker(&problems)
         checkCalls(&problems)
-        checkReferences(&problems)
     }
 
     private func checkType(_ problems: inout Problems) {
@@ -69,18 +67,6 @@ struct TableIDChecks {
             problems.warning(
                 "without a ledger nobody knows which devices have got a record before its mapping", at: span,
                 hint: "such a device gets the record a second time, under the client's id")
-        }
-    }
-
-    private func checkReferences(_ problems: inout Problems) {
-        for column in draft.columns {
-            guard let reference = column.reference, column.column.type != .string,
-                let target = drafts.first(where: { $0.name.value == reference.value }),
-                target.makesIDs || target.idType?.value == .integer
-            else { continue }
-            problems.error(
-                "'\(column.name.value)' must be a string: ids are texts to the client", at: column.name.span,
-                hint: "the backend's numbers become digits, and go back as numbers")
         }
     }
 }

@@ -86,6 +86,14 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            ["create": "POST /a returns id"],
+            "a creation whose answer is lost may happen twice: its id is known to nobody but the backend"
+        ),
+        (
+            ["create": "POST /a returns id", "match": "name"],
+            "a creation whose answer is lost is found again by 'match' alone"
+        ),
         (["remove": "DELETE /a/{id}"], "'remove' does not say which status means that the record is gone already"),
         (
             ["update": "PATCH /a/{id}", "conflicts": "backend"],
@@ -220,8 +228,8 @@ import Testing
 
     @Test(
         arguments: [
-            (["create": "POST /a body {\"name\":\"{name}\"}"], true), (["create": "POST /a returns id"], false),
-            (["create": "PUT /a/{id}"], false), (["create": "POST /a", "id": "name"], false),
+            (["create": "POST /a body {\"name\":\"{name}\"}"], true), (["create": "POST /a returns id"], true),
+            (["create": "POST /a returns id ref c body {\"c\":\"{id}\"}"], false), (["create": "PUT /a/{id}"], false), (["create": "POST /a", "id": "name"], false),
             (["create": "POST /a"], true),
         ] as [([String: String], Bool)])
     func `a create whose id nobody learns is suspicious`(lines: [String: String], isSuspicious: Bool) {
@@ -264,7 +272,7 @@ import Testing
     }
 
     @Test func `a later key is unknown until it works`() {
-        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nbatch = 4\n")).count == 2)
+        #expect(Support.messages(Support.withTable(more: "[push]\nconflict = stream\nbatches = 4\n")).count == 2)
     }
 }
 

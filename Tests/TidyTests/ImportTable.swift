@@ -93,8 +93,8 @@ enum ImportTable {
             "NIOHTTP1", "NIOPosix",
         ],
         "GatewayTests": [
-            "Backend", "Curl", "Gateway", "GatewayConfig", "HTTPTypes", "Logging", "NIOConcurrencyHelpers", "NIOCore",
-            "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
+            "Backend", "Curl", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
+            "NIOCore", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
         ],
         "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
         "GatewayServerTests": [

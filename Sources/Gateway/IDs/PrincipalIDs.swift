@@ -22,6 +22,12 @@ struct PrincipalIDs: Sendable {
         aliases = PackedIDs(key: key)
     }
 
+    /// Whether pulls of a device call a record by another id than this one, which a client has made.
+    func isHidden(_ id: String, table: Int, name: String, keeping kept: Set<IDSight.Kept>) -> Bool {
+        guard let known = backend[table, id] else { return false }
+        return aliases[table, known] != id || kept.contains(IDSight.Kept(table: name, id: known))
+    }
+
     /// Takes the next mapping; one of a table that the configuration has no more is passed over.
     mutating func take(_ stored: StoredIDMapping, _ places: [String: Int]) {
         sequence = max(sequence, stored.sequence)

@@ -19,6 +19,7 @@ extension PullRunner {
             ids = IDSight()
             return true
         }
+        knownIDs = known
         ids = IDSight(sequence: known.sequence, kept: presentedRow?.ids.kept ?? [])
         var isCertain = true
         if services.pullSettings.sweeps != nil, let row = presentedRow, let outline {
@@ -31,7 +32,7 @@ extension PullRunner {
         if ids.kept.count > IDSight.maximumKept {
             logger.notice(
                 "a device knows too many records by the backend's ids: it gets them anew, under those of the clients",
-                metadata: ["code": "ids.too_many_kept", "records": "\(ids.kept.count)"])
+                metadata: ["code": "pull.too_many_kept", "records": "\(ids.kept.count)"])
             ids.kept = []
             isCertain = false
         }
@@ -64,6 +65,17 @@ extension PullRunner {
         return kept
     }
 
+    /// Takes away what the device has twice: records that it is owed because pulls call them by another id.
+    mutating func deleteDoublets() throws {
+        guard let knownIDs, !debts.isEmpty else { return }
+        for (place, table) in services.configuration.schema.tables.enumerated() {
+            for debt in debts where debt.table == table.name {
+                guard knownIDs.isHidden(debt.id, table: place, name: table.name, keeping: ids.kept) else { continue }
+                try spooler.delete(debt.id, table: place)
+            }
+        }
+    }
+
     /// What the device knows with a new cursor: with a repeated answer what it knew with the first one.
     var newIDs: IDSight { layer == nil ? kept?.kept.ids ?? ids : ids }
 
@@ -76,8 +88,12 @@ extension PullRunner {
         guard services.makesIDs else { return }
         let limit = services.configuration.limits.queueWait
         guard try await services.making.waitUntilNone(of: query.principal, atMost: limit) else {
-            throw StateError.idsChanged
+            // To begin anew would be to wait as long once more.
+            throw LockError.timedOut
         }
+        // A push has ended meanwhile of which nobody knows whether it has made a record.
+        guard try await services.store.openJournals(of: query.principal).allSatisfy({ !$0.flights.contains(where: \.makesID) })
+        else { throw StateError.idsChanged }
         guard !spooler.idMappings.isEmpty else { return }
         let makers = Set(services.configuration.schema.tables.filter(\.makesIDs).map(\.name))
         var told: [PushedRecordKey: IDMapping] = [:]
@@ -89,7 +105,7 @@ extension PullRunner {
         if spooler.counts.idMappings > spooler.idMappings.count {
             logger.warning(
                 "more lines about ids came than are looked at in one pull",
-                metadata: ["code": "ids.too_many_lines", "lines": "\(spooler.counts.idMappings)"])
+                metadata: ["code": "pull.too_many_idmaps", "lines": "\(spooler.counts.idMappings)"])
         }
         guard !believed.isEmpty else { return }
         _ = try await services.store.saveMappings(believed, principal: query.principal, at: services.clock.now)

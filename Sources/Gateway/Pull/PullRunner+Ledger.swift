@@ -81,6 +81,7 @@ extension PullRunner {
 
     /// Compares what came with what the client has.
     mutating func settle(_ plan: SettlementPlan) async throws -> SettlementReport {
+        if !plan.isFirst { try deleteDoublets() }
         let input = try await settlementInput(plan)
         let staging = LayerStaging(store: services.store, clock: services.clock)
         // Ends with this method, at once where batches are left that no commit needs any more.

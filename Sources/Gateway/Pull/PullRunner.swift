@@ -39,6 +39,7 @@ struct PullRunner {
     /// By which ids the device knows records to which the backend has given ids.
     var ids = IDSight()
     var aliases: IDAliases?
+    var knownIDs: PrincipalIDs?
     /// How many lines had come when the comparison of a whole type began.
     private(set) var sweepBegan: UInt64?
     private var isSweeping = false

@@ -53,6 +53,9 @@ struct StreamSpooler {
         while let piece = intake.nextRunPiece() { try await runs.append(piece) }
     }
 
+    /// Says that a record of the client is gone.
+    mutating func delete(_ id: String, table: Int) throws(StreamIntake.Failure) { try intake.delete(id, table: table) }
+
     /// Reads all lines that came so far by record; more may be taken afterwards.
     mutating func reader() -> CompactionReader {
         intake.reader { [runs] offset, count in

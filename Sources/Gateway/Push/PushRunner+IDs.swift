@@ -86,7 +86,7 @@ extension PushRunner {
         return (sent, refused)
     }
 
-    /// Owes the device what it has twice: its next comparison deletes the record that pulls call otherwise.
+    /// Owes the device what it has twice: its next pull takes away the record that pulls call otherwise.
     func oweDoublets(_ places: Set<Int>) async {
         guard reader.ids.translates else { return }
         let doublets = places.sorted().map { plan.operations[$0] }.filter { operation in

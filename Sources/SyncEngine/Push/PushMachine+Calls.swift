@@ -64,8 +64,9 @@ struct CallWaves: Sendable {
         var isUncertain = false
     }
 
-    /// How many calls a wave has for each that is made at the same time: its journal is one transaction.
+    /// How many calls a wave has for each that is made at the same time, and at least: its journal is one transaction.
     static let waveFactor = 16
+    static let minimumWave = 64
 
     private let levels: [Range<Int>]
     private let size: Int
@@ -88,7 +89,7 @@ struct CallWaves: Sendable {
 
     init(levels: [Range<Int>] = [], parallel: Int = 1) {
         self.levels = levels
-        size = parallel == 1 ? 1 : parallel * Self.waveFactor
+        size = max(parallel * Self.waveFactor, Self.minimumWave)
         next = levels.first?.lowerBound ?? 0
     }
 

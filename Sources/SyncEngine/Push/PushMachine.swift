@@ -228,7 +228,7 @@ package struct PushMachine: Sendable {
     private mutating func close(_ action: PushAction) -> PushAction {
         guard query.style == .stream, query.notes, applied > 0 else { return finish(action) }
         step = .closing(action)
-        return .noteHeld(operations: query.operations)
+        return .noteHeld(operations: next)
     }
 
     private mutating func finish(_ action: PushAction) -> PushAction {

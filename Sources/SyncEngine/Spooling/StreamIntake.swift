@@ -153,6 +153,19 @@ package struct StreamIntake {
         if let failure { throw failure }
     }
 
+    /// Says that a record of the client is gone, as a line would that takes it from all sources.
+    ///
+    /// Records of tables that the client does not have, or with ids that it cannot have, are passed over.
+    package mutating func delete(_ id: String, table: Int) throws(Failure) {
+        guard deletions.indices.contains(table), RecordID.isSafe(id) else { return }
+        counts.lines += 1
+        output.removeAll()
+        output.append(string: id)
+        projector.idLength = id.utf8.count
+        add(.deleteAll, table: table, source: 0, id: IDHash(id: id, key: projector.key), 0..<output.count)
+        if let failure { throw failure }
+    }
+
     /// What became of the request, once its bytes have ended or the complete line has come.
     package func report() -> StreamReport {
         StreamReport(end: end ?? .broken, received: projector.receivedTokens, carriedData: carriedData)

@@ -129,8 +129,7 @@ import Testing
             try phone.model.delete("projects", "p")
             try await phone.sync()
             let records = try await stack.backend.records(of: "ada@example.com")
-            #expect(
-                records.mapValues(\.count) == ["projects": 0, "tasks": 0, "comments": 0, "tags": 1, "task_tags": 0])
+            #expect(records.mapValues(\.count).filter { $0.value > 0 } == ["tags": 1])
             // A new device sees none of it.
             var tablet = try await stack.device(seed: 2)
             try await tablet.sync()

@@ -55,9 +55,14 @@ import Testing
         #expect(machine.taken == [0, 1, 2])
     }
 
-    @Test func `a wave has operations of one level, sixteen for each call at a time`() {
-        var (machine, action) = Self.begun(operations: 40, levels: [0..<2, 2..<2, 2..<37, 37..<40], parallel: 2)
-        for wave in [0..<2, 2..<34, 34..<37, 37..<40] {
+    @Test(arguments: [
+        (2, [0..<2, 2..<66, 66..<130, 130..<177, 177..<180]), (8, [0..<2, 2..<130, 130..<177, 177..<180]),
+    ])
+    func `a wave has operations of one level, sixteen for each call at a time and at least 64`(
+        parallel: Int, waves: [Range<Int>]
+    ) {
+        var (machine, action) = Self.begun(operations: 180, levels: [0..<2, 2..<2, 2..<177, 177..<180], parallel: parallel)
+        for wave in waves {
             guard case .advance(_, let flights) = action else {
                 Issue.record("\(action)")
                 return
@@ -66,7 +71,7 @@ import Testing
             #expect(machine.handle(.done) == .send(flights))
             action = machine.handle(Self.allApplied(flights))
         }
-        #expect(action == .endJournal(PushEnd(.answered(keepsReceipt: false), applied: [37, 38, 39])))
+        #expect(action == .endJournal(PushEnd(.answered(keepsReceipt: false), applied: [177, 178, 179])))
     }
 
     @Test func `what a wave has put off is sent again before anything else, with growing pauses in a budget`() {
