@@ -21,6 +21,7 @@ extension OperationReader.Content {
     /// - Parameters:
     ///   - returned: What the answer calls it.
     ///   - operation: What was sent.
+    /// - Returns: The mapping.
     /// - Throws: ``UnfitID``.
     func mapping(_ returned: String?, _ operation: PushOperation) throws(UnfitID) -> IDMapping? {
         let isComposite = paths.count > 1

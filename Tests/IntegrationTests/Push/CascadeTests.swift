@@ -12,7 +12,8 @@ import Testing
         _ style: PushStyle = .calls, _ overrides: [String: String] = [:], parent: String? = nil,
         _ body: (GatewayStack, inout StackDevice) async throws -> Void
     ) async throws {
-        var options = try style.options(["push.cascade": "gateway", "push.conflicts": "backend"].merging(overrides) { $1 })
+        let defaults = ["push.cascade": "gateway", "push.conflicts": "backend"]
+        var options = try style.options(defaults.merging(overrides) { $1 })
         if let parent {
             let text = try options.configuration ?? StackConfiguration.quickstart()
             options.configuration = text.replacing("parent = project_id projects", with: "parent = \(parent)")

@@ -61,7 +61,8 @@ import Testing
     func `a wave has operations of one level, sixteen for each call at a time and at least 64`(
         parallel: Int, waves: [Range<Int>]
     ) {
-        var (machine, action) = Self.begun(operations: 180, levels: [0..<2, 2..<2, 2..<177, 177..<180], parallel: parallel)
+        let levels = [0..<2, 2..<2, 2..<177, 177..<180]
+        var (machine, action) = Self.begun(operations: 180, levels: levels, parallel: parallel)
         for wave in waves {
             guard case .advance(_, let flights) = action else {
                 Issue.record("\(action)")
