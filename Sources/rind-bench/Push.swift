@@ -33,7 +33,7 @@ struct Push: AsyncParsableCommand {
     var style: PushReport.Style?
 
     @Option(help: "How many calls are made at a time.")
-    var parallel = 1
+    var parallel = 4
 
     @Option(help: "How many milliseconds the backend waits before it carries a call out; a stream push does not wait.")
     var latency = 1

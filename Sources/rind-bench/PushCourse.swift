@@ -198,7 +198,7 @@ extension PushCourse {
         let gatewayPort = try await ServerProcess.freePort()
         let configuration = directory.appendingPathComponent("rind-\(made).ini")
         let state = directory.appendingPathComponent("state-\(made).db")
-        let push = style == .stream ? "path = POST /sync/push" : parallel > 1 ? "parallel = \(parallel)" : ""
+        let push = style == .stream ? "path = POST /sync/push" : "parallel = \(parallel)"
         try
             (GatewayBaseline.configuration(
                 port: gatewayPort, backendPort: backend.port, state: state, schema: PushLoad.schema(style))

@@ -70,12 +70,29 @@ struct PushReport: Codable {
 
     /// What was held against a bound, and whether it kept it; without what the system does not tell.
     var verdicts: [(sentence: String, isKept: Bool)] {
-        ways.compactMap { way in
-            guard let ratio = way.ratios?.median else { return nil }
-            let name = way.style == .stream ? "a stream push" : "a push call by call, \(parallel) at a time,"
-            let sentence = "\(name) takes \(Text.number(ratio, 2)) times as long as without the gateway"
-            return ("\(sentence); bound \(Text.number(way.bound, 2))", ratio <= way.bound)
+        ways.flatMap { [timeVerdict($0), memoryVerdict($0)].compactMap(\.self) }
+    }
+
+    private func name(_ way: Way) -> String {
+        way.style == .stream ? "a stream push" : "a push call by call, \(parallel) at a time,"
+    }
+
+    private func timeVerdict(_ way: Way) -> (sentence: String, isKept: Bool)? {
+        guard let ratio = way.ratios?.median else { return nil }
+        let sentence = "\(name(way)) takes \(Text.number(ratio, 2)) times as long as without the gateway"
+        return ("\(sentence); bound \(Text.number(way.bound, 2))", ratio <= way.bound)
+    }
+
+    /// What a push takes against what `[limits] push_memory` has it pay: its body, and 1 KiB for each record.
+    private func memoryVerdict(_ way: Way) -> (sentence: String, isKept: Bool)? {
+        guard let memory = way.memory, let before = memory.residentBytes, let peak = memory.peakResidentBytes else {
+            return nil
         }
+        let (taken, paid) = (peak - before, memory.bodyBytes + (large << 10))
+        let sentence =
+            "\(name(way)) of \(Text.grouped(large)) records takes \(Text.number(Double(taken) / 0x1p20, 0)) MiB; "
+            + "it is let in as \(Text.number(Double(paid) / 0x1p20, 0)) MiB of push_memory"
+        return (sentence, taken <= paid)
     }
 
     /// Whether everything has kept its bound; nil where nothing was held against one.
