@@ -42,6 +42,31 @@ extension PushFaultCourse {
         deleted.insert(row.name)
     }
 
+    /// Deletes what the device has written and what belongs to nothing any more, as an app in front of a strict backend
+    /// has to.
+    mutating func tidy(_ place: Int) throws {
+        guard tables.isStrict else { return }
+        while let row = dangling(on: place) {
+            try devices[place].model.delete(row.table, row.id)
+            deleted.insert(row.name)
+        }
+    }
+
+    private func dangling(on place: Int) -> (table: String, id: String, name: String)? {
+        let model = devices[place].model
+        for table in tables.tables {
+            guard let (column, parents) = table.parent else { continue }
+            for (id, values) in model.contents[table.name] ?? [:] {
+                guard case .string(let parent)? = values[column], model.contents[parents]?[parent] == nil,
+                    case .string(let text)? = values[table.nameColumn],
+                    model.record(table.name, id)?.status != .synced
+                else { continue }
+                return (table.name, id, String(text.prefix { $0 != " " }))
+            }
+        }
+        return nil
+    }
+
     /// A record that the device shows, by chance, and its name.
     private mutating func row(of table: String, on place: Int) -> (id: String, name: String)? {
         guard let column = tables.tables.first(where: { $0.name == table })?.nameColumn else { return nil }

@@ -18,13 +18,19 @@ import Testing
 
     /// Lives through seeds and expects that all went well.
     private static func run(
-        _ tables: FaultTables, _ seeds: [UInt64], _ end: PushFaultCourse.End = .stopped
+        _ tables: FaultTables, _ seeds: [UInt64], _ manner: PushFaultCourse.Manner = PushFaultCourse.Manner()
+    ) async throws {
+        try await expectQuiet(tables, seeds) { try await PushFaultCourse.run(tables, seed: $0, manner) }
+    }
+
+    private static func expectQuiet(
+        _ tables: FaultTables, _ seeds: [UInt64], _ live: (UInt64) async throws -> PushFaultCourse.Outcome
     ) async throws {
         let clock = ContinuousClock()
         let start = clock.now
         var sum = PushFaultCourse.Outcome()
         for seed in seeds {
-            let outcome = try await PushFaultCourse.run(tables, seed: seed, end: end)
+            let outcome = try await live(seed)
             let calls = outcome.calls.joined(separator: "\n")
             #expect(outcome.problems == [], "seed \(seed), \(tables.devices) devices\n\(calls)")
             sum.failures += outcome.failures
@@ -35,12 +41,52 @@ import Testing
         }
         if ProcessInfo.processInfo.environment["RIND_TEST_PUSH_SEEDS"] != nil {
             let each = (clock.now - start) / seeds.count
-            let counts =
-                "\(sum.failures) failures, \(sum.faults) faults, \(sum.stops) stops, \(sum.swept) swept \(sum.calls.joined(separator: "\n"))"
-            Issue.record("\(tables.devices) devices: \(each) a seed; \(counts)", severity: .warning)
+            let counts = "\(sum.failures) failures, \(sum.faults) faults, \(sum.stops) stops, \(sum.swept) swept"
+            let calls = sum.calls.joined(separator: "\n")
+            Issue.record("\(tables.devices) devices: \(each) a seed; \(counts) \(calls)", severity: .warning)
         }
         // A single seed may go well.
         if seeds.count > 1 { #expect(sum.failures > 0 && sum.faults > 0 && sum.stops > 0) }
+    }
+
+    /// Seeds that are lived through one after the other, each as another user, before one backend.
+    struct Lane: Sendable, CustomTestStringConvertible {
+        let name: String
+        let tables: FaultTables
+        let seeds: [UInt64]
+
+        var testDescription: String { "\(name), seeds \(seeds.first ?? 0) to \(seeds.last ?? 0)" }
+    }
+
+    /// Short courses, a third for each way to make ids.
+    static let lanes: [Lane] = {
+        let kinds: [(String, FaultTables)] = [
+            ("ids of clients", .clientIDs), ("integers, found by key", .numbered(finding: .key)),
+            ("integers, found by reference", .numbered(finding: .reference)),
+        ]
+        if let seed = ProcessInfo.processInfo.environment["RIND_TEST_SEED"].flatMap({ UInt64($0) }) {
+            return [Lane(name: kinds[Int(seed % 3)].0, tables: kinds[Int(seed % 3)].1, seeds: [seed])]
+        }
+        let seeds = Array(UInt64(1)...UInt64(ProcessInfo.processInfo.environment["RIND_TEST_SHORT_SEEDS"] ?? "1000")!)
+        return kinds.enumerated().flatMap { place, kind in
+            let own = seeds.filter { Int($0 % 3) == place }
+            return stride(from: 0, to: own.count, by: 42).map { start in
+                Lane(name: kind.0, tables: kind.1, seeds: Array(own[start..<min(start + 42, own.count)]))
+            }
+        }
+    }()
+
+    @Test(arguments: lanes) func `short courses, too`(_ lane: Lane) async throws {
+        var options = try lane.tables.options([:])
+        options.backend.accounts += lane.seeds.map { FaultUser.number($0).account }
+        try await GatewayStack.withBackend(options) { backend, directory in
+            try await Self.expectQuiet(lane.tables, lane.seeds) { seed in
+                let own = "\(directory)/\(seed)"
+                try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+                let manner = PushFaultCourse.Manner.small(seed / 3 % 2 == 0 ? .stopped : .cut)
+                return try await PushFaultCourse.run(lane.tables, seed: seed, manner, .number(seed), backend, own)
+            }
+        }
     }
 
     @Test(arguments: [1, 2])
@@ -53,7 +99,14 @@ import Testing
     @Test(.enabled(if: GatewayProcess.isBuilt, "the program rind is not built"), arguments: [1, 2])
     func `the same holds where the gateway's process is killed`(_ devices: Int) async throws {
         let seeds = Array(Self.seeds.prefix(max(4, Self.seeds.count / 5)))
-        try await Self.run(FaultTables.clientIDs.written(by: devices), seeds, .killed)
+        try await Self.run(FaultTables.clientIDs.written(by: devices), seeds, PushFaultCourse.Manner(end: .killed))
+    }
+
+    @Test(arguments: [StackOptions.LostAnswers.key, .reference], [1, 2])
+    func `after quiet syncs a backend that makes ids has each record as the devices do, once`(
+        _ means: StackOptions.LostAnswers, _ devices: Int
+    ) async throws {
+        try await Self.run(FaultTables.numbered(finding: means).written(by: devices), Self.seeds)
     }
 
     @Test func `such a course finds records that come twice`() async throws {

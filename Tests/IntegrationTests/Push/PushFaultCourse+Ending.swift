@@ -1,0 +1,77 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import GatewayTesting
+import NIOConcurrencyHelpers
+
+// Syncs that end with their gateway.
+extension PushFaultCourse {
+    /// What a sync has made of a device so far.
+    private struct Attempt {
+        var device: StackDevice
+        var isSynced = false
+    }
+
+    mutating func sync(
+        _ place: Int, endingAfter calls: Int?, _ end: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try tidy(place)
+        let attempt = NIOLockedValueBox(Attempt(device: devices[place]))
+        // Of a gateway that is cut off the device hears nothing more; from a killed process nothing can come.
+        let isDeaf = manner.end != .killed
+        let limit = calls.map { $0 + backend.requests.count }
+        let pause = Int(random.next() % 4)
+        let (after, isStopped) = await Self.race(attempt, backend, limit: limit, pause: pause, isDeaf, end)
+        devices[place] = after.device
+        if !after.isSynced { outcome.failures += 1 }
+        if isStopped { outcome.stops += 1 }
+    }
+
+    /// Lets a device sync until it is done, or until the gateway has ended and the device knows.
+    private static func race(
+        _ attempt: NIOLockedValueBox<Attempt>, _ backend: DemoBackend, limit: Int?, pause: Int, _ isDeaf: Bool,
+        _ end: @escaping @Sendable () async throws -> Void
+    ) async -> (Attempt, isStopped: Bool) {
+        await withTaskGroup(of: Attempt?.self) { group in
+            group.addTask {
+                await sync(attempt)
+                return nil
+            }
+            if let limit {
+                group.addTask {
+                    do {
+                        while backend.requests.count < limit { try await Task.sleep(for: .milliseconds(1)) }
+                        try await Task.sleep(for: .milliseconds(pause))
+                        let heard = attempt.withLockedValue { $0 }
+                        try await end()
+                        return heard
+                    } catch { return nil }
+                }
+            }
+            guard let first = await group.next() else { return (attempt.withLockedValue { $0 }, false) }
+            if let heard = first {
+                if isDeaf { group.cancelAll() }
+                await group.waitForAll()
+                return (isDeaf ? heard : attempt.withLockedValue { $0 }, true)
+            }
+            group.cancelAll()
+            // It may have ended although the device was quicker.
+            let isStopped = await group.reduce(false) { $0 || $1 != nil }
+            return (attempt.withLockedValue { $0 }, isStopped)
+        }
+    }
+
+    /// What `synchronize()` does, as far as it comes.
+    private static func sync(_ attempt: NIOLockedValueBox<Attempt>) async {
+        var device = attempt.withLockedValue { $0.device }
+        do {
+            try await device.pull()
+            attempt.withLockedValue { [device] in $0.device = device }
+            try await device.push()
+            attempt.withLockedValue { [device] in $0 = Attempt(device: device, isSynced: true) }
+        } catch {
+            attempt.withLockedValue { [device] in $0.device = device }
+        }
+    }
+}
