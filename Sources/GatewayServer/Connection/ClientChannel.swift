@@ -3,6 +3,7 @@
 
 import HummingbirdCore
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -13,10 +14,30 @@ struct ClientChannel: ServerChildChannel {
     typealias Responder = @Sendable (IncomingRequest, AnswerStream) async throws -> Void
 
     /// One connection.
-    struct Value: ServerChildChannelValue {
-        let stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+    ///
+    /// One that is accepted while the listener closes is served by nobody, and the server just drops it: then it closes
+    /// itself. A stream that is dropped open would end the process.
+    final class Value: ServerChildChannelValue {
         let state: ConnectionState
+        private let stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+        private let isServed = NIOLockedValueBox(false)
         var channel: any Channel { stream.channel }
+
+        init(_ stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>, _ state: ConnectionState) {
+            self.stream = stream
+            self.state = state
+        }
+
+        /// The stream for the one who serves it, who must close it.
+        func take() -> NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart> {
+            isServed.withLockedValue { $0 = true }
+            return stream
+        }
+
+        deinit {
+            guard !isServed.withLockedValue(\.self) else { return }
+            Task { [stream] in try await stream.executeThenClose { _, _ in } }
+        }
     }
 
     /// How long clients may take.
@@ -44,13 +65,13 @@ struct ClientChannel: ServerChildChannel {
             let stream = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true))
-            return Value(stream: stream, state: state)
+            return Value(stream, state)
         }
     }
 
     func handle(value: Value, logger: Logger) async {
         do {
-            try await value.stream.executeThenClose { inbound, outbound in
+            try await value.take().executeThenClose { inbound, outbound in
                 try await serve(value, RequestParts(inbound, outbound), outbound, logger)
             }
         } catch {
