@@ -8,6 +8,8 @@ extension PushFaultCourse {
     mutating func finish(_ stack: GatewayStack, isSwept: Bool = false) async throws {
         for place in devices.indices { devices[place].http = stack.http }
         for round in 0..<manner.quietRounds {
+            // Nothing is left to do for anybody.
+            if round > 1, manner.isShort, devices.allSatisfy({ !$0.model.hasUnsyncedChanges }) { break }
             for place in devices.indices {
                 do {
                     try tidy(place)

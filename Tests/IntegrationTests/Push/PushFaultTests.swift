@@ -8,13 +8,16 @@ import Testing
 
 /// Pushes by REST calls that fail, come late or lose their answers, through gateways that end in the middle of them.
 ///
-/// `RIND_TEST_SEED=7` plays one seed again; `RIND_TEST_PUSH_SEEDS=1000` plays more of them.
+/// `RIND_TEST_SEED=7` plays one seed again; `RIND_TEST_PUSH_SEEDS=10000` says how many are played.
 @Suite(.timeLimit(.minutes(30))) struct PushFaultTests {
-    static let seeds: [UInt64] = {
+    /// The seeds of long courses.
+    static let seeds = seeds(upTo: 10)
+
+    private static func seeds(upTo last: UInt64) -> [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["RIND_TEST_SEED"].flatMap({ UInt64($0) }) { return [seed] }
-        return Array(1...(environment["RIND_TEST_PUSH_SEEDS"].flatMap { UInt64($0) } ?? 20))
-    }()
+        return Array(1...max(1, environment["RIND_TEST_PUSH_SEEDS"].flatMap { UInt64($0) } ?? last))
+    }
 
     /// Lives through seeds and expects that all went well.
     private static func run(
@@ -64,25 +67,25 @@ import Testing
             ("ids of clients", .clientIDs), ("integers, found by key", .numbered(finding: .key)),
             ("integers, found by reference", .numbered(finding: .reference)),
         ]
-        if let seed = ProcessInfo.processInfo.environment["RIND_TEST_SEED"].flatMap({ UInt64($0) }) {
-            return [Lane(name: kinds[Int(seed % 3)].0, tables: kinds[Int(seed % 3)].1, seeds: [seed])]
-        }
-        let seeds = Array(UInt64(1)...UInt64(ProcessInfo.processInfo.environment["RIND_TEST_SHORT_SEEDS"] ?? "1000")!)
+        let seeds = seeds(upTo: 1_000)
         return kinds.enumerated().flatMap { place, kind in
-            let own = seeds.filter { Int($0 % 3) == place }
+            let own = seeds.filter { $0 % 3 == UInt64(place) }
             return stride(from: 0, to: own.count, by: 42).map { start in
                 Lane(name: kind.0, tables: kind.1, seeds: Array(own[start..<min(start + 42, own.count)]))
             }
         }
     }()
 
-    @Test(arguments: lanes) func `short courses, too`(_ lane: Lane) async throws {
+    @Test(arguments: lanes) func `in a thousand short courses no record is lost and none comes twice`(
+        _ lane: Lane
+    ) async throws {
         var options = try lane.tables.options([:])
         options.backend.accounts += lane.seeds.map { FaultUser.number($0).account }
         try await GatewayStack.withBackend(options) { backend, directory in
             try await Self.expectQuiet(lane.tables, lane.seeds) { seed in
                 let own = "\(directory)/\(seed)"
                 try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+                defer { try? FileManager.default.removeItem(atPath: own) }
                 let manner = PushFaultCourse.Manner.small(seed / 3 % 2 == 0 ? .stopped : .cut)
                 return try await PushFaultCourse.run(lane.tables, seed: seed, manner, .number(seed), backend, own)
             }
@@ -99,7 +102,8 @@ import Testing
     @Test(.enabled(if: GatewayProcess.isBuilt, "the program rind is not built"), arguments: [1, 2])
     func `the same holds where the gateway's process is killed`(_ devices: Int) async throws {
         let seeds = Array(Self.seeds.prefix(max(4, Self.seeds.count / 5)))
-        try await Self.run(FaultTables.clientIDs.written(by: devices), seeds, PushFaultCourse.Manner(end: .killed))
+        let manner = PushFaultCourse.Manner(end: .killed)
+        try await Self.run(FaultTables.clientIDs.written(by: devices), seeds, manner)
     }
 
     @Test(arguments: [StackOptions.LostAnswers.key, .reference], [1, 2])
