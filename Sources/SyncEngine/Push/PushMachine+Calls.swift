@@ -28,7 +28,7 @@ extension PushMachine {
             return send()
         }
         guard let pause = pause(delay.after) else {
-            return end(.fail(delay.isKnown ? .busy : .unknownOutcome, applied: applied))
+            return end(.fail(calls.unknown.isEmpty ? .busy : .unknownOutcome, applied: applied))
         }
         calls.gather()
         let (applied, flights) = calls.toWrite()
@@ -64,6 +64,11 @@ struct CallWaves: Sendable {
         var isUncertain = false
     }
 
+    /// What was put off, and for how many milliseconds, where the backend has said so.
+    struct Delay {
+        var after: Int64?
+    }
+
     /// How many calls a wave has for each that is made at the same time, and at least: its journal is one transaction.
     static let waveFactor = 16
     static let minimumWave = 64
@@ -82,10 +87,10 @@ struct CallWaves: Sendable {
     private(set) var hasBegun = false
     /// What was applied since the last transaction.
     private(set) var unwritten: [Int] = []
-    /// What may have been applied.
+    /// What may have been applied: one that is put off is not less so for what is known of its last attempt.
     private(set) var unknown: Set<Int> = []
-    /// That something was put off, and for how long; nil where nothing was.
-    private(set) var delay: (after: Int64?, isKnown: Bool)?
+    /// Nil where nothing was put off.
+    private(set) var delay: Delay?
 
     init(levels: [Range<Int>] = [], parallel: Int = 1) {
         self.levels = levels
@@ -108,13 +113,16 @@ struct CallWaves: Sendable {
                 waiting.append(place)
                 continue
             }
-            unknown.remove(place)
             switch result {
-            case .applied: ended.applied.append(place)
-            case .refused(let refusal): ended.refusals.append(refusal)
+            case .applied:
+                unknown.remove(place)
+                ended.applied.append(place)
+            case .refused(let refusal):
+                unknown.remove(place)
+                ended.refusals.append(refusal)
             case .notNow(let after, let isKnown):
                 waiting.append(place)
-                delay = (Self.later(delay?.after, after), isKnown && delay?.isKnown ?? true)
+                delay = Delay(after: Self.later(delay?.after, after))
                 if !isKnown { unknown.insert(place) }
             case .unknown:
                 ended.isUncertain = true

@@ -87,15 +87,30 @@ import Testing
         #expect(machine.handle(.done) == .sleep(30))
         #expect(machine.handle(.done) == .send([1, 2]))
         #expect(machine.handle(.sent([1: putOff, 2: putOff])) == .sleep(20))
-        #expect(machine.unknown == [])
         #expect(machine.handle(.done) == .send([1, 2]))
-        #expect(machine.handle(.sent([1: .applied])) == .advance(applied: [1], flights: []))
-        #expect(machine.handle(.done) == .send([2]))
-        #expect(machine.handle(.sent([2: putOff])) == .sleep(10))
-        #expect(machine.handle(.done) == .send([2]))
+        #expect(machine.handle(.sent([2: .applied])) == .advance(applied: [2], flights: []))
+        #expect(machine.unknown == [])
+        #expect(machine.handle(.done) == .send([1]))
+        #expect(machine.handle(.sent([1: putOff])) == .sleep(10))
+        #expect(machine.handle(.done) == .send([1]))
         let end = PushEnd(.failed(.busy), applied: [], unknown: [])
-        #expect(machine.handle(.sent([2: .notNow(after: 60, isKnown: true)])) == .endJournal(end))
+        #expect(machine.handle(.sent([1: .notNow(after: 60, isKnown: true)])) == .endJournal(end))
         #expect(machine.handle(.done) == .fail(.busy, applied: 2))
+    }
+
+    @Test func `what may have been applied once stays so while later attempts are put off or fail`() {
+        for last in [CallResult.notNow(after: 60, isKnown: true), .failed] {
+            var (machine, _) = Self.begun(operations: 1, budget: 30)
+            #expect(machine.handle(.done) == .send([0]))
+            // The first request may still be carried out, long after the backend has put off the second one.
+            #expect(machine.handle(.sent([0: .notNow(after: nil, isKnown: false)])) == .sleep(10))
+            #expect(machine.handle(.done) == .send([0]))
+            #expect(machine.handle(.sent([0: .notNow(after: 5, isKnown: true)])) == .sleep(20))
+            #expect(machine.unknown == [0])
+            #expect(machine.handle(.done) == .send([0]))
+            let outcome: PushEnd.Outcome = last == .failed ? .error : .failed(.unknownOutcome)
+            #expect(machine.handle(.sent([0: last])) == .endJournal(PushEnd(outcome, unknown: [0])))
+        }
     }
 
     @Test(arguments: [true, false])
