@@ -8,8 +8,9 @@
 package struct JournalClosing: Sendable {
     /// How it can be found out whether a creation has happened, and which id it got.
     package enum Means: Hashable, Sendable {
-        /// The same request under the same idempotency key: its answer holds the id.
-        case repetition
+        /// The same request under the same idempotency key: its answer holds the id. Where it does not say what has
+        /// happened, the record is looked for in the stream if it can be known there.
+        case repetition(thenSearch: Bool)
         /// A row of the stream that holds the client's id, or equal values.
         case search
         /// None.
@@ -45,20 +46,23 @@ package struct JournalClosing: Sendable {
         case created(String)
         /// It has not happened, and will not.
         case refused
-        /// The answer does not say what has happened, and will not say so another time.
+        /// The answer does not say what has happened, and will not say so another time: the stream may.
         case unanswerable
         /// The ids of those that were found.
         case found([Int: String])
     }
 
-    private var repetitions: [Int]
+    private var repetitions: [(place: Int, canSearch: Bool)] = []
     private var searched: [Int]
-    private var found: [Int: String] = [:]
+    /// The ids that were found so far.
+    package private(set) var found: [Int: String] = [:]
     private var lost: [Int]
 
     /// A closing of a journal with these creations in flight.
     package init(_ creations: [Creation]) {
-        repetitions = creations.filter { $0.means == .repetition }.map(\.place)
+        for creation in creations {
+            if case .repetition(let canSearch) = creation.means { repetitions.append((creation.place, canSearch)) }
+        }
         searched = creations.filter { $0.means == .search }.map(\.place)
         lost = creations.filter { $0.means == .none }.map(\.place)
     }
@@ -76,15 +80,17 @@ package struct JournalClosing: Sendable {
             found.merge(ids) { $1 }
             lost += searched.filter { ids[$0] == nil }
             searched = []
-        case .created(let id): found[repetitions.removeFirst()] = id
+        case .created(let id): found[repetitions.removeFirst().place] = id
         case .refused: repetitions.removeFirst()
-        case .unanswerable: lost.append(repetitions.removeFirst())
+        case .unanswerable:
+            let (place, canSearch) = repetitions.removeFirst()
+            if canSearch { searched.append(place) } else { lost.append(place) }
         }
         return next()
     }
 
     private func next() -> Action {
-        if let place = repetitions.first { return .repeatRequest(place) }
+        if let place = repetitions.first?.place { return .repeatRequest(place) }
         return searched.isEmpty ? .close(found: found, lost: lost.sorted()) : .search(searched)
     }
 }

@@ -102,6 +102,49 @@ import Testing
         }
     }
 
+    @Test func `finding 19: an app that hangs up while its journal is closed loses no creation`() async throws {
+        try await GatewayStack.with(try Self.options(.key)) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            stack.backend.inject(DemoFault("POST", "/tasks", action: .delay(2_000)))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try? await device.pullLosingAnswer() }
+                try await eventually { stack.backend.count("POST", "/tasks") == 2 }
+                group.cancelAll()
+            }
+            #expect(try await device.pullLosingAnswer().status == 200)
+            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
+            #expect(try await stack.backend.records()["tasks"]?.count == 1)
+        }
+    }
+
+    @Test(arguments: [403, 404, 410])
+    func `finding 20: an address that is gone says nothing of a creation, and the stream is asked`(
+        _ status: Int
+    ) async throws {
+        var options = try Self.options(.reference)
+        options.overrides["push.idempotency_header"] = "Idempotency-Key"
+        try await GatewayStack.with(options) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            stack.backend.inject(DemoFault("POST", "/tasks", action: .status(status)))
+            #expect(try await device.pullLosingAnswer().status == 200)
+            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.found == 1 && journal.lost == 0)
+        }
+    }
+
+    @Test func `finding 20: a repetition that meets the first request still running is made again`() async throws {
+        try await GatewayStack.with(try Self.options(.key)) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            stack.backend.inject(DemoFault("POST", "/tasks", action: .status(409)))
+            #expect(try await device.pullLosingAnswer().status == 503)
+            #expect(try await stack.openJournals().count == 1)
+            #expect(try await device.pullLosingAnswer().status == 200)
+            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.found == 1)
+        }
+    }
+
     @Test func `finding 19: a push closes what an earlier one has left open`() async throws {
         try await GatewayStack.with(try Self.options(.key)) { stack in
             _ = try await Self.createLosingAnswer(stack)

@@ -18,13 +18,24 @@ import Testing
     }
 
     @Test func `requests with a key are repeated one by one, then the rest is looked for together`() {
-        var closing = Self.closing(.search, .repetition, .none, .repetition, .search, .repetition)
+        let (keyed, both) = (
+            JournalClosing.Means.repetition(thenSearch: false), JournalClosing.Means.repetition(thenSearch: true)
+        )
+        var closing = Self.closing(.search, keyed, .none, both, .search, keyed)
         #expect(closing.begin() == .repeatRequest(1))
         #expect(closing.handle(.created("17")) == .repeatRequest(3))
         #expect(closing.handle(.refused) == .repeatRequest(5))
         #expect(closing.handle(.unanswerable) == .search([0, 4]))
         // What the backend refuses has not happened; what nobody can say is lost.
         #expect(closing.handle(.found([4: "18"])) == .close(found: [1: "17", 4: "18"], lost: [0, 2, 5]))
+    }
+
+    @Test func `what a repetition does not tell is looked for where the stream may tell it`() {
+        var closing = Self.closing(.repetition(thenSearch: true), .repetition(thenSearch: false))
+        #expect(closing.begin() == .repeatRequest(0))
+        #expect(closing.handle(.unanswerable) == .repeatRequest(1))
+        #expect(closing.handle(.unanswerable) == .search([0]))
+        #expect(closing.handle(.found([0: "17"])) == .close(found: [0: "17"], lost: [1]))
     }
 }
 

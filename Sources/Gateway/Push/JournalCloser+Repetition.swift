@@ -1,0 +1,79 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+// Making a request once more under its idempotency key (finding 20).
+extension JournalCloser {
+    /// What an answer to a repetition tells.
+    private enum Verdict {
+        case event(JournalClosing.Event)
+        /// Nothing for now: the request still runs, was not heard, or nobody knows whether it was.
+        case later(BackendError)
+    }
+
+    /// Makes the very same request once more, with the caller's credential: the backend answers as it did, or does now
+    /// what it has not done.
+    ///
+    /// - Throws: What says nothing of the creation: it is asked for another time.
+    func repeatRequest(_ flight: PushFlight, _ journal: PushJournal) async throws -> JournalClosing.Event {
+        guard let call = creation(flight.record.table), let request = flight.request,
+            let header = services.configuration.push.idempotencyHeader
+        else { return .unanswerable }
+        var backend = services.backend
+        backend.logger = logger
+        var verdict: Verdict
+        do throws(BackendError) {
+            let outcome = try await backend.call(
+                call, CallRequest(method: request.method, target: request.target, body: request.body),
+                identity.forwarded, key: (name: header, value: request.key))
+            verdict = Self.verdict(outcome, of: call)
+        } catch {
+            verdict = Self.verdict(error)
+        }
+        switch verdict {
+        case .event(let event): return event
+        case .later(let error):
+            // Whoever has hung up says nothing about the backend.
+            try Task.checkCancellation()
+            logger.warning(
+                "a push that was cut off cannot be settled yet",
+                metadata: ["journal": "\(journal.id)", "code": "\(error.code)", "error": "\(error)"])
+            throw error
+        }
+    }
+
+    /// What an answer says that the call's configuration gives a meaning.
+    private static func verdict(_ outcome: CallOutcome, of call: Call) -> Verdict {
+        switch outcome.meaning {
+        case .ok, .exists:
+            let id = outcome.returned.flatMap { (1...RecordID.maximumLength).contains($0.utf8.count) ? $0 : nil }
+            return .event(id.map { .created($0) } ?? .unanswerable)
+        case .rejected: return .event(.refused)
+        // The first request still runs (draft-ietf-httpapi-idempotency-key-header, section 2.6).
+        case .conflict where outcome.status == 409 && call.statuses[409] == nil:
+            return .later(.busy(status: 409, retryAfter: nil))
+        case .conflict, .missing: return .event(.unanswerable)
+        }
+    }
+
+    /// What a status without a meaning says, or that there was no answer.
+    ///
+    /// A backend that will not take the request has not taken it before either; one that does not know the caller or the
+    /// address any more has not looked at it.
+    private static func verdict(_ error: BackendError) -> Verdict {
+        switch error {
+        case .refused(400), .refused(422): .event(.refused)
+        case .refused(408), .refused(425), .credentialRefused(401): .later(error)
+        case .transport, .busy, .failed: .later(error)
+        case .refused, .credentialRefused, .typesRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
+            .malformedAnswer, .invalidCall, .notConfigured:
+            .event(.unanswerable)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import JSONBytes
+import StateStore
+import SyncEngine
+import SyncModel
+
+// Looking in the stream (finding 20).
+extension JournalCloser {
+    /// Where the backend has the values of a creation's `match` columns; nil where there are none.
+    func sought(_ flight: PushFlight) -> [CreationSearch.Mark.Place]? {
+        guard let bytes = flight.sought, let table = services.configuration.schema.table(named: flight.record.table),
+            let values = try? JSONValue.parse(bytes)
+        else { return nil }
+        let places = (values.members ?? []).compactMap { member -> CreationSearch.Mark.Place? in
+            guard let column = table.columns.first(where: { $0.name == member.name }) else { return nil }
+            // Where the stream has it, which need not be where it is sent.
+            let paths = column.sources.compactMap { if case .path(let path, _) = $0 { path } else { nil } }
+            guard let path = paths.first ?? column.outgoingPath else { return nil }
+            return CreationSearch.Mark.Place(path: path, value: member.value)
+        }
+        return places.isEmpty ? nil : places
+    }
+
+    private func subject(_ flight: PushFlight) -> CreationSearch.Subject? {
+        let tables = services.configuration.schema.tables
+        guard let table = tables.firstIndex(where: { $0.name == flight.record.table }) else { return nil }
+        var mark = sought(flight).map { CreationSearch.Mark.values($0) }
+        if let path = creation(flight.record.table)?.reference { mark = .reference(path) }
+        return mark.map {
+            CreationSearch.Subject(place: flight.place, table: table, id: flight.record.id, mark: $0)
+        }
+    }
+
+    /// Looks for records in what has come since the push's cursor, or in everything where the stream cannot go on there.
+    func search(_ flights: [PushFlight], _ journal: PushJournal) async throws -> [Int: String] {
+        let configuration = services.configuration
+        let search = CreationSearch(
+            flights.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)
+        let tables = Set(flights.map(\.record.table))
+        var done: CreationSearch?
+        if let presented = journal.presented {
+            done = try await services.streaming(identity, presented) {
+                var runner = runner(tables, presented)
+                return try await runner.look(for: search)
+            }
+        }
+        if done == nil {
+            done = try await services.streaming(identity, nil) {
+                var runner = runner(tables, nil)
+                return try await runner.look(for: search)
+            }
+        }
+        guard let done else { throw PullFailure.streamBroken }
+        var taken: [Int: Set<String>] = [:]
+        for (table, ids) in done.guesses {
+            taken[table] = try await services.store.mappedIDs(
+                ids, in: configuration.schema.tables[table].name, of: identity.principal)
+        }
+        return done.found(taken: taken)
+    }
+
+    /// A pull for these tables alone, of which only the lines are looked at.
+    private func runner(_ tables: Set<String>, _ presented: Cursor?) -> PullRunner {
+        let version = services.versions.last ?? services.configuration.schema.version
+        let digests = services.mappings.digests(at: version)
+        var generator = SystemRandomNumberGenerator()
+        let query = PullQuery(
+            principal: identity.principal, session: identity.session, presented: presented, schemaVersion: nil,
+            schema: services.configuration.schema, effectiveVersion: version, mappingDigest: digests.all,
+            tableDigests: digests.tables, newReplica: .random(using: &generator)
+        ).checking(tables)
+        return PullRunner(
+            services: services, query: query, identity: identity,
+            projection: services.projections.projection(at: version), kept: nil, logger: logger)
+    }
+}
+
+extension PullRunner {
+    /// Streams what has changed since the cursor, or everything without one, and has a search look at its lines.
+    ///
+    /// - Returns: The search; nil where the stream cannot go on from the cursor.
+    mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
+        creations = search
+        var machine = PullMachine(query: query, settings: services.pullSettings)
+        var action = machine.begin()
+        while true {
+            switch action {
+            case .endCheck(.outdated): return nil
+            case .endCheck(.complete): return creations
+            case .fail(let failure): throw failure
+            case .answer, .refuse: preconditionFailure("a check ends as a pull")
+            default:
+                try Task.checkCancellation()
+                action = machine.handle(try await perform(action))
+            }
+        }
+    }
+}
