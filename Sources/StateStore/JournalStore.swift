@@ -32,6 +32,17 @@ package protocol JournalStore: Sendable {
     /// The open journals of a principal, the oldest first, with what is in flight; empty for almost everybody.
     func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, flights: [PushFlight])]
 
+    /// Counts that a journal could not be closed although the backend answers.
+    ///
+    /// - Returns: How often that was, and when it was for the first time.
+    func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64)
+
+    /// Notes that the request of a flight is not repeated any more, and forgets it.
+    func giveUp(_ place: Int, of journal: Int64) async throws
+
+    /// Whether the request of a record was given up once, as far as journals that are kept tell.
+    func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool
+
     /// Which of some ids of the backend are known to be records of the principal's that have ids of their own.
     func mappedIDs(_ ids: Set<String>, in table: String, of principal: Principal) async throws -> Set<String>
 

@@ -57,6 +57,44 @@ extension SQLiteStateStore {
         }
     }
 
+    /// One transaction; one of a journal that is closed counts nothing.
+    package func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64) {
+        try await write { db in
+            try db.run(
+                """
+                UPDATE push_journal SET tries = tries + 1, tried_at = coalesce(tried_at, ?2)
+                WHERE id = ?1 AND state = 'open'
+                """, [journal, now])
+            guard let row = try db.row("SELECT tries, tried_at FROM push_journal WHERE id = ?", [journal]) else {
+                return (0, now)
+            }
+            return try (Int(row.number(0)), row.optionalInteger(1) ?? now)
+        }
+    }
+
+    /// One row.
+    package func giveUp(_ place: Int, of journal: Int64) async throws {
+        try await write { db in
+            try db.run(
+                """
+                UPDATE push_flight SET given_up = 1, idempotency_key = NULL, method = NULL, target = NULL, body = NULL
+                WHERE journal = ? AND place = ?
+                """, [journal, place])
+        }
+    }
+
+    /// The flights of the principal's journals, of which there are few.
+    package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
+        try await read { db in
+            guard let owner = try db.principalID(principal) else { return false }
+            return try db.exists(
+                """
+                SELECT 1 FROM push_journal j JOIN push_flight f ON f.journal = j.id
+                WHERE j.principal = ? AND f.given_up = 1 AND f.client_table = ? AND f.record = ?
+                """, [owner, record.table, Data(record.id.utf8)])
+        }
+    }
+
     /// A look-up by key each.
     package func mappedIDs(
         _ ids: Set<String>, in table: String, of principal: Principal

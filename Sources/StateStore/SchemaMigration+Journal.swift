@@ -7,7 +7,8 @@ extension SchemaMigration {
     /// Numbers are never given twice, so that nobody writes into the journal of somebody else's push. A flight is an
     /// operation that was or is about to be sent, and of which nobody knows yet what became of it; ids and bodies are
     /// bytes, since they may be any text at all. The request is kept of creations alone whose record gets an id from the
-    /// backend, and only until the journal is closed.
+    /// backend, and only until the journal is closed or it has been asked for in vain: of how often and since when the
+    /// journal tells.
     static let journal = """
         CREATE TABLE push_journal (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -24,7 +25,9 @@ extension SchemaMigration {
             code TEXT,
             message TEXT,
             client_table TEXT,
-            record BLOB
+            record BLOB,
+            tries INTEGER NOT NULL DEFAULT 0,
+            tried_at INTEGER
         ) STRICT;
         CREATE INDEX push_journal_principal ON push_journal (principal, state, id);
         CREATE INDEX push_journal_ended ON push_journal (changed_at) WHERE state <> 'open';
@@ -41,6 +44,7 @@ extension SchemaMigration {
             target TEXT,
             body BLOB,
             sought BLOB,
+            given_up INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (journal, place)
         ) STRICT, WITHOUT ROWID;
         """

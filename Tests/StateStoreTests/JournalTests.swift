@@ -141,6 +141,31 @@ import Testing
         }
     }
 
+    @Test(arguments: StateBacking.all)
+    func `a request that was given up is remembered, and what was tried in vain is counted`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let id = try await Self.begin(store)
+            let flights = [
+                Self.flight(0, "a", makesID: true, key: "k-0"), Self.flight(1, "b", makesID: true, key: "k-1"),
+            ]
+            try await store.advance(Self.step(flights: flights), of: id, at: now)
+            #expect(try await store.countTry(of: id, at: now + 1) == (1, now + 1))
+            #expect(try await store.countTry(of: id, at: now + 5) == (2, now + 1))
+            try await store.giveUp(0, of: id)
+            let open = try await store.openJournals(of: alice)
+            #expect(open[0].flights.map { $0.request != nil } == [false, true])
+            #expect(open[0].flights[0].sought == flights[0].sought)
+            try await store.closeJournal(id, with: JournalClosure(), at: now + 6)
+            for (record, wasGivenUp) in [("a", true), ("b", false)] {
+                let key = PushedRecordKey(table: "tasks", id: record)
+                #expect(try await store.wasGivenUp(key, of: alice) == wasGivenUp)
+                #expect(try await !store.wasGivenUp(key, of: bob))
+            }
+        }
+    }
+
     @Test func `ids are written with the outcome of their creation, and a closed journal keeps no bodies`() async throws
     {
         try await withTemporaryDirectory { directory in

@@ -90,14 +90,22 @@ final class IdentityResolver: Sendable {
     /// Nothing is answered from the gateway's own state otherwise (design §3).
     func verify(_ identity: CallerIdentity, at now: Int64) async throws {
         if fresh(identity.credential, at: now) != nil { return }
+        _ = try await ask(identity, at: now)
+    }
+
+    /// Asks the backend for the caller, whatever it has said before.
+    ///
+    /// - Returns: Whether it can be asked at all.
+    func ask(_ identity: CallerIdentity, at now: Int64) async throws -> Bool {
         if case .backend = source {
             guard try await askBackend(identity.forwarded) == identity.principal else { throw notSignedIn }
         } else if isListable {
             _ = try await backend.list(identity.forwarded)
         } else {
-            return
+            return false
         }
         accepted(identity, at: now)
+        return true
     }
 
     /// Notes that the backend has just accepted the credential.

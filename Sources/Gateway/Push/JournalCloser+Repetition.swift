@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Curl
 import GatewayConfig
 import Logging
 import StateStore
@@ -10,6 +11,10 @@ import SyncModel
 
 // Making a request once more under its idempotency key (finding 20).
 extension JournalCloser {
+    /// How often, and for how long in milliseconds, a request is made again that the backend does not answer while it
+    /// answers others: no device may stay stuck for ever.
+    static let (tries, patience) = (3, Int64(300_000))
+
     /// What an answer to a repetition tells.
     private enum Verdict {
         case event(JournalClosing.Event)
@@ -44,7 +49,43 @@ extension JournalCloser {
             logger.warning(
                 "a push that was cut off cannot be settled yet",
                 metadata: ["journal": "\(journal.id)", "code": "\(error.code)", "error": "\(error)"])
-            throw error
+            guard try await mayGiveUp(flight, journal, after: error) else { throw error }
+            try await services.store.giveUp(flight.place, of: journal.id)
+            return .unanswerable
+        }
+    }
+
+    /// Whether a request has been in vain for long enough that the rest of its principal's syncs comes first.
+    ///
+    /// While the backend answers nothing at all there is no need for it: no sync would go on either.
+    ///
+    /// - Throws: What the backend says of the caller.
+    private func mayGiveUp(
+        _ flight: PushFlight, _ journal: PushJournal, after error: BackendError
+    ) async throws -> Bool {
+        // What the gateway has failed at itself.
+        if case .transport(let error) = error {
+            switch error {
+            case .cancelled, .shutDown, .system, .upload, .invalidRequest: return false
+            default: break
+            }
+        }
+        guard try await answersOthers() else { return false }
+        if try await services.store.wasGivenUp(flight.record, of: identity.principal) { return true }
+        let now = services.clock.now
+        let (tries, since) = try await services.store.countTry(of: journal.id, at: now)
+        return tries >= Self.tries && now - since >= Self.patience
+    }
+
+    /// Whether the backend answers something else.
+    private func answersOthers() async throws -> Bool {
+        do {
+            if try await services.identities.ask(identity, at: services.clock.now) { return true }
+            return try await services.backend.probe() < 500
+        } catch let error as BackendError {
+            if case .credentialRefused = error { throw error }
+            try Task.checkCancellation()
+            return false
         }
     }
 

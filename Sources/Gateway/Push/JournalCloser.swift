@@ -66,8 +66,9 @@ struct JournalCloser {
         }
     }
 
-    /// Writes down what was found where the rest cannot be settled now, so that each attempt has less to do than the one
-    /// before it. Runs in a task that is cancelled, too: writes of the state are finished all the same.
+    /// Writes down what was found where the rest cannot be settled now.
+    ///
+    /// So each attempt has less to do than the one before it. Runs in a task that is cancelled, too: writes of the state are finished all the same.
     private func keep(_ found: [Int: String], _ flights: [Int: PushFlight], of journal: PushJournal) async {
         guard !found.isEmpty else { return }
         var step = JournalStep()

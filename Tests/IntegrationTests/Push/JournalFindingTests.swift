@@ -145,6 +145,53 @@ import Testing
         }
     }
 
+    @Test func `finding 19: a creation that alone is never answered does not hold up its device for ever`() async throws
+    {
+        let clock = ManualClock()
+        var options = try Self.options(.key)
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            func fail() { stack.backend.inject(DemoFault("POST", "/tasks", action: .status(503))) }
+            for pause in [0, 10_000, JournalCloserPatience.milliseconds] {
+                clock.advance(byMilliseconds: pause)
+                fail()
+                let answer = try await device.pullLosingAnswer()
+                #expect(answer.status == (pause == JournalCloserPatience.milliseconds ? 200 : 503))
+            }
+            var journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
+            #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
+            // The same record does not have the same patience again.
+            stack.backend.inject(DemoFault("POST", "/tasks", action: .loseAnswer))
+            _ = try await device.pushLosingAnswer()
+            #expect(try await stack.openJournals().count == 1)
+            fail()
+            #expect(try await device.pullLosingAnswer().status == 200)
+            journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.state == .closed && journal.lost == 1)
+        }
+    }
+
+    @Test func `finding 19: while the backend answers nothing at all no creation is given up`() async throws {
+        let clock = ManualClock()
+        var options = try Self.options(.key, ["identity.auth_ttl": "1h"])
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            stack.backend.inject(DemoFault("POST", "/tasks", times: 5, action: .status(503)))
+            stack.backend.inject(DemoFault("GET", "/users/me", times: 5, action: .status(503)))
+            for _ in 0..<5 {
+                clock.advance(byMilliseconds: JournalCloserPatience.milliseconds)
+                #expect(try await device.pullLosingAnswer().status == 503)
+            }
+            #expect(try await stack.openJournals().count == 1)
+            #expect(try await device.pullLosingAnswer().status == 200)
+            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.found == 1 && journal.lost == 0)
+        }
+    }
+
     @Test func `finding 19: a push closes what an earlier one has left open`() async throws {
         try await GatewayStack.with(try Self.options(.key)) { stack in
             _ = try await Self.createLosingAnswer(stack)
@@ -306,6 +353,11 @@ import Testing
             try await stack.expectEqual(device)
         }
     }
+}
+
+/// For how long a request is made again that alone is not answered.
+private enum JournalCloserPatience {
+    static let milliseconds: Int64 = 300_000
 }
 
 extension GatewayStack {
