@@ -84,9 +84,12 @@ package final class SyncGateway: Sendable {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         return try await services.locks.withLock(pushLock(identity)) {
-            try await JournalCloser(services: services, identity: identity, logger: caller.logger).close()
+            let closer = JournalCloser(services: services, identity: identity, logger: caller.logger)
+            try await closer.close()
             let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
             try await marked.apply(before: request.changes)
+            // What that has left open is no other than what a push has.
+            try await closer.close()
             var runner = PushRunner(
                 services: services, request: request, identity: identity, logger: caller.logger)
             return try await runner.run()
@@ -111,7 +114,11 @@ package final class SyncGateway: Sendable {
         let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
         guard try await marked.areThere else { return }
         do {
-            try await services.locks.withLock(pushLock(identity)) { try await marked.apply(before: nil) }
+            try await services.locks.withLock(pushLock(identity)) {
+                // First: of a record whose creation is still open nobody knows how it has to be sent.
+                try await JournalCloser(services: services, identity: identity, logger: caller.logger).close()
+                try await marked.apply(before: nil)
+            }
         } catch let error as LockError {
             caller.logger.notice("what was set aside is tried again later", metadata: ["because": "\(error)"])
         }
