@@ -49,7 +49,7 @@ extension PushRunner {
     /// Writes what was applied and what is about to be sent.
     mutating func advance(applied: [Int], flights: [Int]) async throws {
         guard let journal else { return }
-        var step = try takeStep(applied)
+        var step = self.step(applied)
         step.flights = flights.map { ($0, plan.operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
             let kind: PushFlight.Kind =
                 switch operation.kind {
@@ -61,16 +61,16 @@ extension PushRunner {
         }
         guard !step.isEmpty else { return }
         try await journal.writer.write(step)
+        self.journal?.written.formUnion(step.applied + step.rejected)
     }
 
     /// What of these operations the journal does not have yet, with what was rejected.
-    private mutating func takeStep(_ applied: [Int]) throws -> JournalStep {
+    private func step(_ applied: [Int]) -> JournalStep {
         var step = JournalStep()
         guard let written = journal?.written else { return step }
         step.applied = applied.filter { !written.contains($0) }
         step.rejected = rejected.subtracting(written).sorted()
         if let maker = notes { step.notes = step.applied.compactMap { maker.held(plan.operations[$0]) } }
-        journal?.written.formUnion(step.applied + step.rejected)
         return step
     }
 
@@ -104,7 +104,7 @@ extension PushRunner {
     /// Writes how the push ends.
     mutating func endJournal(_ end: PushEnd) async throws {
         guard let journal else { return }
-        var written = JournalEnd(step: try takeStep(end.applied), unknown: end.unknown)
+        var written = JournalEnd(step: step(end.applied), unknown: end.unknown)
         try await dropDebts(taken)
         switch end.outcome {
         case .answered(let keepsReceipt):
@@ -142,7 +142,8 @@ extension PushRunner {
         guard let journal else { return }
         failure = error
         do {
-            try await endJournal(PushEnd(.error, applied: machine.unwritten, unknown: machine.unknown))
+            // All that was taken: what the machine has handed over may not have been written.
+            try await endJournal(PushEnd(.error, applied: machine.taken.sorted(), unknown: machine.unknown))
         } catch {
             // It stays open, and is closed when the principal comes again.
             leave(journal)

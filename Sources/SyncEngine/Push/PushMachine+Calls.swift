@@ -86,7 +86,7 @@ struct CallWaves: Sendable {
     /// Whether there is a journal.
     private(set) var hasBegun = false
     /// What was applied since the last transaction.
-    private(set) var unwritten: [Int] = []
+    private var unwritten: [Int] = []
     /// What may have been applied: one that is put off is not less so for what is known of its last attempt.
     private(set) var unknown: Set<Int> = []
     /// Nil where nothing was put off.

@@ -60,8 +60,6 @@ package struct PushMachine: Sendable {
     package internal(set) var taken: Set<Int> = []
     /// How many operations the backend is known to have applied.
     package var applied: Int { taken.count }
-    /// Of these, the ones that the journal does not have yet.
-    package var unwritten: [Int] { calls.unwritten }
     /// Operations that may have been applied.
     package var unknown: [Int] { calls.unknown.sorted() }
 
