@@ -33,7 +33,10 @@ extension PushRunner {
 
     /// Opens the journal, with the notes that all is about to be sent.
     mutating func beginJournal() async throws {
-        let seen = try notes.map { maker in try plan.operations.compactMap { try maker.note($0, .seen) } }
+        // Only the last ones in the transaction that opens the journal: others write to the state, too.
+        let last = plan.operations.suffix(Self.notesAtOnce)
+        try await note(Array(plan.operations.dropLast(last.count))) { try $0.note($1, .seen) }
+        let seen = try notes.map { maker in try last.compactMap { try maker.note($0, .seen) } }
         let id = try await services.store.beginPush(
             JournalOpening(presented: presented, operations: plan.operations.count, notes: seen ?? []),
             principal: identity.principal, at: services.clock.now)

@@ -11,7 +11,7 @@ import SyncModel
 // What a push means for the ledgers of its principal's devices (design §4, finding 14).
 extension PushRunner {
     /// How many notes are written in one transaction.
-    private static let notesAtOnce = 2_000
+    static let notesAtOnce = 2_000
 
     /// Makes notes; nil where no ledger is kept.
     var notes: NoteMaker? {
@@ -31,8 +31,11 @@ extension PushRunner {
     /// Writes down that what these operations are about is owed no more.
     func dropDebts(_ places: Set<Int>) async throws {
         guard let row, notes != nil, !places.isEmpty else { return }
-        let settled = places.map { plan.operations[$0] }.map { Debt(table: reader.tableName(of: $0), id: $0.id) }
-        try await services.store.dropDebts(settled, of: row.replica)
+        var rest = places.map { plan.operations[$0] }.map { Debt(table: reader.tableName(of: $0), id: $0.id) }[...]
+        while !rest.isEmpty {
+            try await services.store.dropDebts(Array(rest.prefix(Self.notesAtOnce)), of: row.replica)
+            rest = rest.dropFirst(Self.notesAtOnce)
+        }
     }
 
     /// Writes down what the next pull of the device has to bring; where that fails the client hears of the conflict all
@@ -71,7 +74,7 @@ extension PushRunner {
     /// Writes notes in transactions of bounded size, since others write to the state, too.
     ///
     /// A push that ends between two of them has noted some of its ids as seen, which does no harm.
-    private func note(
+    func note(
         _ operations: [PushOperation], _ note: (NoteMaker, PushOperation) throws -> PushNote?
     ) async throws {
         guard let maker = self.notes else { return }
