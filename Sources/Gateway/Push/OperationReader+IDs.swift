@@ -14,8 +14,9 @@ struct UnfitID: Error, CustomStringConvertible {
 }
 
 extension OperationReader.Content {
-    /// What the backend calls a record that it has created; nil where that is the client's id.
+    /// What the backend calls a record that it has taken; nil where that is the client's id.
     ///
+    /// An update may have made one, too: the backend may not have had what the client takes for synced.
     /// Ids of several parts are put together as those of streamed records, whatever an answer says.
     ///
     /// - Parameters:
@@ -33,5 +34,35 @@ extension OperationReader.Content {
             throw UnfitID(bytes: id.utf8.count)
         }
         return IDMapping(table: table.name, clientID: operation.id, backendID: id)
+    }
+}
+
+extension OperationReader {
+    /// Takes what a stream push's answer calls the records, line by line, parents before what names them: the id of one
+    /// that is put together from others is made of theirs.
+    ///
+    /// - Parameters:
+    ///   - returned: The ids in the answer, by the places of the operations.
+    ///   - operations: What was sent.
+    /// - Returns: What is new, and what is wrong with ids that cannot be kept: the backend has taken all of it, so that
+    ///   one line must not cost the others their ids.
+    mutating func learn(
+        _ returned: [Int: String], _ operations: [PushOperation]
+    ) -> (mappings: [IDMapping], unfit: [any Error]) {
+        var (mappings, unfit) = ([IDMapping](), [any Error]())
+        for (place, operation) in operations.enumerated() where operation.kind != .delete {
+            do {
+                let content = try content(of: operation)
+                guard content.table.hasOwnIDs, case .send = content.treatment,
+                    let mapping = try content.mapping(returned[place], operation),
+                    mapping.backendID != ids.backendID(of: PushReference(table: operation.table, id: operation.id))
+                else { continue }
+                ids.learn(mapping, isPublic: true)
+                mappings.append(mapping)
+            } catch {
+                unfit.append(error)
+            }
+        }
+        return (mappings, unfit)
     }
 }

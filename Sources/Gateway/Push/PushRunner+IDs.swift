@@ -60,14 +60,13 @@ extension PushRunner {
     /// What a stream push has taught, by the operations that were sent, line by line.
     mutating func learn(_ lines: [StreamPushLine], _ operations: [PushOperation]) async throws {
         guard reader.ids.translates else { return }
-        var mappings: [IDMapping] = []
         var returned: [Int: String] = [:]
         for line in lines { returned[line.line] = line.id }
-        for (place, operation) in operations.enumerated() where operation.kind != .delete {
-            guard services.configuration.schema.tables[operation.table].hasOwnIDs else { continue }
-            let content = try reader.content(of: operation)
-            guard content.treatment == .send(.create) else { continue }
-            if let mapping = try content.mapping(returned[place], operation) { mappings.append(mapping) }
+        let (mappings, unfit) = reader.learn(returned, operations)
+        if let error = unfit.first {
+            logger.error(
+                "records are created under ids that cannot be kept",
+                metadata: ["records": "\(unfit.count)", "error": "\(error)"])
         }
         try await learn(mappings)
     }
