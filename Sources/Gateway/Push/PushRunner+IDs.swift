@@ -12,8 +12,9 @@ import SyncModel
 // Ids that the backend makes (design §4).
 extension PushRunner {
     /// Loads what is known of the pushed ids, before anything is sent.
+    ///
+    /// Whatever the configuration says by now: who has mappings has devices that know records by them.
     mutating func loadIDs(_ outline: LedgerOutline?) async throws {
-        guard services.makesIDs else { return }
         let schema = services.configuration.schema
         var ids = PushedIDs(
             schema: schema, known: try await services.ids.newest(of: identity.principal), keeping: row?.ids.kept ?? [])
