@@ -35,7 +35,7 @@ import Testing
     }()
 
     /// X is 7, U is a text, Y is 7 as well.
-    private static func ids(keeping kept: Set<IDSight.Kept> = []) -> PushedIDs {
+    private static func ids() -> PushedIDs {
         var known = PrincipalIDs(key: SipHash.Key(1, 2))
         let places = ["numbers": 0, "texts": 1]
         for (sequence, row) in [("numbers", "X", "7", true), ("texts", "U", "0-1", true), ("numbers", "Y", "7", false)]
@@ -47,7 +47,7 @@ import Testing
                     sequence: Int64(sequence) + 1), places)
         }
         #expect(known.sequence == 3)
-        return PushedIDs(schema: schema, known: known, keeping: kept)
+        return PushedIDs(schema: schema, known: known)
     }
 
     private static func treatment(_ kind: PushOperation.Kind, _ table: Int, _ id: String) -> PushedIDs.Treatment {
@@ -103,22 +103,11 @@ import Testing
         #expect(ids.reference(to: record) == nil)
         ids.inOneRequest = [record]
         #expect(ids.reference(to: record) == .string("N"))
-        ids.learn(IDMapping(table: "numbers", clientID: "N", backendID: "8"), isPublic: true)
+        ids.learn(IDMapping(table: "numbers", clientID: "N", backendID: "8"))
         #expect(ids.reference(to: record) == .integer(8) && ids.value(of: record) == .integer(8))
-        ids.learn(IDMapping(table: "numbers", clientID: "X", backendID: "9"), isPublic: true)
+        ids.learn(IDMapping(table: "numbers", clientID: "X", backendID: "9"))
         #expect(ids.value(of: PushReference(table: 0, id: "X")) == .integer(9))
-        ids.learn(IDMapping(table: "gone", clientID: "X", backendID: "10"), isPublic: true)
+        ids.learn(IDMapping(table: "gone", clientID: "X", backendID: "10"))
         #expect(ids.value(of: PushReference(table: 0, id: "X")) == .integer(9))
-    }
-
-    @Test func `a device has a record twice where pulls call it by another id than it pushes`() {
-        var ids = Self.ids()
-        func isDoublet(_ id: String) -> Bool { ids.isDoublet(PushReference(table: 0, id: id)) }
-        #expect(!isDoublet("X") && isDoublet("Y") && !isDoublet("7") && !isDoublet("N"))
-        ids.learn(IDMapping(table: "numbers", clientID: "N", backendID: "7"), isPublic: false)
-        ids.learn(IDMapping(table: "numbers", clientID: "M", backendID: "8"), isPublic: true)
-        #expect(isDoublet("N") && !isDoublet("M"))
-        ids = Self.ids(keeping: [.init(table: "numbers", id: "7")])
-        #expect(isDoublet("X"))
     }
 }

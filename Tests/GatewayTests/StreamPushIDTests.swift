@@ -79,7 +79,7 @@ import WatermelonWire
             (.update, 0, "V", #"{"id":"V"}"#), (.update, 2, "L", #"{"id":"L","text":"V","number":"7"}"#),
             (.delete, 0, "W", ""),
         ])
-        reader.ids.learn(Self.mapping(0, "V", "v1"), isPublic: true)
+        reader.ids.learn(Self.mapping(0, "V", "v1"))
         let (mappings, _) = reader.learn([0: "t1", 1: "U", 2: "v1", 4: "w1"], operations)
         #expect(mappings.map(\.clientID) == ["T", "L"])
         #expect(mappings.map(\.backendID) == ["t1", "v1.7"])

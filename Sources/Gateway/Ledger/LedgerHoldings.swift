@@ -11,17 +11,22 @@ struct LedgerHoldings {
     let schema: Schema
     let key: SipHash.Key
 
-    /// Those of the ids of one table that are held.
+    /// Those of the ids of one table that are held; with `isStreamed` only those that the stream has brought under these
+    /// ids, rather than a push.
     ///
     /// - Throws: `LedgerError` where the ledger is damaged, or what the store throws.
-    func held(_ ids: some Collection<String>, of table: Table, in outline: LedgerOutline) async throws -> Set<String> {
+    func held(
+        _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline, isStreamed: Bool = false
+    ) async throws -> Set<String> {
         guard table.isLedgered, outline.base != nil, !ids.isEmpty else { return [] }
         var view = try LedgerView(
             source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
             shape: LedgerShape(table: table), key: key)
         var held: Set<String> = []
         for (hash, id) in ids.map({ (IDHash(id: $0, key: key), $0) }).sorted(by: { $0.0 < $1.0 }) {
-            if try await view.seek(to: hash), view.state == .held { held.insert(id) }
+            guard try await view.seek(to: hash), view.state == .held else { continue }
+            // A push leaves no hash of the content.
+            if !isStreamed || view.content != nil { held.insert(id) }
         }
         return held
     }

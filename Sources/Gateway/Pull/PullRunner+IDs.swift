@@ -22,19 +22,25 @@ extension PullRunner {
         knownIDs = known
         ids = IDSight(sequence: known.sequence, kept: presentedRow?.ids.kept ?? [])
         var isCertain = true
-        if services.pullSettings.sweeps != nil, let row = presentedRow, let outline {
+        var news = News()
+        if query.presented != nil {
             do {
-                ids.kept.formUnion(try await held(outline, after: row.ids.sequence, upTo: known.sequence))
+                news = try await self.news(after: presentedRow?.ids.sequence ?? 0, upTo: known.sequence)
             } catch is LedgerError {
                 isCertain = false
             }
         }
+        doublets = news.hidden
+        ids.kept.formUnion(news.held.keys)
         if ids.kept.count > IDSight.maximumKept {
             logger.notice(
                 "a device knows too many records by the backend's ids: it gets them anew, under those of the clients",
                 metadata: ["code": "pull.too_many_kept", "records": "\(ids.kept.count)"])
+            doublets += ids.kept
             ids.kept = []
             isCertain = false
+        } else {
+            doublets += news.held.map { IDSight.Kept(table: $0.table, id: $1) }
         }
         aliases =
             known.aliases.count == 0
@@ -43,32 +49,50 @@ extension PullRunner {
         return isCertain
     }
 
-    /// The records with new mappings that the device had got before, under the backend's ids.
-    private func held(
-        _ outline: LedgerOutline, after first: Int64, upTo last: Int64
-    ) async throws -> Set<IDSight.Kept> {
+    /// What mappings that a device does not know yet mean for it.
+    private struct News {
+        /// The clients' ids that no pull says.
+        var hidden: [IDSight.Kept] = []
+        /// The records that the device had got before, under the backend's ids, each with the client's.
+        var held: [IDSight.Kept: String] = [:]
+    }
+
+    /// Looks through the mappings that came since the presented cursor.
+    private func news(after first: Int64, upTo last: Int64) async throws -> News {
         let schema = services.configuration.schema
         let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
-        var kept: Set<IDSight.Kept> = []
+        let ledger = services.pullSettings.sweeps != nil && presentedRow != nil ? outline : nil
+        var news = News()
         var sequence = first
         while sequence < last {
             let stored = try await services.store.idMappings(of: query.principal, after: sequence, limit: Self.page)
-            let new = stored.filter { $0.isPublic && $0.sequence <= last }
+            let new = stored.filter { $0.sequence <= last }
             for (name, mappings) in Dictionary(grouping: new, by: \.mapping.table) {
                 guard let table = schema.table(named: name) else { continue }
-                let held = try await holdings.held(Set(mappings.map(\.mapping.backendID)), of: table, in: outline)
-                for id in held { kept.insert(IDSight.Kept(table: name, id: id)) }
+                news.hidden += mappings.filter { !$0.isPublic }
+                    .map { IDSight.Kept(table: name, id: $0.mapping.clientID) }
+                guard let ledger else { continue }
+                let clients = Dictionary(
+                    mappings.filter(\.isPublic).map { ($0.mapping.backendID, $0.mapping.clientID) }
+                ) { $1 }
+                for id in try await holdings.held(clients.keys, of: table, in: ledger) {
+                    news.held[IDSight.Kept(table: name, id: id)] = clients[id]
+                }
             }
             guard stored.count == Self.page, let next = stored.last?.sequence else { break }
             sequence = next
         }
-        return kept
+        return news
     }
 
-    /// Takes away what the device has twice: records that it is owed because pulls call them by another id.
+    /// Takes away what the device has twice: records that it has made and that pulls call by another id, once with each
+    /// cursor that is the first to know so, and those that it is owed.
+    ///
+    /// Devices that do not have them hear nothing.
     mutating func deleteDoublets() throws {
-        guard let knownIDs, !debts.isEmpty else { return }
+        guard let knownIDs else { return }
         for (place, table) in services.configuration.schema.tables.enumerated() {
+            for doublet in doublets where doublet.table == table.name { try spooler.delete(doublet.id, table: place) }
             for debt in debts where debt.table == table.name {
                 guard knownIDs.isHidden(debt.id, table: place, name: table.name, keeping: ids.kept) else { continue }
                 try spooler.delete(debt.id, table: place)
@@ -101,7 +125,8 @@ extension PullRunner {
             told[PushedRecordKey(table: mapping.table, id: mapping.clientID)] = mapping
         }
         // Only of what the caller has pushed: nobody else decides what its records are called.
-        let believed = try await services.store.unmappedPushes(Array(told.values), of: query.principal)
+        let believed = try await withoutStreamed(
+            services.store.unmappedPushes(Array(told.values), of: query.principal))
         if spooler.counts.idMappings > spooler.idMappings.count {
             logger.warning(
                 "more lines about ids came than are looked at in one pull",
@@ -110,5 +135,30 @@ extension PullRunner {
         guard !believed.isEmpty else { return }
         _ = try await services.store.saveMappings(believed, principal: query.principal, at: services.clock.now)
         logger.info("the stream has told ids of pushed records", metadata: ["records": "\(believed.count)"])
+    }
+
+    /// Those mappings whose records the caller may have made, not only changed: a client's id that is one of the backend's
+    /// numbers, or by which the device has got a record from the stream, is the backend's.
+    private func withoutStreamed(_ mappings: [IDMapping]) async throws -> [IDMapping] {
+        let schema = services.configuration.schema
+        let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
+        var made: [IDMapping] = []
+        for (name, mappings) in Dictionary(grouping: mappings, by: \.table) {
+            guard let table = schema.table(named: name) else { continue }
+            var streamed: Set<String> = []
+            if services.pullSettings.sweeps != nil, presentedRow != nil, let outline {
+                do {
+                    streamed = try await holdings.held(
+                        mappings.map(\.clientID), of: table, in: outline, isStreamed: true)
+                } catch is LedgerError {
+                    logger.error("a ledger is damaged: lines about ids are passed over", metadata: ["table": "\(name)"])
+                    continue
+                }
+            }
+            made += mappings.filter {
+                !streamed.contains($0.clientID) && !(table.idType == .integer && PushedIDs.isInteger($0.clientID))
+            }
+        }
+        return made
     }
 }

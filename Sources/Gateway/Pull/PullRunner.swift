@@ -40,6 +40,8 @@ struct PullRunner {
     var ids = IDSight()
     var aliases: IDAliases?
     var knownIDs: PrincipalIDs?
+    /// What the device may have under ids by which pulls do not call it any more, as of the presented cursor.
+    var doublets: [IDSight.Kept] = []
     /// How many lines had come when the comparison of a whole type began.
     private(set) var sweepBegan: UInt64?
     private var isSweeping = false
@@ -193,6 +195,7 @@ struct PullRunner {
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
             ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
         known.debts = debts
+        known.hasDoublets = !doublets.isEmpty
         return known
     }
 

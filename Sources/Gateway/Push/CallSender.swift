@@ -172,7 +172,7 @@ struct CallSender: Sendable {
         guard content.table.hasOwnIDs, outcome.meaning == .ok || outcome.meaning == .exists else { return nil }
         do {
             let mapping = try content.mapping(outcome.returned, operation)
-            if let mapping { reader.ids.learn(mapping, isPublic: true) }
+            if let mapping { reader.ids.learn(mapping) }
             return mapping
         } catch {
             logger.error("a record is created under an id that cannot be kept", metadata: ["error": "\(error)"])

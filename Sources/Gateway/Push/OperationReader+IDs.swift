@@ -57,7 +57,7 @@ extension OperationReader {
                     let mapping = try content.mapping(returned[place], operation),
                     mapping.backendID != ids.backendID(of: PushReference(table: operation.table, id: operation.id))
                 else { continue }
-                ids.learn(mapping, isPublic: true)
+                ids.learn(mapping)
                 mappings.append(mapping)
             } catch {
                 unfit.append(error)

@@ -16,8 +16,7 @@ extension PushRunner {
     /// Whatever the configuration says by now: who has mappings has devices that know records by them.
     mutating func loadIDs(_ outline: LedgerOutline?) async throws {
         let schema = services.configuration.schema
-        var ids = PushedIDs(
-            schema: schema, known: try await services.ids.newest(of: identity.principal), keeping: row?.ids.kept ?? [])
+        var ids = PushedIDs(schema: schema, known: try await services.ids.newest(of: identity.principal))
         if services.backend.settings.streamPush != nil {
             ids.inOneRequest = Set(
                 plan.operations.filter { $0.kind != .delete }.map { PushReference(table: $0.table, id: $0.id) })
@@ -53,9 +52,7 @@ extension PushRunner {
     /// Writes mappings down.
     mutating func learn(_ mappings: [IDMapping]) async throws {
         guard !mappings.isEmpty else { return }
-        let hidden = Set(
-            try await services.store.saveMappings(mappings, principal: identity.principal, at: services.clock.now))
-        for mapping in mappings { reader.ids.learn(mapping, isPublic: !hidden.contains(mapping)) }
+        _ = try await services.store.saveMappings(mappings, principal: identity.principal, at: services.clock.now)
     }
 
     /// What a stream push has taught, by the operations that were sent, line by line.
@@ -84,30 +81,5 @@ extension PushRunner {
             }
         }
         return (sent, refused)
-    }
-
-    /// Owes the device what it has twice: its next pull takes away the record that pulls call otherwise.
-    func oweDoublets(_ places: Set<Int>) async {
-        guard reader.ids.translates else { return }
-        let doublets = places.sorted().map { plan.operations[$0] }.filter { operation in
-            operation.kind != .delete
-                && reader.ids.isDoublet(PushReference(table: operation.table, id: operation.id))
-        }
-        guard !doublets.isEmpty else { return }
-        logger.notice(
-            "a device has made records that it has got already, or another one has: it gets them once",
-            metadata: ["records": "\(doublets.count)"])
-        await owe(doublets.map { record($0, nil) })
-    }
-
-    /// Looks up how pulls call what calls have created, and owes the device what it has twice.
-    mutating func settleIDs(_ places: Set<Int>) async {
-        guard reader.ids.hasLearned else { return }
-        do {
-            try await loadIDs(nil)
-            await oweDoublets(places)
-        } catch {
-            logger.error("what a device has twice is not noted", metadata: ["error": "\(error)"])
-        }
     }
 }

@@ -99,7 +99,7 @@ extension PushRunner {
             if let after = report.retryAfter { retryAfter = after }
             if let error = report.error { failure = error }
             if report.isWritten { self.journal?.written.insert(report.place) }
-            if let mapping = report.mapping { reader.ids.learn(mapping, isPublic: true) }
+            if let mapping = report.mapping { reader.ids.learn(mapping) }
         }
         return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
     }
@@ -132,7 +132,6 @@ extension PushRunner {
             written.receipt = nil
             try await services.store.endPush(written, of: journal.id, at: services.clock.now)
         }
-        await settleIDs(taken)
     }
 
     private func leave(_ journal: PushRunnerJournal) {

@@ -205,9 +205,7 @@ struct PushRunner {
         case .checkConflicts: return try await checkConflicts()
         case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
         case .noteSeen: try await noteSeen()
-        case .noteHeld:
-            try await noteHeld(taken)
-            await oweDoublets(taken)
+        case .noteHeld: try await noteHeld(taken)
         case .beginJournal: try await beginJournal()
         case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
         case .endJournal(let end): try await endJournal(end)

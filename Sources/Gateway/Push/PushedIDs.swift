@@ -22,8 +22,6 @@ struct PushedIDs: Sendable {
     private let schema: Schema
     private let known: PrincipalIDs?
     private var learned: [PushReference: String] = [:]
-    private var hidden: Set<PushReference> = []
-    private let kept: Set<IDSight.Kept>
     /// Records that the push creates although the device has got them from the backend, under these very ids.
     var held: Set<PushReference> = []
     /// Records whose ids the backend itself finds out within one request that creates them.
@@ -36,11 +34,9 @@ struct PushedIDs: Sendable {
     /// - Parameters:
     ///   - schema: The configuration.
     ///   - known: The principal's mappings so far.
-    ///   - kept: What the pushing device calls by the backend's ids.
-    init(schema: Schema, known: PrincipalIDs? = nil, keeping kept: Set<IDSight.Kept> = []) {
+    init(schema: Schema, known: PrincipalIDs? = nil) {
         self.schema = schema
         self.known = known
-        self.kept = kept
         translates = schema.tables.contains { $0.hasOwnIDs || $0.idType == .integer } || known != nil
     }
 
@@ -49,26 +45,11 @@ struct PushedIDs: Sendable {
         learned[record] ?? known?.backend[record.table, record.id]
     }
 
-    /// Takes what the backend calls a record from now on; pulls may say another client's id for it.
-    mutating func learn(_ mapping: IDMapping, isPublic: Bool) {
+    /// Takes what the backend calls a record from now on.
+    mutating func learn(_ mapping: IDMapping) {
         guard let table = schema.tables.firstIndex(where: { $0.name == mapping.table }) else { return }
-        let record = PushReference(table: table, id: mapping.clientID)
-        learned[record] = mapping.backendID
-        if !isPublic { hidden.insert(record) }
+        learned[PushReference(table: table, id: mapping.clientID)] = mapping.backendID
     }
-
-    /// Whether pulls of the pushing device call a record by another id than the one that it has pushed, so that the
-    /// device has it twice.
-    func isDoublet(_ record: PushReference) -> Bool {
-        guard let id = backendID(of: record) else { return false }
-        if hidden.contains(record) || kept.contains(IDSight.Kept(table: schema.tables[record.table].name, id: id)) {
-            return true
-        }
-        return learned[record] == nil && known?.aliases[record.table, id].map { $0 != record.id } ?? false
-    }
-
-    /// Whether the push has created records that the backend calls otherwise.
-    var hasLearned: Bool { !learned.isEmpty }
 
     /// What becomes of an operation.
     func treatment(of operation: PushOperation) -> Treatment {

@@ -52,6 +52,9 @@ package struct PullContext: Hashable, Sendable {
     package var ledger: Ledger
     /// What the client is owed since a 409 has named it.
     package var debts: [Debt] = []
+    /// Whether the client may have records under ids by which it is not told of them any more, so that it has to hear so
+    /// although the stream brings nothing.
+    package var hasDoublets = false
     /// The least schema version that has all that the replica's pushes have named; nil where they have told nothing.
     package var pushedVersion: Int?
     /// When it was read, in milliseconds since 1970.

@@ -100,7 +100,8 @@ extension PullMachine {
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.swept.isEmpty
             && failedSweep == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
-            && refusedTypes.isEmpty && context.debts.isEmpty && row.mappingDigest == query.mappingDigest
+            && refusedTypes.isEmpty && context.debts.isEmpty && !context.hasDoublets
+            && row.mappingDigest == query.mappingDigest
             && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
     }
 

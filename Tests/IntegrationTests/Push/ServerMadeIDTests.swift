@@ -158,6 +158,41 @@ import Testing
         }
     }
 
+    @Test func `a line about an id that the backend itself has given is passed over`() async throws {
+        try await GatewayStack.withNumberedIDs(idMaps: .first) { stack in
+            var device = try await stack.numbered(1)
+            try await stack.backend.edit(.put("folders", ["id": 70, "name": "theirs"]))
+            for _ in 0..<2 { try await device.sync() }
+            try device.model.update("folders", "70", ["name": "edited"])
+            try await device.sync()
+            // Somebody who may write records there names the one that the device has only changed.
+            try await stack.backend.edit(.put("folders", ["id": 71, "name": "foreign", "clientId": "70"]))
+            for _ in 0..<2 { try await device.sync() }
+            #expect(stack.rows(device, "folders") == ["70": ["edited", nil], "71": ["foreign", nil]])
+        }
+    }
+
+    @Test func `a device that has its own record under the backend's id, too, keeps it once`() async throws {
+        try await GatewayStack.withNumberedIDs { stack in
+            var device = try await stack.numbered(1)
+            try await device.sync()
+            try device.model.create("folders", id: "Z", ["name": "mine"])
+            stack.backend.inject(DemoFault("POST", "/folders", action: .loseAnswer))
+            do {
+                _ = try await device.push()
+                Issue.record("the push was answered with success")
+            } catch StackDevice.Failure.push {}
+            try await device.pull()
+            let id = try #require(try await stack.backendRows("folders").keys.first)
+            #expect(Set(stack.rows(device, "folders").keys) == ["Z", id])
+            // What it is called is found out late.
+            try await stack.map("folders", "Z", to: id)
+            try await device.sync()
+            #expect(stack.rows(device, "folders") == [id: ["mine", nil]])
+            #expect(try await stack.backendRows("folders").count == 1)
+        }
+    }
+
     @Test func `a stream push learns the ids of its answer, and the next one uses them`() async throws {
         var options = StackOptions(["pull.repeat_window": "0s"])
         options.backend.acceptsClientIDs = false
