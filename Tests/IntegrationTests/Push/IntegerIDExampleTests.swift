@@ -18,16 +18,16 @@ import Testing
             for name in ["Ada's", "Bob's"] {
                 var device = name == "Ada's" ? first : other
                 try device.model.create("folders", id: "F", ["name": .string(name)])
-                try device.model.create("folders", id: "B", ["name": .string("\(name) inner"), "parent_id": "F"])
-                try device.model.create("notes", id: "N", ["title": .string("\(name) note"), "folder_id": "B"])
+                try device.model.create("folders", id: "B", ["name": .string("\(name)-inner"), "parent_id": "F"])
+                try device.model.create("notes", id: "N", ["title": .string("\(name)-note"), "folder_id": "B"])
                 try device.model.create("notes", id: "M", ["title": "loose", "folder_id": .null])
                 try await device.sync()
                 if name == "Ada's" { first = device } else { other = device }
             }
             try await second.sync()
-            #expect(stack.rows(second, "notes") == ["N": ["Ada's note", "B"], "M": ["loose", nil]])
+            #expect(stack.rows(second, "notes") == ["N": ["Ada's-note", "B"], "M": ["loose", nil]])
             try second.model.update("notes", "M", ["title": "bound", "folder_id": "F"])
-            try second.model.create("notes", id: "K", ["title": "by the second", "folder_id": "B"])
+            try second.model.create("notes", id: "K", ["title": "by-the-second", "folder_id": "B"])
             try second.model.delete("notes", "N")
             try other.model.update("folders", "B", ["name": "changed", "parent_id": .null])
             try await second.sync()
@@ -38,14 +38,14 @@ import Testing
                 try await second.sync()
                 try await other.sync()
             }
-            let folders = ["F": ["Ada's", nil], "B": ["Ada's inner", "F"]]
-            let notes = ["M": ["bound", "F"], "K": ["by the second", "B"]]
+            let folders = ["F": ["Ada's", nil], "B": ["Ada's-inner", "F"]]
+            let notes = ["M": ["bound", "F"], "K": ["by-the-second", "B"]]
             for device in [first, second] {
                 #expect(stack.rows(device, "folders") == folders)
                 #expect(stack.rows(device, "notes") == notes)
             }
             #expect(stack.rows(other, "folders") == ["F": ["Bob's", nil], "B": ["changed", nil]])
-            #expect(stack.rows(other, "notes") == ["N": ["Bob's note", "B"], "M": ["loose", nil]])
+            #expect(stack.rows(other, "notes") == ["N": ["Bob's-note", "B"], "M": ["loose", nil]])
             for (user, device) in [("ada@example.com", first), ("ada@example.com", second), ("bob@example.com", other)]
             {
                 let contents = try await StackOracle.contents(

@@ -67,9 +67,9 @@ import Testing
             ("ids of clients", .clientIDs), ("integers, found by key", .numbered(finding: .key)),
             ("integers, found by reference", .numbered(finding: .reference)),
         ]
-        let seeds = seeds(upTo: 1_000)
+        let all = seeds(upTo: 1_000)
         return kinds.enumerated().flatMap { place, kind in
-            let own = seeds.filter { $0 % 3 == UInt64(place) }
+            let own = all.filter { $0 % 3 == UInt64(place) }
             return stride(from: 0, to: own.count, by: 42).map { start in
                 Lane(name: kind.0, tables: kind.1, seeds: Array(own[start..<min(start + 42, own.count)]))
             }
