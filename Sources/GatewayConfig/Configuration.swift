@@ -169,6 +169,8 @@ extension Configuration {
         package var parallel = 4
         /// The header field that carries a key of its own for each call that creates a record; nil is none.
         package var idempotencyHeader: String?
+        /// How long the backend knows a creation by its key.
+        package var idempotencyLife: Duration = .seconds(86_400)
         /// How many operations one request of a stream push has at the most; zero is all of the push.
         package var batch = 0
         /// The most records of one push.

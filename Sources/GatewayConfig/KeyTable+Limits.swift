@@ -62,8 +62,8 @@ extension KeyTable {
             where there is no ledger. `stream`: the gateway asks the backend's stream for the tables of the push, from where the client's last \
             pull ended, and compares what comes with the ledger; one more stream request for each push, and what \
             others write between it and the push is overwritten. `backend`: the backend, where it can: a stream push \
-            names in `base` what its client had seen, and answers 409 and 412 of calls are conflicts; nothing is \
-            overwritten unseen only where it does. `none`: nobody; the last write wins. A conflict is answered 409 \
+            names in `base` what its client had seen, and a 412 of a call and a 409 to anything but a creation are \
+            conflicts; nothing is overwritten unseen only where it does. `none`: nobody; the last write wins. A conflict is answered 409 \
             before anything is applied, and the client pulls, merges and pushes again.
             """),
         .setting(
@@ -121,6 +121,14 @@ extension KeyTable {
             Of a push by calls. Each creation carries a key of its own there, and comes with the same one when it is \
             repeated, also after the gateway was stopped: so it is not carried out twice. Only for backends that answer \
             a repeated key as they have answered the first time. Empty: no such field.
+            """),
+        .setting(
+            "push", "idempotency_life", \.push.idempotencyLife, .duration(.seconds(60) ... .seconds(2_592_000)),
+            "How long the backend knows a creation by its key, at the least.",
+            """
+            The backend must keep keys and their answers for as long as this. A push that was cut off for longer is not asked for by its key any more, since the backend might carry it \
+            out a second time: the records that it has created are looked for in the stream (`ref`, `match`), or nobody \
+            knows.
             """),
         .setting(
             "push", "batch", \.push.batch, .integer(0...1_000_000, zero: "all of them"),

@@ -108,7 +108,8 @@ extension KeyTable {
             `{column}` are filled in, percent-encoded in paths. Without a body the writable columns are sent as an \
             object, each at its path. `returns id` where the answer holds the backend's own id; then `ref clientId` \
             where the stream gives back the client's id that the body carries as `"{id}"`, so that a record is found \
-            again whose answer was lost. `none` accepts the operation and sends nothing. Without the key a push with such an operation is refused.
+            again whose answer was lost. A 409 without a meaning of its own says that the record exists, and it is \
+            updated; where the backend makes the ids it is a refusal. `none` accepts the operation and sends nothing. Without the key a push with such an operation is refused.
             """),
         call(
             "update", "Changes a record in the backend.",
@@ -121,7 +122,7 @@ extension KeyTable {
             "remove", "Deletes a record in the backend.",
             """
             `missing 400 404` names the statuses that mean it is gone already. `exists`, `conflict`, `rejected` and \
-            `ok` name others; 2xx is ok, 409 and 412 are conflicts. `when 0.success true | 0.error duplicate` looks \
+            `ok` name others; 2xx is ok, 409 and 412 are conflicts (409 not to a creation). `when 0.success true | 0.error duplicate` looks \
             into the body of a 2xx.
             """),
         call("read", "Reads a record from the backend."),

@@ -17,7 +17,8 @@ package struct Retention: Hashable, Sendable {
     package var undoBefore: Int64
     /// Layers that no commit has named go if they were staged before this, and so do those that are in use no more.
     package var stagedBefore: Int64
-    /// Journals of pushes that came to no good end go if nothing was written of them since.
+    /// Journals of pushes that came to no good end go if nothing was written of them since; ones that are still open stay
+    /// until ``seenBefore``.
     package var journalsBefore: Int64
 
     /// A retention; without `supersededBefore` both times are the same, without `undoBefore` every way back is kept.

@@ -15,7 +15,9 @@ extension SQLiteStateStore {
         }
         try await collectLedgers(retention, into: &collected)
         try await collectDebts(retention)
-        collected.journals = try await inBatches { try $0.collectJournals(before: retention.journalsBefore, $1) }
+        collected.journals = try await inBatches {
+            try $0.collectJournals(before: retention.journalsBefore, openBefore: retention.seenBefore, $1)
+        }
         collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededBefore, $1) }
         collected.replicas = try await inBatches { db, batch in
             let rows = try db.rows(

@@ -212,13 +212,15 @@ extension Database {
         ).map { try PushFlight($0) }
     }
 
-    /// Deletes journals of pushes that ended long ago.
-    func collectJournals(before: Int64, _ batch: Int) throws -> Int {
+    /// Deletes journals of pushes that ended long ago, and open ones whose principal has not come for longer than a
+    /// device may.
+    func collectJournals(before: Int64, openBefore: Int64, _ batch: Int) throws -> Int {
         try run(
             """
             DELETE FROM push_journal WHERE id IN (
-                SELECT id FROM push_journal WHERE state <> 'open' AND changed_at < ? LIMIT ?)
-            """, [before, batch])
+                SELECT id FROM push_journal
+                WHERE changed_at < CASE state WHEN 'open' THEN ?2 ELSE ?1 END AND changed_at < max(?1, ?2) LIMIT ?3)
+            """, [before, openBefore, batch])
         return changesCount
     }
 }

@@ -30,7 +30,9 @@ extension SchemaMigration {
             tried_at INTEGER
         ) STRICT;
         CREATE INDEX push_journal_principal ON push_journal (principal, state, id);
-        CREATE INDEX push_journal_ended ON push_journal (changed_at) WHERE state <> 'open';
+        CREATE INDEX push_journal_ended ON push_journal (changed_at);
+
+        ALTER TABLE push_quarantine ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
 
         CREATE TABLE push_flight (
             journal INTEGER NOT NULL REFERENCES push_journal ON DELETE CASCADE,

@@ -201,6 +201,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("push", "batch", low: 0, high: 1_000_000),
         .integer("push", "parallel", low: 1, high: 64),
         KeyCase("push", "idempotency_header", good: ["", "Idempotency-Key"], bad: ["a b", "x:", "a,A"]),
+        .duration("push", "idempotency_life", low: "1m", below: "59s", high: "30d", above: "31d"),
         .integer("push", "max_records", low: 1, high: 10_000_000),
         .duration("push", "receipt_window", low: "0s", below: "9ms", high: "2m", above: "121s"),
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),

@@ -192,6 +192,18 @@ import Testing
         }
     }
 
+    @Test func `an open journal is kept for as long as its device may stay away`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite(directory + "/state.db") { store in
+                let id = try await Self.begin(store)
+                let later = now + 90 * 86_400_000
+                #expect(try await store.collect(Retention(now: later, seenBefore: now)).journals == 0)
+                #expect(try await store.journal(id) != nil)
+                #expect(try await store.collect(Retention(now: later, seenBefore: now + 1)).journals == 1)
+            }
+        }
+    }
+
     @Test func `only the newest failed pushes of a principal are kept`() async throws {
         try await withTemporaryDirectory { directory in
             var options = SQLiteStateStore.Options()

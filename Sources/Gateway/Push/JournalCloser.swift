@@ -38,7 +38,7 @@ struct JournalCloser {
         let flights = Dictionary(uniqueKeysWithValues: open.flights.filter(\.makesID).map { ($0.place, $0) })
         var closing = JournalClosing(
             flights.values.sorted { $0.place < $1.place }
-                .map { JournalClosing.Creation(place: $0.place, means: means($0)) })
+                .map { JournalClosing.Creation(place: $0.place, means: means($0, open.journal)) })
         do {
             let (found, lost) = try await settle(&closing, flights, open.journal)
             try await close(open, flights, found: found, lost: lost)
@@ -81,10 +81,13 @@ struct JournalCloser {
         }
     }
 
-    private func means(_ flight: PushFlight) -> JournalClosing.Means {
+    private func means(_ flight: PushFlight, _ journal: PushJournal) -> JournalClosing.Means {
         guard let call = creation(flight.record.table) else { return .none }
         let canSearch = call.reference != nil || sought(flight) != nil
-        if flight.request != nil, services.configuration.push.idempotencyHeader != nil {
+        let push = services.configuration.push
+        // What the backend has forgotten it would carry out once more.
+        let isKnown = services.clock.now - journal.startedAt < push.idempotencyLife.milliseconds
+        if flight.request != nil, push.idempotencyHeader != nil, isKnown {
             return .repetition(thenSearch: canSearch)
         }
         return canSearch ? .search : .none
