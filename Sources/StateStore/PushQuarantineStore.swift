@@ -31,6 +31,11 @@ package protocol PushQuarantineStore: Sendable {
     /// The principal's entries that the operator wants to be tried again, the oldest first.
     func markedPushes(of principal: Principal, limit: Int) async throws -> [QuarantinedPush]
 
+    /// Counts that of a marked entry nobody knows whether the backend has taken it; its mark stays.
+    ///
+    /// - Returns: How often that was since it was marked.
+    func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int
+
     /// Notes that a marked entry was refused once more: its mark goes, its count rises. One that is gone is no error.
     func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws
 }

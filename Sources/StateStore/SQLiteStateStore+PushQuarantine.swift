@@ -56,6 +56,15 @@ extension SQLiteStateStore {
     }
 
     /// One row.
+    package func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int {
+        try await write { db in
+            try db.run(
+                "UPDATE push_quarantine SET tries = tries + 1, last_at = max(last_at, ?2) WHERE id = ?1", [id, now])
+            return Int(try db.integer("SELECT tries FROM push_quarantine WHERE id = ?", [id]) ?? 0)
+        }
+    }
+
+    /// One row.
     package func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws {
         try await write { db in
             try db.run(

@@ -50,7 +50,9 @@ extension SQLiteStateStore: QuarantineDesk {
             let found =
                 try ids.map { try $0.filter { try db.exists("SELECT 1 FROM push_quarantine WHERE id = ?", [$0]) } }
                 ?? db.rows("SELECT id FROM push_quarantine \(condition) ORDER BY id", all).map { try $0.integer(0) }
-            for id in found { try db.run("UPDATE push_quarantine SET marked_at = ? WHERE id = ?", [now, id]) }
+            for id in found {
+                try db.run("UPDATE push_quarantine SET marked_at = ?, tries = 0 WHERE id = ?", [now, id])
+            }
             return found
         }
     }

@@ -18,6 +18,8 @@ struct MarkedPushes {
     static let maximumEntries = 100
     /// How long that may hold up a request, in milliseconds; an entry that was begun is finished.
     static let maximumTime: Int64 = 10_000
+    /// How often an entry is tried of which the backend does not say whether it has taken it.
+    static let maximumTries = 5
 
     let services: SyncServices
     let identity: CallerIdentity
@@ -28,6 +30,8 @@ struct MarkedPushes {
         case refused(SetAsidePush.Reason)
         /// The backend takes nothing at the moment.
         case later(String)
+        /// Nobody knows whether the backend has taken it, and sending it again does no harm.
+        case unknown(SetAsidePush.Reason)
     }
 
     /// Whether there are any.
@@ -63,11 +67,31 @@ struct MarkedPushes {
                 logger.error(
                     "the backend refuses a record once more that was set aside",
                     metadata: metadata.merging(["code": "push.quarantined", "because": "\(reason.code)"]) { $1 })
+            case .unknown(let reason):
+                let tries = try await services.store.countTry(ofSetAside: entry.id, at: services.clock.now)
+                logger.warning(
+                    "nobody knows whether the backend has taken a record that was set aside",
+                    metadata: metadata.merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
+                guard tries >= Self.maximumTries else { continue }
+                try await services.store.setAsideAgain(entry.id, reason: reason, at: services.clock.now)
             case .later(let code):
                 logger.notice("what was set aside is tried again later", metadata: ["because": "\(code)"])
                 return
             }
         }
+    }
+
+    /// Whether an entry may be sent again of which nobody knows whether the backend has taken it.
+    ///
+    /// Of a creation that gets its id from the backend the journal is closed first, by its key.
+    private func isRepeatable(_ push: SetAsidePush) async throws -> Bool {
+        guard push.kind == .create, let table = services.configuration.schema.table(named: push.key.table),
+            table.makesIDs
+        else { return true }
+        guard services.backend.settings.streamPush == nil, services.configuration.push.idempotencyHeader != nil else {
+            return false
+        }
+        return try await !services.store.wasGivenUp(push.key, of: identity.principal)
     }
 
     private func attempt(_ entry: QuarantinedPush) async throws -> Outcome {
@@ -89,6 +113,9 @@ struct MarkedPushes {
         } catch {
             let code = GatewayError(error).code
             if code == PushFailure.busy.rawValue { return .later(code) }
+            if code == PushFailure.unknownOutcome.rawValue, try await isRepeatable(entry.push) {
+                return .unknown(runner.reason(at: 0, code: code))
+            }
             // Of one whose outcome is unknown nobody can say that the backend has what it had before.
             if code == PushRefusal.Kind.rejected.rawValue || code == PushRefusal.Kind.conflict.rawValue {
                 try await runner.noteRefused([0])

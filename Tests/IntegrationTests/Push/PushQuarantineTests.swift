@@ -221,7 +221,12 @@ import Testing
             let entry = try #require(try await Self.entries(stack).first)
             #expect(entry.count == 1 && entry.markedAt != nil)
             // A backend that breaks over it: nobody knows, and it is not asked for ever.
-            stack.backend.inject(DemoFault("POST", path, action: .status(500)))
+            stack.backend.inject(DemoFault("POST", path, times: 5, action: .status(500)))
+            for _ in 0..<4 {
+                try await device.expectPull([])
+                let entry = try #require(try await Self.entries(stack).first)
+                #expect(entry.count == 1 && entry.markedAt != nil)
+            }
             try await device.expectPull([])
             let broken = try #require(try await Self.entries(stack).first)
             #expect(broken.count == 2 && broken.markedAt == nil)
