@@ -25,7 +25,8 @@ extension Loader {
             let hasStreamPush = configuration.push.path != nil
             TableCallChecks(draft: draft, hasStreamPush: hasStreamPush, conflicts: conflicts(of: draft)).run(&problems)
             TableIDChecks(
-                draft: draft, hasStreamPush: hasStreamPush, isLedgered: isLedgered(draft)
+                draft: draft, hasStreamPush: hasStreamPush, isLedgered: isLedgered(draft),
+                hasIDLines: configuration.backend.idMap.type != nil
             ).run(&problems)
             checkPush(draft)
         }

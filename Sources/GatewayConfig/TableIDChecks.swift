@@ -9,9 +9,13 @@ struct TableIDChecks {
     let draft: TableDraft
     let hasStreamPush: Bool
     let isLedgered: Bool
+    /// Whether the stream has lines that tell ids.
+    let hasIDLines: Bool
 
     func run(_ problems: inout Problems) {
         checkType(&problems)
+        checkParts(&problems)
+        checkStreamPush(&problems)
         checkMaker(&problems)
         checkCalls(&problems)
     }
@@ -30,6 +34,14 @@ struct TableIDChecks {
                 ? "add 'ids = backend'" : "add 'returns PATH' to 'create', where its answer holds the new id")
     }
 
+    /// An id of several parts is put together from what is sent, so no answer can tell another one.
+    private func checkParts(_ problems: inout Problems) {
+        guard draft.idParts > 1, let returns = draft.call("create")?.returns else { return }
+        problems.error(
+            "'returns' reads one id, and the id has \(draft.idParts) parts", at: returns,
+            hint: "leave it out: the id is put together from the columns that are sent")
+    }
+
     private func checkMaker(_ problems: inout Problems) {
         guard let maker = draft.idMaker else { return }
         let returns = draft.call("create")?.returns
@@ -45,11 +57,24 @@ struct TableIDChecks {
                 second: .init("it is here", at: returns))
         case .backend: break
         }
-        if maker.value == .backend, draft.idParts > 1 {
+        if maker.value == .backend, draft.idParts > 1, draft.call("create")?.returns == nil {
             problems.error(
                 "an id of \(draft.idParts) parts is made from these", at: maker.span,
                 hint: "leave 'ids' out: it is put together from the columns that are sent")
         }
+    }
+
+    /// The keys of a stream push are not kept beyond it, so only the stream can tell the id of a record whose answer is
+    /// lost.
+    private func checkStreamPush(_ problems: inout Problems) {
+        guard hasStreamPush, !hasIDLines, draft.idParts == 1, let maker = draft.idMaker, maker.value == .backend else {
+            return
+        }
+        problems.warning(
+            "a record whose answer is lost may be made twice: nothing but the answer tells its id", at: maker.span,
+            hint:
+                "set [backend] idmap_type, or see that the backend takes a create whose client id it knows for an update"
+        )
     }
 
     /// A call that does not name the record by its id would be about another one, or about none.

@@ -54,11 +54,23 @@ import Testing
                 ["create": Self.made, "ledger": "off"], "",
                 "without a ledger nobody knows which devices have got a record before its mapping"
             ),
+            (
+                ["id": "a b", "delete": "AlbumDeleteV1 by a b", "create": Self.made], "",
+                "'returns' reads one id, and the id has 2 parts"
+            ),
             (["id_type": "number"], "", "expected one of text, integer, found 'number'"),
         ] as [([String: String], String, String)])
     func `what cannot work is a mistake in its place`(lines: [String: String], more: String, message: String) {
         let messages = Support.load(Support.withTable(lines, more: more)).diagnostics.map(\.message)
         #expect(messages == [message])
+    }
+
+    @Test(arguments: [true, false])
+    func `a stream push that makes ids wants lines that tell them`(tells: Bool) {
+        var text = Support.withTable(["ids": "backend"], more: Self.streamPush)
+        if tells { text = text.replacing("[backend]\n", with: "[backend]\nidmap_type = IdMapV1\n") }
+        let warning = "a record whose answer is lost may be made twice: nothing but the answer tells its id"
+        #expect(Support.load(text).diagnostics.map(\.message) == (tells ? [] : [warning]))
     }
 
     @Test func `lines about ids have a type of their own`() {
