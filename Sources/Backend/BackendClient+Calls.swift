@@ -23,10 +23,21 @@ package struct CallOutcome: Hashable, Sendable {
     }
 }
 
+extension BackendError {
+    /// Whether an answer came whole, or more than whole, and could not be read.
+    fileprivate var isAboutContent: Bool {
+        switch self {
+        case .malformedAnswer, .answerTooLarge, .encoding, .contentType: true
+        default: false
+        }
+    }
+}
+
 extension BackendClient {
     /// Makes a call of a REST push, and says what its answer means.
     ///
     /// The configured statuses come first, then 2xx is ok and 409 and 412 are conflict; every other status is thrown.
+    /// Whoever creates reads a 409 without a configured meaning by push rule 2.
     /// A 2xx that meets none of the call's conditions is rejected: the backend said no in its body.
     ///
     /// - Parameters:
@@ -75,7 +86,16 @@ extension BackendClient {
             await drain(response)
             return CallOutcome(meaning: meaning, status: status)
         }
-        let answer = try await json(response, limit: settings.maximumAnswerBytes)
+        let answer: JSONValue
+        do throws(BackendError) {
+            answer = try await json(response, limit: settings.maximumAnswerBytes)
+        } catch {
+            // Such answers are often a sentence; that the record is there they say all the same.
+            if meaning == .exists, !wantsConditions, error.isAboutContent {
+                return CallOutcome(meaning: meaning, status: status)
+            }
+            throw error
+        }
         if wantsConditions, !call.when.contains(where: { answer.value(at: $0.path)?.equals($0.value) ?? false }) {
             return CallOutcome(meaning: .rejected, status: status)
         }

@@ -53,6 +53,9 @@ import Testing
             testDescription: "the id of one that exists", answer: Answer(status: "409 No", body: #"{"id":"7"}"#),
             statuses: [409: .exists], returns: id, meaning: .exists, returned: "7"),
         Reading(
+            testDescription: "one that exists, without an id", answer: Answer(status: "409 No", body: "there is one"),
+            statuses: [409: .exists], returns: id, meaning: .exists),
+        Reading(
             testDescription: "no id", answer: Answer(body: #"{"id":null}"#), returns: id, code: "backend.answer"),
         Reading(
             testDescription: "an id that is none", answer: Answer(body: #"{"id":{"x":1}}"#), returns: id,
