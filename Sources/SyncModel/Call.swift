@@ -34,7 +34,8 @@ package struct Call: Hashable, Sendable {
     package var method: String
     /// The path below the backend's URL, beginning with a slash, with `{placeholders}`.
     package var target: [TextFragment]
-    /// What statuses mean beyond the defaults: 2xx is ok, 409 and 412 are conflict.
+    /// What statuses mean beyond the defaults: 2xx is ok, 409 and 412 are conflict; what a 409 to a creation
+    /// means, depends on who makes the ids.
     package var statuses: [Int: Meaning] = [:]
     /// Where the backend's id of a created record stands in its answer.
     package var returns: Path?

@@ -13,6 +13,11 @@ extension CallSender {
     ) async throws -> CallReport {
         switch (outcome.meaning, content.kind(plan.operations[place])) {
         case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
+        case (.exists, .create) where isNameless(outcome, place, content):
+            return refused(
+                place, .rejected,
+                "status \(outcome.status): the record exists, under an id that the answer does not tell",
+                status: outcome.status)
         case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
         case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
         case (.conflict, _): return refused(place, .conflict, "status \(outcome.status)")
@@ -33,6 +38,30 @@ extension CallSender {
         // What came of the first call may have taught what the record is called.
         let content = try reader.content(of: plan.operations[place])
         return try await perform(call, place, content, isLast: true)
+    }
+
+    /// Whether a record is there of which nobody knows what the backend calls it.
+    private func isNameless(_ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content) -> Bool {
+        let operation = plan.operations[place]
+        return content.table.makesIDs && outcome.returned == nil
+            && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
+    }
+
+    /// What a 409 means that answers a creation and has no meaning of its own in the configuration (push rule 2).
+    ///
+    /// Where clients make the ids, the record is there: it is updated. Where the backend does, it is something that no
+    /// pull settles, such as a value that has to be unique.
+    func meant(
+        _ outcome: CallOutcome, by call: Call, _ place: Int, _ content: OperationReader.Content, isLast: Bool
+    ) -> CallOutcome {
+        guard outcome.status == 409, call.statuses[409] == nil, content.table.calls.create == .call(call) else {
+            return outcome
+        }
+        if content.table.makesIDs { return CallOutcome(meaning: .rejected, status: outcome.status) }
+        guard case .call = content.table.calls.update, !isLast, content.kind(plan.operations[place]) == .create else {
+            return outcome
+        }
+        return CallOutcome(meaning: .exists, status: outcome.status)
     }
 
     func lastReport(_ outcome: CallOutcome, _ place: Int) -> CallReport {

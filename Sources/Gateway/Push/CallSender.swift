@@ -37,6 +37,8 @@ struct CallSender: Sendable {
     let passesRefusals: Bool
     let notes: NoteMaker?
     let journal: JournalWriter
+    /// The places that were sent before, and may have been applied then.
+    let uncertain: Set<Int>
 
     /// What was written of nowhere yet: it goes with the next creation's flight, or at the end.
     private var unwritten = JournalStep()
@@ -44,7 +46,7 @@ struct CallSender: Sendable {
     init(
         plan: PushPlan, reader: OperationReader, backend: BackendClient, forwarded: ForwardedCredentials,
         logger: Logger, keyHeader: String?, keyPrefix: String, passesRefusals: Bool, notes: NoteMaker?,
-        journal: JournalWriter
+        journal: JournalWriter, uncertain: Set<Int>
     ) {
         self.plan = plan
         self.reader = reader
@@ -56,6 +58,7 @@ struct CallSender: Sendable {
         self.passesRefusals = passesRefusals
         self.notes = notes
         self.journal = journal
+        self.uncertain = uncertain
     }
 
     /// Sends operations until there are none left, or until one stops the others.
@@ -149,13 +152,25 @@ struct CallSender: Sendable {
         let request = try CallRequest(call, values(operation, content, call, isPart: isPart))
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
         if call.returns != nil { try await fly(place, content, request, key: key?.value) }
+        let isRepeated = key != nil && uncertain.contains(place)
         switch await attempt(call, request, key) {
-        case .success(let outcome):
+        // The first request still runs (draft-ietf-httpapi-idempotency-key-header, section 2.6).
+        case .success(let outcome) where isRepeated && outcome.status == 409 && call.statuses[409] == nil:
+            logger.notice("the backend is still at a creation that is sent again", metadata: ["status": "409"])
+            return CallReport(place: place, result: .notNow(after: nil, isKnown: false))
+        case .success(let answered):
+            let outcome = meant(answered, by: call, place, content, isLast: isLast)
             let mapping = isCreation ? learn(outcome, operation, content) : nil
             var report =
                 isLast ? lastReport(outcome, place) : try await self.report(outcome, place, content)
             if report.mapping == nil { report.mapping = mapping }
             return report
+        // It says nothing of the first one, which may have made a record.
+        case .failure(.refused(let status))
+        where isRepeated && call.returns != nil && ![400, 408, 422, 425].contains(status),
+            .failure(.credentialRefused(status: let status)) where isRepeated && call.returns != nil && status == 403:
+            logger.warning("an operation's outcome is unknown", metadata: ["status": "\(status)"])
+            return CallReport(place: place, result: .unknown)
         case .failure(.refused(let status)) where status != 408 && status != 425:
             return rejected(place, status: status)
         case .failure(.credentialRefused(status: 403)):

@@ -16,6 +16,8 @@ struct PushRunnerJournal {
     let namesRecords: Bool
     /// Places of which the journal has the outcome already.
     var written: Set<Int> = []
+    /// Places that were sent, and of which nobody knows whether they were applied.
+    var uncertain: Set<Int> = []
 }
 
 // The journal of a push by calls (design §4, findings 19 and 30).
@@ -84,7 +86,8 @@ extension PushRunner {
         let sender = CallSender(
             plan: plan, reader: reader, backend: backend, forwarded: identity.forwarded, logger: logger,
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
-            passesRefusals: !isRetry && push.rejected != .fail, notes: notes, journal: journal.writer)
+            passesRefusals: !isRetry && push.rejected != .fail, notes: notes, journal: journal.writer,
+            uncertain: journal.uncertain)
         let queue = CallQueue(places)
         let reports = await withTaskGroup(of: [CallReport].self) { group in
             for _ in 0..<min(push.parallel, places.count) {
@@ -98,6 +101,7 @@ extension PushRunner {
         for report in reports {
             if let after = report.retryAfter { retryAfter = after }
             if let error = report.error { failure = error }
+            if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.place) }
             if report.isWritten { self.journal?.written.insert(report.place) }
             if let mapping = report.mapping { reader.ids.learn(mapping) }
         }

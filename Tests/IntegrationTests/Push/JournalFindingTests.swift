@@ -133,6 +133,63 @@ import Testing
         }
     }
 
+    @Test func `finding 20: a creation that is sent again and still runs is neither refused nor in conflict`()
+        async throws
+    {
+        try await GatewayStack.with(try Self.options(.key, ["push.retry_budget": "5s"])) { stack in
+            var device = try await stack.device()
+            try await device.sync()
+            try device.model.create("tasks", id: "x", ["name": "mine"])
+            for action in [DemoFault.Action.loseAnswer, .status(409)] {
+                stack.backend.inject(DemoFault("POST", "/tasks", action: action))
+            }
+            try await device.push()
+            #expect(try await stack.backend.records()["tasks"]?.count == 1)
+            #expect(try await stack.desk().journals(of: nil, after: 0, limit: 9).isEmpty)
+        }
+    }
+
+    @Test(arguments: [(DemoFault.Action.status(404), "502 push.unknown_outcome"), (.status(422), "422 push.rejected")])
+    func `finding 20: what a repetition does not tell keeps its journal open`(
+        _ second: (action: DemoFault.Action, outcome: String)
+    ) async throws {
+        try await GatewayStack.with(try Self.options(.key, ["push.retry_budget": "5s"])) { stack in
+            var device = try await stack.device()
+            try await device.sync()
+            try device.model.create("tasks", id: "x", ["name": "mine"])
+            for action in [DemoFault.Action.loseAnswer, second.action] {
+                stack.backend.inject(DemoFault("POST", "/tasks", action: action))
+            }
+            #expect(try await device.pushLosingAnswer().outcome == second.outcome)
+            #expect(try await stack.openJournals().count == (second.outcome.hasPrefix("502") ? 1 : 0))
+        }
+    }
+
+    @Test func `a 409 without a meaning refuses a record whose id the backend makes`() async throws {
+        try await GatewayStack.with(try Self.options(.key)) { stack in
+            var device = try await stack.device()
+            try await device.sync()
+            try device.model.create("tasks", id: "x", ["name": "mine"])
+            stack.backend.inject(DemoFault("POST", "/tasks", action: .status(409)))
+            #expect(try await device.pushLosingAnswer().outcome == "422 push.rejected")
+            #expect(try await stack.openJournals().isEmpty)
+        }
+    }
+
+    @Test func `finding 20: a key that the backend may have forgotten is not used again`() async throws {
+        let clock = ManualClock()
+        var options = try Self.options(.key, ["push.idempotency_life": "1h"])
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            clock.advance(byMilliseconds: 3_600_000)
+            #expect(try await device.pullLosingAnswer().status == 200)
+            #expect(stack.backend.count("POST", "/tasks") == 1)
+            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.found == 0 && journal.lost == 1)
+        }
+    }
+
     @Test func `finding 20: a repetition that meets the first request still running is made again`() async throws {
         try await GatewayStack.with(try Self.options(.key)) { stack in
             let device = try await Self.createLosingAnswer(stack)
