@@ -9,9 +9,9 @@ extension Database {
     /// Writes down which ids the backend has given; part of the transaction that says what was applied.
     ///
     /// A record that was made anew has a new id from then on. Where two of a client's ids mean one record of the
-    /// backend, the first stays the one that pulls say.
+    /// backend, the first stays the one that pulls say; one that may have been the backend's own they never say.
     ///
-    /// - Returns: Those that pulls do not say, since another client's id came first.
+    /// - Returns: Those that pulls do not say.
     @discardableResult
     func save(_ mappings: [IDMapping], of principal: Int64, at now: Int64) throws -> [IDMapping] {
         guard !mappings.isEmpty else { return [] }
@@ -33,13 +33,13 @@ extension Database {
             try run(
                 """
                 INSERT INTO id_map (principal, client_table, client_id, backend_id, is_public, sequence, made_at)
-                VALUES (?1, ?2, ?3, ?4, NOT EXISTS (
+                VALUES (?1, ?2, ?3, ?4, ?7 AND NOT EXISTS (
                     SELECT 1 FROM id_map WHERE principal = ?1 AND client_table = ?2 AND backend_id = ?4
                         AND is_public = 1 AND client_id <> ?3), ?5, ?6)
                 ON CONFLICT (principal, client_table, client_id) DO UPDATE SET
                     backend_id = excluded.backend_id, is_public = excluded.is_public, sequence = excluded.sequence,
                     made_at = excluded.made_at
-                """, [principal, table, client, backend, sequence, now])
+                """, [principal, table, client, backend, sequence, now, mapping.mayBeBackends ? 0 : 1])
         }
         if sequence > before {
             try run("UPDATE principal SET id_sequence = ? WHERE id = ?", [sequence, principal])

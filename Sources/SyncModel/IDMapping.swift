@@ -9,10 +9,13 @@ package struct IDMapping: Hashable, Sendable {
     package var clientID: String
     /// The id by which the backend knows it, as text; the parts of a composite one joined as those of streamed records.
     package var backendID: String
+    /// Whether the client's id may be one that the backend has given before: pulls never say it.
+    package var mayBeBackends: Bool
     /// A mapping.
-    package init(table: String, clientID: String, backendID: String) {
+    package init(table: String, clientID: String, backendID: String, mayBeBackends: Bool = false) {
         self.table = table
         self.clientID = clientID
         self.backendID = backendID
+        self.mayBeBackends = mayBeBackends
     }
 }

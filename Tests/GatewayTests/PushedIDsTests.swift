@@ -35,7 +35,7 @@ import Testing
     }()
 
     /// X is 7, U is a text, Y is 7 as well.
-    private static func ids() -> PushedIDs {
+    private static func ids(maximum: Int = .max) -> PushedIDs {
         var known = PrincipalIDs(key: SipHash.Key(1, 2))
         let places = ["numbers": 0, "texts": 1]
         for (sequence, row) in [("numbers", "X", "7", true), ("texts", "U", "0-1", true), ("numbers", "Y", "7", false)]
@@ -47,7 +47,7 @@ import Testing
                     sequence: Int64(sequence) + 1), places)
         }
         #expect(known.sequence == 3)
-        return PushedIDs(schema: schema, known: known)
+        return PushedIDs(schema: schema, known: known, maximum: maximum)
     }
 
     private static func treatment(_ kind: PushOperation.Kind, _ table: Int, _ id: String) -> PushedIDs.Treatment {
@@ -109,5 +109,30 @@ import Testing
         #expect(ids.value(of: PushReference(table: 0, id: "X")) == .integer(9))
         ids.learn(IDMapping(table: "gone", clientID: "X", backendID: "10"))
         #expect(ids.value(of: PushReference(table: 0, id: "X")) == .integer(9))
+    }
+
+    @Test func `a text that names a record which is still to be made is no id of the backend's`() {
+        var ids = Self.ids()
+        let record = PushReference(table: 1, id: "N")
+        #expect(ids.reference(to: record) == .string("N"))
+        ids.unmade = [record]
+        #expect(ids.reference(to: record) == nil)
+        ids.learn(IDMapping(table: "texts", clientID: "N", backendID: "8"))
+        #expect(ids.reference(to: record) == .string("8"))
+    }
+
+    @Test func `no more records are made than there is room for, and those that are go on`() {
+        let ids = Self.ids(maximum: 3)
+        func treatment(_ kind: PushOperation.Kind, _ id: String) -> PushedIDs.Treatment {
+            ids.treatment(of: PushOperation(kind: kind, table: 0, id: id, range: nil))
+        }
+        #expect(treatment(.create, "X") == .send(.update) && treatment(.update, "9") == .send(.update))
+        for kind in [PushOperation.Kind.create, .update] {
+            guard case .refuse = treatment(kind, "N") else {
+                Issue.record("a record is made")
+                return
+            }
+        }
+        #expect(!Self.ids(maximum: 4).isFull)
     }
 }

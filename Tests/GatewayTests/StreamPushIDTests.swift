@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import JSONBytes
 import StateStore
 import SyncEngine
 import SyncModel
@@ -83,5 +84,24 @@ import WatermelonWire
         let (mappings, _) = reader.learn([0: "t1", 1: "U", 2: "v1", 4: "w1"], operations)
         #expect(mappings.map(\.clientID) == ["T", "L"])
         #expect(mappings.map(\.backendID) == ["t1", "v1.7"])
+    }
+
+    @Test func `what may have been the backend's own id is never said for the record that is made in its place`() {
+        var (reader, operations) = Self.push([
+            (.update, 1, "7", #"{"id":"7"}"#), (.update, 1, "X", #"{"id":"X"}"#),
+            (.update, 0, "U", #"{"id":"U"}"#), (.create, 0, "T", #"{"id":"T"}"#),
+        ])
+        reader.ids.learn(Self.mapping(1, "X", "8"))
+        let (mappings, _) = reader.learn([0: "12", 1: "13", 2: "u", 3: "t"], operations)
+        #expect(mappings.map(\.backendID) == ["12", "13", "u", "t"])
+        #expect(mappings.map(\.mayBeBackends) == [true, false, true, false])
+    }
+
+    @Test func `the parts of an id that the backend has put together are the backend's`() throws {
+        var (reader, operations) = Self.push([(.delete, 2, "L", ""), (.delete, 2, "7.7", "")])
+        reader.ids.learn(Self.mapping(0, "7", "12"))
+        reader.ids.learn(Self.mapping(2, "L", "7.5"))
+        #expect(try reader.content(of: operations[0]).key.map(\.value) == [.string("7"), .integer(5)])
+        #expect(try reader.content(of: operations[1]).key.map(\.value) == [.string("12"), .integer(7)])
     }
 }

@@ -48,6 +48,18 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `an id that may have been the backend's own is never public`(backing: StateBacking) async throws {
+        try await backing { store in
+            var late = Self.mapping("7", "12")
+            late.mayBeBackends = true
+            #expect(try await store.saveMappings([late], principal: alice, at: now) == [late])
+            #expect(try await store.saveMappings([Self.mapping("X", "12")], principal: alice, at: now).isEmpty)
+            let stored = try await Self.all(store)
+            #expect(stored.map(\.isPublic) == [false, true])
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `a record that was made once more has a new id and a new place`(backing: StateBacking) async throws {
         try await backing { store in
             _ = try await store.saveMappings(

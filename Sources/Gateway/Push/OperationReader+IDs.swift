@@ -33,7 +33,15 @@ extension OperationReader.Content {
         for id in [id, operation.id] where !(1...RecordID.maximumLength).contains(id.utf8.count) {
             throw UnfitID(bytes: id.utf8.count)
         }
-        return IDMapping(table: table.name, clientID: operation.id, backendID: id)
+        return IDMapping(
+            table: table.name, clientID: operation.id, backendID: id, mayBeBackends: mayBeBackends(operation))
+    }
+
+    /// Whether the id of an operation, which has gone to the backend as it is, may be one that the backend had given to a
+    /// record that it has no more.
+    private func mayBeBackends(_ operation: PushOperation) -> Bool {
+        guard treatment == .send(.update), self.id.idText == operation.id else { return false }
+        return paths.count == 1 || RecordID.parts(of: operation.id, count: paths.count) != nil
     }
 }
 

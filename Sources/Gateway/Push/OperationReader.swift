@@ -137,7 +137,8 @@ struct OperationReader: Sendable {
     private func key(
         _ reference: PushReference, _ paths: [Path], _ table: Table, _ record: SanitizedRecord?
     ) -> [(path: Path, value: JSONValue)] {
-        let parts = RecordID.parts(of: ids.backendID(of: reference) ?? reference.id, count: paths.count)
+        let known = ids.backendID(of: reference)
+        let parts = RecordID.parts(of: known ?? reference.id, count: paths.count)
         return paths.enumerated().compactMap { index, path in
             if let column = record?.values.first(where: { $0.column.outgoingPath == path }) {
                 return (path, column.value)
@@ -145,6 +146,8 @@ struct OperationReader: Sendable {
             guard let part = parts?[index] else { return nil }
             let column = table.columns.first { $0.outgoingPath == path }
             guard let target = column.flatMap(ids.place) else { return (path, .string(part)) }
+            // What the backend has put together is made of its own ids.
+            if known != nil { return (path, PushedIDs.value(part, as: schema.tables[target].idType)) }
             return (path, ids.reference(to: PushReference(table: target, id: part)) ?? .string(part))
         }
     }

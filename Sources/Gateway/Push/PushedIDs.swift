@@ -21,9 +21,12 @@ struct PushedIDs: Sendable {
 
     private let schema: Schema
     private let known: PrincipalIDs?
+    private let maximum: Int
     private var learned: [PushReference: String] = [:]
     /// Records that the push creates although the device has got them from the backend, under these very ids.
     var held: Set<PushReference> = []
+    /// Records that the push is to create and that are not made yet, and those of which the creation is set aside.
+    var unmade: Set<PushReference> = []
     /// Records whose ids the backend itself finds out within one request that creates them.
     var inOneRequest: Set<PushReference> = []
     /// Whether any table needs more than the client's own ids.
@@ -34,9 +37,11 @@ struct PushedIDs: Sendable {
     /// - Parameters:
     ///   - schema: The configuration.
     ///   - known: The principal's mappings so far.
-    init(schema: Schema, known: PrincipalIDs? = nil) {
+    ///   - maximum: How many the principal may have.
+    init(schema: Schema, known: PrincipalIDs? = nil, maximum: Int = .max) {
         self.schema = schema
         self.known = known
+        self.maximum = maximum
         translates = schema.tables.contains { $0.hasOwnIDs || $0.idType == .integer } || known != nil
     }
 
@@ -51,8 +56,19 @@ struct PushedIDs: Sendable {
         learned[PushReference(table: table, id: mapping.clientID)] = mapping.backendID
     }
 
+    /// Whether there is no room for further ids of the principal.
+    var isFull: Bool { known.map { $0.backend.count >= maximum } ?? false }
+
     /// What becomes of an operation.
     func treatment(of operation: PushOperation) -> Treatment {
+        let treatment = treatmentWithRoom(of: operation)
+        guard isFull, treatment == .send(.create), schema.tables[operation.table].hasOwnIDs,
+            backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
+        else { return treatment }
+        return .refuse("the ids of \(maximum) records of the person are kept already (push.too_many_ids)")
+    }
+
+    private func treatmentWithRoom(of operation: PushOperation) -> Treatment {
         let table = schema.tables[operation.table]
         guard table.makesIDs else { return .send(operation.kind) }
         let record = PushReference(table: operation.table, id: operation.id)
@@ -80,7 +96,9 @@ struct PushedIDs: Sendable {
     func reference(to record: PushReference) -> JSONValue? {
         let type = schema.tables[record.table].idType
         if let id = backendID(of: record) { return Self.value(id, as: type) }
-        if type == .text || Self.isInteger(record.id) { return Self.value(record.id, as: type) }
+        if type == .text || Self.isInteger(record.id), !unmade.contains(record) {
+            return Self.value(record.id, as: type)
+        }
         return inOneRequest.contains(record) ? .string(record.id) : nil
     }
 
@@ -116,7 +134,8 @@ struct PushedIDs: Sendable {
         return digits.first != 0x30 || text == "0"
     }
 
-    private static func value(_ id: String, as type: Table.IDType) -> JSONValue {
+    /// An id of the backend as it wants it.
+    static func value(_ id: String, as type: Table.IDType) -> JSONValue {
         if type == .integer, isInteger(id), let number = JSONNumber(spelling: id) { return .number(number) }
         return .string(id)
     }
