@@ -175,6 +175,8 @@ extension Configuration {
         package var batch = 0
         /// The most records of one push.
         package var maxRecords = 100_000
+        /// How many records of one principal may have ids that the backend has made.
+        package var maxIDs = 1_000_000
         /// How long the answer to a push is remembered for the very same push; zero is not at all.
         package var receiptWindow: Duration = .seconds(120)
 

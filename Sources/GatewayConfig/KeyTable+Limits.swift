@@ -140,6 +140,13 @@ extension KeyTable {
         .setting(
             "push", "max_records", \.push.maxRecords, .integer(1...10_000_000), "The most records of one push."),
         .setting(
+            "push", "max_ids", \.push.maxIDs, .integer(1...100_000_000),
+            "How many records of one person may have ids that the backend has made.",
+            """
+            Beyond that new ones are refused for good, in tables whose ids the backend makes or puts together. Each takes 80 \
+            to 130 bytes in memory while that person pulls or pushes.
+            """),
+        .setting(
             "push", "receipt_window", \.push.receiptWindow,
             .duration(.milliseconds(10) ... .seconds(120), zero: "not at all"),
             "How long the answer to a push is remembered for the very same push."),

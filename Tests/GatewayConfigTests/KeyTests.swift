@@ -203,6 +203,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("push", "idempotency_header", good: ["", "Idempotency-Key"], bad: ["a b", "x:", "a,A"]),
         .duration("push", "idempotency_life", low: "1m", below: "59s", high: "30d", above: "31d"),
         .integer("push", "max_records", low: 1, high: 10_000_000),
+        .integer("push", "max_ids", low: 1, high: 100_000_000),
         .duration("push", "receipt_window", low: "0s", below: "9ms", high: "2m", above: "121s"),
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),
         .size("spool", "memory", low: "64KiB", below: "63KiB", high: "16GiB", above: "17GiB"),

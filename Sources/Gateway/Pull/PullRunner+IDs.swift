@@ -26,6 +26,7 @@ extension PullRunner {
         if query.presented != nil {
             do {
                 news = try await self.news(after: presentedRow?.ids.sequence ?? 0, upTo: known.sequence)
+                if !news.isEmpty { ids.kept = try await stillHeld(ids.kept) }
             } catch is LedgerError {
                 isCertain = false
             }
@@ -55,6 +56,23 @@ extension PullRunner {
         var hidden: [IDSight.Kept] = []
         /// The records that the device had got before, under the backend's ids, each with the client's.
         var held: [IDSight.Kept: String] = [:]
+
+        var isEmpty: Bool { hidden.isEmpty && held.isEmpty }
+    }
+
+    /// Those of the records called by the backend's ids that the device has still.
+    private func stillHeld(_ kept: Set<IDSight.Kept>) async throws -> Set<IDSight.Kept> {
+        guard let outline, services.pullSettings.sweeps != nil else { return kept }
+        let schema = services.configuration.schema
+        let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
+        var held: Set<IDSight.Kept> = []
+        for (name, records) in Dictionary(grouping: kept, by: \.table) {
+            guard let table = schema.table(named: name) else { continue }
+            for id in try await holdings.held(records.map(\.id), of: table, in: outline) {
+                held.insert(IDSight.Kept(table: name, id: id))
+            }
+        }
+        return held
     }
 
     /// Looks through the mappings that came since the presented cursor.

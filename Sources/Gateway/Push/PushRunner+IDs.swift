@@ -16,13 +16,42 @@ extension PushRunner {
     /// Whatever the configuration says by now: who has mappings has devices that know records by them.
     mutating func loadIDs(_ outline: LedgerOutline?) async throws {
         let schema = services.configuration.schema
-        var ids = PushedIDs(schema: schema, known: try await services.ids.newest(of: identity.principal))
+        var ids = PushedIDs(
+            schema: schema, known: try await services.ids.newest(of: identity.principal),
+            maximum: services.configuration.push.maxIDs)
         if services.backend.settings.streamPush != nil {
             ids.inOneRequest = Set(
                 plan.operations.filter { $0.kind != .delete }.map { PushReference(table: $0.table, id: $0.id) })
         }
         if let outline, services.pullSettings.sweeps != nil { ids.held = try await held(outline, ids) }
+        ids.unmade = unmade(ids)
         reader.ids = ids
+        guard ids.isFull else { return }
+        logger.error(
+            "a person has so many records with ids of the backend that no more are made",
+            metadata: [
+                "code": "push.too_many_ids", "limit": "\(services.configuration.push.maxIDs)",
+                "hint": "[push] max_ids",
+            ])
+    }
+
+    /// The records that the backend has not made yet, in tables whose ids it makes: nobody can refer to them.
+    private func unmade(_ ids: PushedIDs) -> Set<PushReference> {
+        let tables = services.configuration.schema.tables
+        var unmade: Set<PushReference> = []
+        for operation in plan.operations where operation.kind != .delete && tables[operation.table].makesIDs {
+            switch ids.treatment(of: operation) {
+            case .send(.create), .refuse: unmade.insert(PushReference(table: operation.table, id: operation.id))
+            case .send, .nothing: break
+            }
+        }
+        for (key, kind) in setAside where kind == .create {
+            guard let place = tables.firstIndex(where: { $0.name == key.table }), tables[place].makesIDs else {
+                continue
+            }
+            unmade.insert(PushReference(table: place, id: key.id))
+        }
+        return unmade
     }
 
     /// The records that the client calls new and that the ledger of its device has under these ids.

@@ -104,6 +104,10 @@ extension PushRunner {
             if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.place) }
             if report.isWritten { self.journal?.written.insert(report.place) }
             if let mapping = report.mapping { reader.ids.learn(mapping) }
+            if report.result == .applied {
+                let operation = plan.operations[report.place]
+                reader.ids.unmade.remove(PushReference(table: operation.table, id: operation.id))
+            }
         }
         return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
     }
