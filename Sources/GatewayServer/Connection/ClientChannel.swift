@@ -36,7 +36,7 @@ struct ClientChannel: ServerChildChannel {
 
         deinit {
             guard !isServed.withLockedValue(\.self) else { return }
-            Task { [stream] in try await stream.executeThenClose { _, _ in } }
+            _ = channel.eventLoop.makeFutureWithTask { [stream] in try await stream.executeThenClose { _, _ in } }
         }
     }
 
