@@ -94,7 +94,13 @@ extension PullRunner {
             case .answer, .refuse: preconditionFailure("a check ends as a pull")
             default:
                 try Task.checkCancellation()
-                action = machine.handle(try await perform(action))
+                do {
+                    action = machine.handle(try await perform(action))
+                } catch {
+                    // What the backend does not stream any more brings nothing; the rest of the search goes on.
+                    guard let refusal = typesRefused(error, machine) else { throw error }
+                    action = machine.handle(refusal)
+                }
             }
         }
     }
