@@ -15,7 +15,7 @@ package struct SyncFigures: Sendable {
     package var presented: Int64?
     /// The cursor that it got.
     package var cursor: Int64?
-    /// `first`, `later`, `replacement`, `repeated`, `idle` or `push`.
+    /// `first`, `later`, `replacement`, `idle` or `push`.
     package var mode = ""
     /// Why the whole stream came; nil on a plain pull.
     package var restart: String?
@@ -23,6 +23,8 @@ package struct SyncFigures: Sendable {
     package var migration: String?
     /// Lines that the backend sent.
     package var lines = 0
+    /// Lines that it had sent for an earlier pull whose answer the client has not got.
+    package var linesKept = 0
     /// Records that go out or came in.
     package var records = 0
     /// Ids of deleted records that go out or came in.
@@ -67,7 +69,8 @@ package struct SyncFigures: Sendable {
         if let migration { metadata["migration"] = "\(migration)" }
         if let sweep { metadata["sweep"] = "\(sweep)" }
         let counts = [
-            "lines": lines, "records": records, "deletions": deletions, "superseded": superseded,
+            "lines": lines, "lines_kept": linesKept, "records": records, "deletions": deletions,
+            "superseded": superseded,
             "quarantined": quarantined, "repaired": repaired, "dropped": dropped, "unknown_types": unknownTypes,
             "backend_bytes": backendBytes, "resumes": resumes, "equal": settled.equal,
             "echoes": settled.echoes, "absent": settled.absent, "descendants": settled.descendants + descendants,

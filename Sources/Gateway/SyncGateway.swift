@@ -64,7 +64,7 @@ package final class SyncGateway: Sendable {
             do {
                 return try await services.streaming(identity, presented) {
                     var runner = makeRunner(
-                        request, presented, version, identity, caller, mayRepeat: restarts == 0)
+                        request, presented, version, identity, caller)
                     return try await runner.run()
                 }
             } catch StateError.idsChanged where restarts < Self.maximumRestarts {
@@ -125,16 +125,13 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller,
-        mayRepeat: Bool
+        _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller
     ) -> PullRunner {
+        let key = KeptStreams.Key(
+            principal: identity.principal, session: identity.session, credential: identity.credential,
+            cursor: presented, schemaVersion: version)
         services.kept.purge(at: services.clock.now)
-        var kept: KeptSpools.Entry?
-        if mayRepeat, let presented, services.identities.canVerify {
-            let key = KeptSpools.Key(
-                principal: identity.principal, session: identity.session, cursor: presented, schemaVersion: version)
-            kept = services.kept.entry(for: key, at: services.clock.now)
-        }
+        let kept = services.kept.take(key, at: services.clock.now)
         let digests = services.mappings.digests(at: version)
         var generator = SystemRandomNumberGenerator()
         let query = PullQuery(
@@ -142,10 +139,10 @@ package final class SyncGateway: Sendable {
             isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
             asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
             mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &generator),
-            kept: kept?.kept)
+            kept: kept?.stream)
         return PullRunner(
             services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), kept: kept, logger: caller.logger)
+            projection: services.projections.projection(at: version), kept: kept, keptKey: key, logger: caller.logger)
     }
 
     /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.

@@ -15,7 +15,7 @@ struct SyncServices: Sendable {
     let backend: BackendClient
     let clock: any WallClock
     let identities: IdentityResolver
-    let kept: KeptSpools
+    let kept: KeptStreams
     let digests: KeyedDigest
     let dialect: WireDialect
     let pullSettings: PullSettings
@@ -54,7 +54,7 @@ struct SyncServices: Sendable {
         self.clock = clock
         digests = KeyedDigest(key: configuration.identity.key.bytes)
         identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
-        kept = KeptSpools(
+        kept = KeptStreams(
             maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings

@@ -131,7 +131,7 @@ extension Configuration {
         /// How often white space follows.
         package var keepAliveEvery: Duration = .seconds(5)
         /// How long a finished answer is kept for the very same request; zero keeps none.
-        package var repeatWindow: Duration = .seconds(60)
+        package var repeatWindow: Duration = .seconds(600)
         /// What a cursor that nobody knows means.
         package var unknownCursor = UnknownCursorRule.adopt
         /// The longest stream line in bytes; a longer one is quarantined.

@@ -19,7 +19,11 @@ extension KeyTable {
         .setting(
             "pull", "repeat_window", \.pull.repeatWindow,
             .duration(.milliseconds(10) ... .seconds(3600), zero: "not at all"),
-            "How long a finished answer is kept for a client that asks again because it did not arrive."),
+            "How long the lines of a pull are kept for a client that asks again because the answer did not arrive.",
+            """
+            The client's next pull goes on from where the backend's stream had ended, so that a large first sync is not \
+            streamed again and still brings the newest state. Small pulls are not kept.
+            """),
         .setting(
             "pull", "unknown_cursor", \.pull.unknownCursor, .choice, "What a cursor that nobody knows means.",
             """
@@ -202,7 +206,7 @@ extension KeyTable {
             "How long each of them waits."),
         .setting(
             "limits", "answers_kept", \.limits.answersKept, .size(0...(1 << 44)),
-            "The most bytes of finished answers that are kept for repeats."),
+            "The most bytes of streams that are kept for clients that ask again."),
     ]
 
     static let log: [Key] = [

@@ -26,6 +26,8 @@ package struct LineSplitter {
     package let headLength: Int
     /// How many bytes are kept of its end.
     package let tailLength: Int
+    /// How many lines were skipped, since there was nothing in them.
+    package private(set) var blankLines = 0
 
     /// The line that has begun and not ended, or the head of one that is too long already.
     private var pending: [UInt8] = []
@@ -55,7 +57,7 @@ package struct LineSplitter {
             let piece = UnsafeRawBufferPointer(start: start, count: newline - start)
             if newline == end { return keep(piece) }
             if pending.isEmpty && skipped == 0 {
-                try emit(piece, body)
+                blankLines += try emit(piece, body)
             } else {
                 keep(piece)
                 try emitPending(body)
@@ -99,23 +101,28 @@ package struct LineSplitter {
         return line.allSatisfy(JSONScanner.isWhiteSpace)
     }
 
-    private func emit<E: Error>(_ raw: UnsafeRawBufferPointer, _ body: (Event) throws(E) -> Void) throws(E) {
+    /// Hands a line out; the result is how many blank ones it skipped.
+    private func emit<E: Error>(_ raw: UnsafeRawBufferPointer, _ body: (Event) throws(E) -> Void) throws(E) -> Int {
         let line = raw.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: raw.dropLast()) : raw
         if line.count > maximumLength {
             let head = UnsafeRawBufferPointer(rebasing: line.prefix(headLength))
             let tail = UnsafeRawBufferPointer(rebasing: line.suffix(tailLength))
             try body(.tooLong(head: head, tail: tail, length: line.count))
-        } else if !Self.isBlank(line) {
+        } else if Self.isBlank(line) {
+            return 1
+        } else {
             try body(.line(line))
         }
+        return 0
     }
 
     private mutating func emitPending<E: Error>(_ body: (Event) throws(E) -> Void) throws(E) {
         defer { reset() }
         guard skipped > 0 else {
-            return try pending.withUnsafeBufferPointer { (line) throws(E) in
+            blankLines += try pending.withUnsafeBufferPointer { (line) throws(E) in
                 try emit(UnsafeRawBufferPointer(line), body)
             }
+            return
         }
         if tail.last == UInt8(ascii: "\r") {
             tail.removeLast()

@@ -24,8 +24,6 @@ extension Database {
         switch pull.ledger {
         case .none:
             return LedgerPlace(layer: nil, below: try below(pull, anchor), isExact: false)
-        case .copied(let cursor):
-            return try copy(cursor, pull, anchor)
         case .chunks(let chunks, let counts):
             if chunks.isEmpty, anchor.base != nil {
                 return LedgerPlace(layer: nil, below: try below(pull, anchor), isExact: true)
@@ -69,18 +67,5 @@ extension Database {
         // A parent from before the ledger: the pull has compared everything with the base as it is.
         guard let row, let below = try row.optionalInteger(1) else { return folded }
         return try row.integer(0) != 0 ? below : parent.rawValue
-    }
-
-    /// Stands the new cursor where another one of the same parent stands.
-    private func copy(
-        _ cursor: SyncModel.Cursor, _ pull: PullCommit, _ anchor: LedgerAnchor
-    ) throws -> LedgerPlace {
-        let row = try row(
-            """
-            SELECT layer, below, exact FROM cursor WHERE principal = ? AND cursor = ? AND replica = ? AND parent = ?
-            """, [anchor.principal, cursor.rawValue, anchor.replica.rawValue, pull.row.parent?.rawValue])
-        guard let row else { throw StateError.ledgerChanged }
-        return LedgerPlace(
-            layer: try row.optionalInteger(0), below: try row.optionalInteger(1), isExact: try row.integer(2) != 0)
     }
 }

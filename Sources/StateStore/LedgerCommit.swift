@@ -14,6 +14,4 @@ package enum LedgerCommit: Hashable, Sendable {
     case chunks([LedgerChunk], counts: [String: LedgerCount])
     /// The layer that was staged, with what is in it.
     case staged(LayerID, counts: [String: LedgerCount])
-    /// What the layers of another cursor of the same parent say, whose answer is given once more.
-    case copied(from: Cursor)
 }

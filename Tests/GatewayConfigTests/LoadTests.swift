@@ -29,7 +29,7 @@ import Testing
         #expect(c.backend.resumeBackoff == .milliseconds(200) && c.backend.passThrough && c.backend.caFile == nil)
         #expect(c.schema.version == 1 && c.schema.oldest == 1 && c.schema.migrationsEnabledAt == nil)
         #expect(c.pull.firstByteAfter == .seconds(10) && c.pull.keepAliveEvery == .seconds(5))
-        #expect(c.pull.repeatWindow == .seconds(60) && c.pull.unknownCursor == .adopt && c.pull.maxLine == 8 << 20)
+        #expect(c.pull.repeatWindow == .seconds(600) && c.pull.unknownCursor == .adopt && c.pull.maxLine == 8 << 20)
         #expect(c.pull.maxRows == 0 && c.pull.quarantineKeep == .cut)
         #expect(c.push.path == nil && c.push.receiptWindow == .seconds(120))
         #expect(c.ledger.mode == .full && c.ledger.resweepEvery == .seconds(604_800) && c.ledger.resweepParallel == 2)

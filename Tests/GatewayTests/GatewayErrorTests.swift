@@ -42,6 +42,8 @@ import Testing
         Case(error: LockError.queueFull, status: 429, code: "limit.queue", retryAfter: 5),
         Case(error: LockError.timedOut, status: 503, code: "limit.queue_wait", retryAfter: 10),
         Case(error: StreamIntake.Failure.tooManyRows, status: 500, code: "pull.too_many_rows"),
+        Case(error: StreamIntake.Failure.tooManyLines, status: 502, code: "pull.too_many_lines"),
+        Case(error: PullFailure.unexpectedEvent, status: 500, code: "internal.unexpected_event", retryAfter: 5),
         Case(error: CancellationError(), status: 503, code: "request.cancelled", retryAfter: 2),
     ]
 

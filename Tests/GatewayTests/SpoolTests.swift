@@ -64,6 +64,31 @@ import Testing
         #expect(try await contents(spool, step: 33) == expected)
     }
 
+    @Test(arguments: [0, 100], [1, 4_096])
+    func `what was there before is read while more is appended`(_ memory: Int, _ write: Int) async throws {
+        let spool = Spool(limits: Self.limits(memory: memory, total: 1 << 24), writeSize: write)
+        var expected: [UInt8] = []
+        for number in 0..<50 {
+            expected += [UInt8](repeating: UInt8(number), count: 37)
+            try await spool.append([UInt8](repeating: UInt8(number), count: 37))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for _ in 0..<2_000 { try await spool.append([UInt8](repeating: 99, count: 41)) } }
+            group.addTask { [expected] in
+                for _ in 0..<40 {
+                    var bytes: [UInt8] = []
+                    while bytes.count < expected.count {
+                        let piece = try await spool.read(at: UInt64(bytes.count), upTo: expected.count - bytes.count)
+                        try #require(!piece.isEmpty)
+                        bytes += piece
+                    }
+                    #expect(bytes == expected)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func `more than the limit is refused and nothing of it is kept`() async throws {
         let spool = Spool(limits: Self.limits(memory: 10, total: 100))
         try await spool.append([UInt8](repeating: 1, count: 90))

@@ -37,13 +37,13 @@ import Testing
 
     static let ways = [
         "absent", "basis cursor", "basis cursor, not exact", "basis nothing", "basis principal, not exact", "blocked",
-        "content kept", "content nothing", "content streamed", "cursor taken", "cut", "delivery first",
+        "content nothing", "content streamed", "cursor taken", "cut", "delivery first",
         "delivery later", "descendants", "echoes", "equal", "fold", "fork",
         "migration asked", "migration in a restart", "migration inferred", "migration told", "migration without LS",
         "new replica", "push answered",
         "push answerLost", "push doubtful", "push late", "push lost", "push refused", "repairs",
         "restart olderGeneration", "restart olderThanLedger", "restart otherSession", "restart reset",
         "restart resync", "restart unknownCursor", "second look", "suspended", "sweep", "sweep failed", "sweep refused",
-        "the answer was lost", "the request was lost", "types refused",
+        "the answer was lost", "the request was lost", "types refused", "went on from a lost answer",
     ]
 }

@@ -36,9 +36,8 @@ struct LedgerModel {
         switch Int.random(in: 0..<20, using: &random) {
         case 0: try await pull(presented: nil)
         case 1: try await pull(presented: nodes.keys.sorted().randomElement(using: &random))
-        case 2: try await copy()
-        case 3...5: try await fold()
-        case 6: try await collect()
+        case 2...4: try await fold()
+        case 5: try await collect()
         default: try await pull(presented: presentable())
         }
         try await check(sample(8))
@@ -102,17 +101,6 @@ struct LedgerModel {
             PullCommit(
                 row: row, replica: .existing, now: now, ledger: TestLedger.commit(entries),
                 ledgersRead: [outline.replica: outline.version]))
-    }
-
-    private mutating func copy() async throws {
-        let siblings = nodes.filter { $0.value.parent != nil && $0.value.parent == tips[$0.value.replica] }
-        guard let (source, node) = siblings.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else {
-            return
-        }
-        newest += 1
-        nodes[newest] = node
-        try await store.proceed(
-            row(newest, replica: node.replica, parent: node.parent), .copied(from: cursor(source)))
     }
 
     /// Folds a replica at its tip, as often as not only for some steps.

@@ -137,7 +137,7 @@ import Testing
             try await store.confirm(principal: someone, cursor: cursor(value - 1), at: now)
             try await store.commit(pull(value, parent: value - 1, TestLedger.commit([2: 2])))
         }
-        try await store.commit(pull(20_204, parent: 20_202, .copied(from: cursor(20_203))))
+        try await store.commit(pull(20_204, parent: 20_202, TestLedger.commit([2: 2])))
         try await store.confirm(principal: someone, cursor: cursor(20_203), at: now)
         let outline = try #require(try await store.context(20_203, of: someone).ledger)
         _ = try await store.ledgerChunk(layer: layer, table: TestLedger.table, holding: TestLedger.hash(2))

@@ -28,7 +28,7 @@ extension GatewayError {
         case let error as LockError: self.init(error)
         case let error as StreamIntake.Failure:
             self.init(
-                status: 500, code: error.rawValue,
+                status: error == .tooManyLines ? 502 : 500, code: error.rawValue,
                 message: "There is too much data for one sync. Please contact support.")
         case is CancellationError:
             self.init(status: 503, code: "request.cancelled", message: Self.later, retryAfter: 2)
@@ -48,11 +48,13 @@ extension GatewayError {
             case .streamBroken, .resetAgain, .tokensRefused, .cursorContention: Self.later
             case .typesRefused: "The server did not understand. Please contact support."
             case .clockBehind: "The server is not ready yet. Please try again later."
+            case .unexpectedEvent: "Something went wrong. Please try again later."
             }
         let isFinal = failure == .unknownCursor
         let isBackend = failure == .streamBroken || failure == .tokensRefused || failure == .typesRefused
         self.init(
-            status: isFinal ? 409 : isBackend ? 502 : 503, code: failure.rawValue, message: message,
+            status: isFinal ? 409 : isBackend ? 502 : failure == .unexpectedEvent ? 500 : 503, code: failure.rawValue,
+            message: message,
             retryAfter: isFinal || failure == .typesRefused ? nil : 5)
     }
 

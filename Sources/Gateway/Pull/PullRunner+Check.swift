@@ -42,14 +42,16 @@ extension PullRunner {
             case .endCheck(.complete(let plan, let since)):
                 tellUnchecked(machine.refusedTypes)
                 return try await compare(subjects, plan, since: since)
-            case .fail(let failure): throw failure
-            case .answer, .refuse: preconditionFailure("a check ends as a pull")
+            case .fail(let failure):
+                tell(unexpected: machine.unexpected)
+                throw failure
+            case .answer, .refuse: throw PullFailure.unexpectedEvent
             default:
                 try Task.checkCancellation()
                 do {
                     action = machine.handle(try await perform(action))
                 } catch {
-                    guard let refusal = typesRefused(error, machine) else { throw error }
+                    guard let refusal = refusal(error, of: action, machine) else { throw error }
                     action = machine.handle(refusal)
                 }
             }

@@ -118,9 +118,6 @@ extension PullRunner {
         }
     }
 
-    /// What the device knows with a new cursor: with a repeated answer what it knew with the first one.
-    var newIDs: IDSight { layer == nil ? kept?.kept.ids ?? ids : ids }
-
     /// Takes over what the stream has told about ids, and waits until none is being made for the principal, so that the
     /// commit sees all that the stream may have brought.
     ///

@@ -98,6 +98,9 @@ extension PullRunner {
         let report = settlement.report
         figures.looks += 1
         guard !report.needsSecondLook || plan.isSecondLook else { return report }
+        // What the device has twice under other ids is its own affair.
+        let isPlain = knownIDs == nil || doublets.isEmpty && debts.isEmpty
+        settledLines = isPlain ? (spooler, spooler.length) : nil
         finished = try await spooler.finish(settlement.settled, absences: settlement.absences)
         layer =
             query.ledgered.isEmpty || services.pullSettings.sweeps == nil

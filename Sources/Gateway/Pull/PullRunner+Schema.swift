@@ -34,14 +34,15 @@ extension PullRunner {
             ])
     }
 
-    /// The event that an error stands for, if it is the backend's word about request types.
+    /// The event that an error stands for, if it is the backend's word about request types, which only a stream request has.
     ///
     /// Once it has named some, a refusal that names none is about the same.
-    func typesRefused(_ error: any Error, _ machine: PullMachine) -> PullEvent? {
+    func refusal(_ error: any Error, of action: PullAction, _ machine: PullMachine) -> PullEvent? {
+        guard case .stream = action else { return nil }
         switch error as? BackendError {
-        case .typesRefused(let named)?: .typesRefused(named: named)
-        case .refused(status: 400)? where !machine.refusedTypes.isEmpty: .typesRefused(named: [])
-        default: nil
+        case .typesRefused(let named)?: return .typesRefused(named: named)
+        case .refused(status: 400)? where !machine.refusedTypes.isEmpty: return .typesRefused(named: [])
+        default: return nil
         }
     }
 

@@ -42,6 +42,14 @@ extension PullRunner {
         }
     }
 
+    /// Names what a mistake of ours was about.
+    func tell(unexpected: String?) {
+        guard let unexpected else { return }
+        logger.error(
+            "a pull was given up, since something happened that cannot happen at that point",
+            metadata: ["code": "\(PullFailure.unexpectedEvent.rawValue)", "event": "\(unexpected)"])
+    }
+
     private static func list(_ types: Set<String>) -> Logger.MetadataValue {
         "\(types.sorted().joined(separator: " "))"
     }

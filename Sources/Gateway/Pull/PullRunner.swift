@@ -16,14 +16,17 @@ struct PullRunner {
     let identity: CallerIdentity
     let projection: Projection
     let logger: Logger
-    /// The spool of an earlier pull with the same cursor.
-    let kept: KeptSpools.Entry?
+    /// What an earlier pull with the same cursor has streamed, and where this one puts what it has; nil for a check.
+    let kept: KeptStreams.Entry?
+    let keptKey: KeptStreams.Key?
 
     var spooler: StreamSpooler
     /// What goes out of what was streamed, once it is settled.
     var finished: FinishedSpool?
-    /// What the pull adds to the ledger, once it is settled; nil where a kept spool is the answer.
-    var layer: LedgerCommit?
+    /// The lines as they were settled, if another pull may go on from their end.
+    var settledLines: (spooler: StreamSpooler, length: SpoolLength)?
+    /// What the pull adds to the ledger, once it is settled.
+    var layer = LedgerCommit.none
     var settledReport: SettlementReport?
     /// The ledgers that it was settled with, and their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
@@ -55,19 +58,22 @@ struct PullRunner {
     var toldRefused: Set<String> = []
     /// Whether the stream broke without having brought a line.
     private var avoidsCompression = false
+    /// What of the counts an earlier pull has brought.
+    var taken = StreamIntake.Counts()
     var figures = SyncFigures()
     /// Looks at the lines beside everything else, while a journal is closed.
     var creations: CreationSearch?
 
     init(
         services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection,
-        kept: KeptSpools.Entry?, logger: Logger
+        kept: KeptStreams.Entry? = nil, keptKey: KeptStreams.Key? = nil, logger: Logger
     ) {
         self.services = services
         self.query = query
         self.identity = identity
         self.projection = projection
         self.kept = kept
+        self.keptKey = keptKey
         self.logger = logger
         spooler = services.makeSpooler(projection)
         figures.principal = query.principal.description
@@ -88,6 +94,7 @@ struct PullRunner {
         do {
             return try await runMachine()
         } catch {
+            keepAgain(after: error)
             if let replica = presentedRow?.replica, !(error is CancellationError) {
                 let code = GatewayError(error).code
                 try? await services.store.touch(
@@ -103,17 +110,19 @@ struct PullRunner {
         var action = machine.begin()
         while true {
             switch action {
-            case .answer(let plan): return try await answer(plan)
-            case .fail(let failure): throw failure
+            case .answer(let plan): return try await answer(plan, machine.keptStream)
+            case .fail(let failure):
+                tell(unexpected: machine.unexpected)
+                throw failure
             case .refuse(let refusal): throw refusal
-            case .endCheck: preconditionFailure("a pull does not end as a check")
+            case .endCheck: throw PullFailure.unexpectedEvent
             default:
                 try Task.checkCancellation()
                 do {
                     if case .stream = action { begin(machine.negotiation, without: machine.refusedTypes) }
                     action = machine.handle(try await perform(action))
                 } catch {
-                    if !machine.isComparing, let refusal = typesRefused(error, machine) {
+                    if !machine.isComparing, let refusal = refusal(error, of: action, machine) {
                         action = machine.handle(refusal)
                         continue
                     }
@@ -142,8 +151,8 @@ struct PullRunner {
             try await services.store.setPosition(
                 position, principal: query.principal, session: query.session, at: services.clock.now)
         case .listCheckpoints: return .listed(try await backend.list(identity.forwarded))
-        case .forget(let namespaces):
-            try await backend.forget(namespaces: namespaces, identity.forwarded)
+        case .forget(let namespaces): return try await forget(namespaces)
+        case .takeKept: try await takeKept()
         case .forgetAll: try await backend.forgetAll(identity.forwarded)
         case .acknowledge(let tokens): return try await acknowledge(tokens)
         case .raiseGeneration:
@@ -154,11 +163,10 @@ struct PullRunner {
         case .acknowledgeReset(let token): try await backend.acknowledge([token], identity.forwarded)
         case .stream(let types, let vector, let afresh):
             return .streamEnded(try await stream(types, from: vector, afresh: afresh))
-        case .verifyCredential: try await services.identities.verify(identity, at: services.clock.now)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         case .readClock: return .clock(services.clock.now)
         case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
-        case .answer, .fail, .refuse, .endCheck: preconditionFailure("the end of a pull is not an action to perform")
+        case .answer, .fail, .refuse, .endCheck: throw PullFailure.unexpectedEvent
         }
         return .done
     }
@@ -170,6 +178,18 @@ struct PullRunner {
         } catch BackendError.refused(let status) {
             logger.error("the backend refuses checkpoints that it has made itself", metadata: ["status": "\(status)"])
             return .tokensRefused
+        }
+    }
+
+    private func forget(_ namespaces: [String]) async throws -> PullEvent {
+        do {
+            try await backend.forget(namespaces: namespaces, identity.forwarded)
+            return .done
+        } catch BackendError.refused(let status) {
+            logger.notice(
+                "the backend does not take the names of checkpoints that it holds: all are forgotten and set anew",
+                metadata: ["status": "\(status)", "namespaces": "\(namespaces.prefix(20).joined(separator: " "))"])
+            return .namespacesRefused
         }
     }
 
@@ -196,6 +216,7 @@ struct PullRunner {
             ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
         known.debts = debts
         known.hasDoublets = !doublets.isEmpty
+        known.ids = ids
         return known
     }
 
@@ -216,7 +237,7 @@ struct PullRunner {
 
     /// Goes back to what had come when the comparison began.
     private mutating func dropSweep(_ type: String, failures: Int) async throws {
-        guard let before = beforeSweep.take() else { preconditionFailure("no comparison is under way") }
+        guard let before = beforeSweep.take() else { throw PullFailure.unexpectedEvent }
         let error = GatewayError(sweepFailure ?? PullFailure.streamBroken)
         logger.error(
             "a type could not be compared, and the pull goes on without it",
@@ -274,13 +295,12 @@ struct PullRunner {
     private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
         try await settleIDs()
         var row = row
-        row.ids = newIDs
+        row.ids = ids
         do {
             try await services.store.commit(
                 PullCommit(
                     row: row, replica: isNewReplica ? .new : .existing, quarantined: spooler.quarantined,
-                    result: resultText, now: services.clock.now, ledger: ledgerCommit,
-                    ledgersRead: layer == nil ? [:] : ledgersRead,
+                    result: resultText, now: services.clock.now, ledger: layer, ledgersRead: ledgersRead,
                     delivered: row.replica == presentedRow?.replica ? delivered : [], clientVersion: query.schemaVersion
                 ))
         } catch StateError.cursorTaken(let newest) {
@@ -292,30 +312,22 @@ struct PullRunner {
 
     /// What the replica "last did", for the operator.
     private var resultText: String {
-        guard layer != nil, let finished else { return "pull: repeated" }
+        guard let finished else { return "pull" }
         let counts = AnswerArray.allCases.map { "\(finished.count($0)) \($0.rawValue)" }
         let refused = refusedTypes.isEmpty ? "" : "without \(refusedTypes.sorted().joined(separator: ", ")); "
         return "pull: " + refused + droppedSweep + counts.joined(separator: ", ")
     }
 
-    /// What the commit does with the ledger; a repeated answer is backed by the layer that it had the first time.
-    private var ledgerCommit: LedgerCommit {
-        if let layer { return layer }
-        guard services.pullSettings.sweeps != nil, let kept else { return .none }
-        return .copied(from: kept.kept.cursor)
-    }
-
-    private mutating func answer(_ plan: PullAnswerPlan) async throws -> PullAnswer {
+    private mutating func answer(_ plan: PullAnswerPlan, _ stream: KeptStream?) async throws -> PullAnswer {
         // A push may have left one while this pull was streaming (finding 18); nothing is written where there is none.
         if plan.row == nil { try await services.store.dropReceipts(principal: query.principal) }
         let spool: FinishedSpool? =
             switch plan.content {
             case .nothing: nil
             case .streamed: finished
-            case .kept: kept?.spool
             }
-        precondition(plan.content == .nothing || spool != nil, "an answer has content that nobody has spooled")
-        keep(spool, plan)
+        guard plan.content == .nothing || spool != nil else { throw PullFailure.unexpectedEvent }
+        if plan.content == .streamed { keep(stream) }
         fill(plan, spool)
         let tables = projection.schema.tables.enumerated().filter { $0.element.since <= projection.schemaVersion }
         return PullAnswer(
@@ -335,39 +347,24 @@ struct PullRunner {
         return .replacementOf(tables.map(\.name).filter { !refused.contains($0) })
     }
 
-    /// Keeps the spool for the very same request, whose answer may get lost.
-    private func keep(_ spool: FinishedSpool?, _ plan: PullAnswerPlan) {
-        guard plan.content == .streamed, plan.restart == nil, refusedTypes.isEmpty, let spool, var row = plan.row,
-            let presented = query.presented, row.parent == presented
-        else { return }
-        row.ids = ids
-        services.kept.keep(
-            spool,
-            PullQuery.Kept(row: row, delivery: plan.delivery, change: negotiation?.change),
-            for: KeptSpools.Key(
-                principal: query.principal, session: query.session, cursor: presented,
-                schemaVersion: projection.schemaVersion),
-            at: services.clock.now)
-    }
-
     private mutating func fill(_ plan: PullAnswerPlan, _ spool: FinishedSpool?) {
         figures.cursor = plan.cursor.rawValue
         figures.replica = (plan.row ?? presentedRow)?.replica.description
         figures.restart = plan.restart?.rawValue
         switch plan.content {
         case .nothing: figures.mode = "idle"
-        case .kept: figures.mode = "repeated"
         case .streamed: figures.mode = plan.delivery.rawValue
         }
         figures.records = spool.map { $0.count(.created) + $0.count(.updated) } ?? 0
         figures.deletions = spool?.count(.deleted) ?? 0
         figures.superseded = spool?.settled.superseded ?? 0
         if plan.content != .streamed { figures.settled = SettlementFigures() }
-        figures.lines = spooler.counts.lines
-        figures.quarantined = spooler.counts.quarantined
+        figures.linesKept = taken.lines
+        figures.lines = spooler.counts.lines - taken.lines
+        figures.quarantined = spooler.counts.quarantined - taken.quarantined
         figures.repaired = spooler.defaulted
-        figures.unknownTypes = spooler.counts.unknownTypes
-        figures.backendBytes = spooler.counts.bytes
+        figures.unknownTypes = spooler.counts.unknownTypes - taken.unknownTypes
+        figures.backendBytes = spooler.counts.bytes - taken.bytes
         guard spooler.counts.unresolvedDeletes > 0 else { return }
         logger.warning(
             "deletions by a column concern tables without a ledger, where nobody knows which records they mean",

@@ -8,7 +8,7 @@ import SyncModel
 /// Runs an intake: what it hands over goes into the spool.
 ///
 /// Belongs to one pull; nothing of it is shared until it is finished.
-struct StreamSpooler {
+struct StreamSpooler: Sendable {
     private var intake: StreamIntake
     /// Where everything that goes out is put.
     let spool: Spool
@@ -73,6 +73,17 @@ struct StreamSpooler {
     /// Puts what is full into the spool; to be called now and then between deletions.
     mutating func storeFullChunks() async throws(SpoolError) {
         while let chunk = intake.nextFullChunk(offset: spool.length) { try await spool.append(chunk) }
+    }
+
+    /// How many bytes of memory it holds beside its files.
+    var byteCount: Int { intake.byteCount }
+
+    /// Prepares it, as a copy of what an earlier pull had when its files had this length, for the lines of another.
+    ///
+    /// What has come behind the lines since is left where it is, since somebody may be reading it.
+    mutating func takeUp(at length: SpoolLength) async throws(SpoolError) {
+        intake.forgetQuarantined()
+        try await runs.cut(to: length.runs)
     }
 
     /// How much is in the files.

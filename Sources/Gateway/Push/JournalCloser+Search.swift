@@ -74,7 +74,7 @@ extension JournalCloser {
         ).checking(tables)
         return PullRunner(
             services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), kept: nil, logger: logger)
+            projection: services.projections.projection(at: version), logger: logger)
     }
 }
 
@@ -90,15 +90,17 @@ extension PullRunner {
             switch action {
             case .endCheck(.outdated): return nil
             case .endCheck(.complete): return creations
-            case .fail(let failure): throw failure
-            case .answer, .refuse: preconditionFailure("a check ends as a pull")
+            case .fail(let failure):
+                tell(unexpected: machine.unexpected)
+                throw failure
+            case .answer, .refuse: throw PullFailure.unexpectedEvent
             default:
                 try Task.checkCancellation()
                 do {
                     action = machine.handle(try await perform(action))
                 } catch {
                     // What the backend does not stream any more brings nothing; the rest of the search goes on.
-                    guard let refusal = typesRefused(error, machine) else { throw error }
+                    guard let refusal = refusal(error, of: action, machine) else { throw error }
                     action = machine.handle(refusal)
                 }
             }

@@ -105,7 +105,7 @@ extension PushRunner {
         ).checking(Set(tables.map { schema.tables[$0].name }))
         return PullRunner(
             services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), kept: nil, logger: logger)
+            projection: services.projections.projection(at: version), logger: logger)
     }
 
     /// The schema version of the client's last pull: a push seldom tells it, and under another one other types would be

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 
 /// Bytes that wait until it is certain that they may be sent: in memory up to a limit, in a nameless file beyond it.
 ///
-/// Appending is for one task at a time, and so is reading while anything may still be appended: never both at once.
+/// Appending is for one task at a time. Others may read meanwhile what was there before; nothing that is read is cut off.
 final class Spool: Sendable {
     /// How much may be kept, and where.
     struct Limits: Sendable {
@@ -24,8 +24,17 @@ final class Spool: Sendable {
         var file: SpoolFile?
         /// How many bytes are in the file.
         var written: UInt64 = 0
-        /// What comes behind them: gathered, since every write is a wait for another thread.
+        /// What is being written behind them.
+        var flushing: [UInt8] = []
+        /// What comes behind that: gathered, since every write is a wait for another thread.
         var tail: [UInt8] = []
+
+        /// The bytes at an offset behind the memory and what the file has, at most `count` of them.
+        func waiting(at place: UInt64, upTo count: Int) -> [UInt8] {
+            let skipped = Int(place - written)
+            guard skipped >= flushing.count else { return Array(flushing.dropFirst(skipped).prefix(count)) }
+            return Array(tail.dropFirst(skipped - flushing.count).prefix(count))
+        }
     }
 
     private let limits: Limits
@@ -73,18 +82,21 @@ final class Spool: Sendable {
             }
             state.length += UInt64(bytes.count)
             guard state.tail.count >= writeSize, let file = state.file else { return nil }
-            defer { state.tail = [] }
-            return (file, state.tail, state.written)
+            (state.flushing, state.tail) = (state.tail, [])
+            return (file, state.flushing, state.written)
         }
         guard let full else { return offset }
         do {
             try await full.file.write(full.tail, at: full.start)
         } catch {
             // What was appended before must still be there after a cut.
-            state.withLockedValue { $0.tail = full.tail }
+            state.withLockedValue { ($0.tail, $0.flushing) = (full.tail, []) }
             throw error
         }
-        state.withLockedValue { $0.written += UInt64(full.tail.count) }
+        state.withLockedValue { state in
+            state.written += UInt64(full.tail.count)
+            state.flushing = []
+        }
         return offset
     }
 
@@ -112,19 +124,21 @@ final class Spool: Sendable {
 
     /// Reads up to `count` bytes from `offset` on: at least one, fewer than asked for at the end of a chunk.
     func read(at offset: UInt64, upTo count: Int) async throws(SpoolError) -> [UInt8] {
-        let (chunk, file, memoryLength, written) = state.withLockedValue { state in
+        let (chunk, file, memoryLength, written, waiting) = state.withLockedValue { state in
             precondition(offset < state.length && count > 0, "read behind the end of a spool")
-            return (Self.chunk(holding: offset, in: state.chunks), state.file, state.memoryLength, state.written)
+            let place = offset < state.memoryLength ? nil : offset - state.memoryLength
+            let waiting = place.flatMap { $0 < state.written ? nil : state.waiting(at: $0, upTo: count) }
+            return (
+                Self.chunk(holding: offset, in: state.chunks), state.file, state.memoryLength, state.written, waiting
+            )
         }
+        if let waiting { return waiting }
         if offset < memoryLength, let chunk {
             let first = Int(offset - chunk.offset)
             let last = min(first + count, chunk.bytes.count)
             return first == 0 && last == chunk.bytes.count ? chunk.bytes : Array(chunk.bytes[first..<last])
         }
         let place = offset - memoryLength
-        if place >= written {
-            return state.withLockedValue { Array($0.tail.dropFirst(Int(place - written)).prefix(count)) }
-        }
         guard let file else { return [] }
         return try await file.read(count: min(count, Int(written - place)), at: place)
     }

@@ -77,6 +77,8 @@ package final class SimulatedPull {
         action = machine.begin()
     }
 
+    /// Whether it went on from what an earlier pull had streamed.
+    package var hasTakenKept: Bool { machine.hasTakenKept }
     /// What the client has only just got.
     var change: SchemaChange? { machine.negotiation.change }
 
@@ -135,6 +137,7 @@ package final class SimulatedPull {
 
     func fail(_ reason: String) {
         failure = reason
+        if let kept { simulation.keepAgain(kept, of: self) }
         simulation.count(reason)
         end()
     }
@@ -166,7 +169,9 @@ package final class SimulatedPull {
         case .raiseGeneration: return .generationRaised(simulation.state.raiseGeneration(session: session))
         case .acknowledgeReset(let token): simulation.backend.acknowledge([token], session: session.rawValue)
         case .stream(let types, let from, let afresh): return pump(types, from, afresh)
-        case .verifyCredential: break
+        case .takeKept:
+            simulation.count("went on from a lost answer")
+            spool = kept?.spool ?? spool
         case .sleep(let pause): wakesAt = simulation.now + pause
         case .readClock: return .clock(simulation.now)
         case .commit(let row, let isNewReplica): return commit(row, isNewReplica: isNewReplica)
@@ -267,7 +272,7 @@ package final class SimulatedPull {
     }
 
     private func countMigration() {
-        let isKept = plan?.content == .kept ? ", repeated" : ""
+        let isKept = machine.hasTakenKept ? ", repeated" : ""
         let way = query.asked != nil ? "asked" : query.schemaVersion != nil ? "told" : "inferred"
         simulation.count("migration \(way)\(isKept)")
         if context.row?.schemaVersion == nil { simulation.count("migration without LS") }
@@ -276,8 +281,7 @@ package final class SimulatedPull {
 
     private var ledgerCommit: SimulatedState.Ledger {
         guard simulation.settings.sweeps != nil else { return .none }
-        if let settlement { return .chunks(chunks, settlement.counts) }
-        return kept.map { .copied($0.kept.cursor) } ?? .none
+        return settlement.map { .chunks(chunks, $0.counts) } ?? .none
     }
 
     private func answer(_ plan: PullAnswerPlan) {
@@ -293,11 +297,7 @@ package final class SimulatedPull {
         case .nothing: answer = SimulatedAnswer(timestamp: timestamp, arrays: [:])
         case .streamed:
             answer = SimulatedAnswer(timestamp: timestamp, arrays: arrays)
-            if plan.restart == nil, machine.refusedTypes.isEmpty { simulation.keep(arrays, of: self, plan) }
-        case .kept:
-            answer = SimulatedAnswer(timestamp: timestamp, arrays: kept?.arrays ?? [:])
-            began = kept?.began ?? began
-            lookedAt = kept?.lookedAt ?? lookedAt
+            if let stream = machine.keptStream { simulation.keep(stream, of: self) }
         }
         if plan.content != .nothing, committed == nil || committed != simulation.state.rows[timestamp] {
             simulation.complain("the cursor \(timestamp) goes out before it is durable")

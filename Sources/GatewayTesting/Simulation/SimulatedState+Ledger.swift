@@ -54,11 +54,6 @@ extension SimulatedState {
             var place = place(row, in: replica, layer: nil)
             place.isExact = false
             return place
-        case .copied(let cursor):
-            guard let origin = rows[cursor.rawValue], origin.replica == row.replica, origin.parent == row.parent,
-                let place = places[cursor]
-            else { throw .ledgerChanged }
-            return place
         case .chunks(let chunks, let counts):
             if chunks.isEmpty, replica.base != nil { return place(row, in: replica, layer: nil) }
             let layer = layers.add(chunks, counts: counts)

@@ -50,7 +50,6 @@ package struct SimulatedState {
     enum Ledger {
         case none
         case chunks([LedgerChunk], [String: LedgerCount])
-        case copied(Cursor)
     }
 
     /// Every cursor that was made and is still known, by its integer.

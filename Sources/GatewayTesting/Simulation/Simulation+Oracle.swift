@@ -54,7 +54,7 @@ extension Simulation {
             let count = devices[pull.device].mayGetAgain[key, default: 0]
             if count == 0 { complain("\(key) is sent to \(device.name), which has it as it is") }
             // One that a pull saw whose stream had begun before the push may come twice.
-            if pull.plan?.content != .kept { devices[pull.device].mayGetAgain[key] = count - 1 }
+            devices[pull.device].mayGetAgain[key] = count - 1
         }
     }
 

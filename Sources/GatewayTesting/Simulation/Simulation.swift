@@ -16,14 +16,17 @@ import SyncModel
 /// which runs that seed alone and prints its trace, shrunk to the operations that matter. `SEEDS=20000` runs that many
 /// seeds instead of the usual ones.
 package final class Simulation {
-    /// A finished pull whose spool can answer a repeated request.
+    /// What a pull has streamed, for another one that would stream the same.
     struct Kept {
-        var kept: PullQuery.Kept
-        var arrays: [SimulatedArray: [String]]
+        var stream: KeptStream
+        var spool: SimulatedSpool
         var version: Int
         var madeAt: Int64
-        var began: Int
-        var lookedAt: Int
+    }
+
+    struct KeptKey: Hashable {
+        var session: Session
+        var presented: Cursor?
     }
 
     /// How the world is set up.
@@ -34,7 +37,7 @@ package final class Simulation {
         package var devices = 2
         /// Whether each device is logged in by itself.
         package var hasOwnSessions = false
-        /// Whether finished spools answer repeated pulls.
+        /// Whether repeated pulls go on from where a lost answer's stream has ended.
         package var keepsSpools = true
         /// Whether there are files at the beginning; without, the backend writes checkpoints at every stream.
         package var hasFiles = true
@@ -101,7 +104,7 @@ package final class Simulation {
     package private(set) var counts: [String: Int] = [:]
     let isTracing: Bool
     private var locks: Set<String> = []
-    private var kept: [Int64: Kept] = [:]
+    private var kept: [KeptKey: Kept] = [:]
     var handedOut: Set<Int64> = []
     private var savedState: SimulatedState?
     /// Records that devices had when the state lost what it knew of them.
@@ -175,9 +178,9 @@ extension Simulation {
         devices[index].isSyncing = true
         pullCount += 1
         let version = device.told ?? SimulatedSchema.schema.version
-        // First pulls are offered one as well: it is the engine that must not take it (finding 8).
-        let spool = kept[device.cursor?.rawValue ?? 0]
-            .flatMap { $0.version == version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
+        let key = KeptKey(session: device.session, presented: device.cursor)
+        let spool = kept[key].flatMap { $0.version == version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
+        kept[key] = nil
         var query = query(at: version)
         query.session = device.session
         query.presented = device.cursor
@@ -185,7 +188,7 @@ extension Simulation {
         query.schemaVersion = device.told
         query.asked = device.asked
         query.newReplica = ReplicaID(rawValue: Int64(pullCount))
-        query.kept = device.cursor.flatMap { _ in spool?.kept }
+        query.kept = spool?.stream
         let pull = SimulatedPull(number: pullCount, device: index, query: query, kept: spool, simulation: self)
         pulls.append(pull)
         note("\(device.name) pulls with \(device.cursor.map(\.description) ?? "nothing") on \(device.session)")
@@ -259,12 +262,15 @@ extension Simulation {
         devices[pull.device].isSyncing = false
     }
 
-    func keep(_ arrays: [SimulatedArray: [String]], of pull: SimulatedPull, _ plan: PullAnswerPlan) {
-        guard setup.keepsSpools, let row = plan.row, let presented = pull.query.presented, row.parent == presented
-        else { return }
-        kept[presented.rawValue] = Kept(
-            kept: PullQuery.Kept(row: row, delivery: plan.delivery, change: pull.change), arrays: arrays,
-            version: pull.query.effectiveVersion, madeAt: now, began: pull.began, lookedAt: pull.lookedAt)
+    func keep(_ stream: KeptStream, of pull: SimulatedPull) {
+        guard setup.keepsSpools else { return }
+        kept[KeptKey(session: pull.query.session, presented: pull.query.presented)] = Kept(
+            stream: stream, spool: pull.spool, version: pull.query.effectiveVersion, madeAt: now)
+    }
+
+    /// A pull that has failed leaves what it went on from to the next.
+    func keepAgain(_ stream: Kept, of pull: SimulatedPull) {
+        kept[KeptKey(session: pull.query.session, presented: pull.query.presented)] = stream
     }
 
     func ended(_ pull: SimulatedPull) {

@@ -22,7 +22,7 @@ package enum PullAction: Hashable, Sendable {
     case storePosition(Position)
     /// Ask the backend which checkpoints it holds; answered by `listed`.
     case listCheckpoints
-    /// Delete checkpoints by name.
+    /// Delete checkpoints by name. Answered by `done` or `namespacesRefused`.
     case forget([String])
     /// Delete all checkpoints of the session.
     case forgetAll
@@ -43,8 +43,8 @@ package enum PullAction: Hashable, Sendable {
     ///
     /// May be asked for again after more was streamed; what an earlier one decided is void then.
     case settle(SettlementPlan)
-    /// Make one cheap call that shows whether the backend still accepts the credential, unless that is known.
-    case verifyCredential
+    /// Go on with the spool of ``PullQuery/kept``, instead of an empty one.
+    case takeKept
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Read the clock; answered by `clock`.
@@ -79,6 +79,8 @@ package enum PullEvent: Hashable, Sendable {
     case listed(CheckpointVector)
     /// The backend says that it does not take these checkpoints, and would say so again.
     case tokensRefused
+    /// The backend does not take the names of these checkpoints: it has given up what they belong to.
+    case namespacesRefused
     /// The backend refuses the stream because of its request types, and its answer names these of them.
     ///
     /// Not while ``PullMachine/isComparing``: then it is a failed comparison.
@@ -143,10 +145,8 @@ package struct PullAnswerPlan: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// Nothing has changed.
         case nothing
-        /// What this pull has streamed.
+        /// What was streamed.
         case streamed
-        /// The spool of the earlier pull with the same cursor.
-        case kept
     }
     /// The timestamp of the answer.
     package var cursor: Cursor

@@ -17,4 +17,6 @@ package enum PullFailure: String, Error, CaseIterable, Sendable {
     case clockBehind = "pull.clock_behind"
     /// Other pulls of the same principal took every cursor that was tried.
     case cursorContention = "pull.cursor_contention"
+    /// Something happened that cannot happen at that point: a mistake of Rind's, which the log names.
+    case unexpectedEvent = "internal.unexpected_event"
 }

@@ -20,18 +20,21 @@ extension PullMachine {
     mutating func sweepAnswered(_ isGranted: Bool) -> PullAction {
         guard let name = dueType.take(), isGranted, let type = query.ledgered[name] else { return streamComplete() }
         beforeSweep = BeforeSweep(type: name, vector: vector, carriedData: carriedData, resumes: resumes)
+        // What belongs to the comparison could not be told from what came before it.
+        streamed = nil
         plan.swept = [name]
         if let old = context.row?.sweeps[name], old.doneAt > 0, !old.isBlocked, old.mapping == type.mapping {
             plan.audited = [name]
         }
-        return beginStream(at: vector.filter { !type.namespaces.contains($0) })
+        vector = vector.filter { !type.namespaces.contains($0) }
+        return setPosition()
     }
 
     /// Ends the pull as one that has not compared anything.
     ///
     /// A type that is too large, or of which the backend fails, must not keep its device from what is new.
     mutating func dropSweep() -> PullAction {
-        guard let before = beforeSweep.take() else { preconditionFailure("no comparison is under way") }
+        guard let before = beforeSweep.take() else { return fail(.unexpectedEvent) }
         failedSweep = before.type
         (vector, carriedData, resumes) = (before.vector, before.carriedData, before.resumes)
         plan.swept = []
@@ -73,25 +76,25 @@ extension PullMachine {
     }
 
     mutating func clockRead(_ now: Int64) -> PullAction {
+        guard let cursor = Cursor(rawValue: now) else { return fail(.clockBehind) }
         if let row = context.row, isIdle(row, at: now) {
             step = .ended
             return .answer(
                 PullAnswerPlan(cursor: row.cursor, content: .nothing, delivery: delivery, row: nil, restart: nil))
         }
-        guard report != nil || usesKept else { return settle() }
+        guard report != nil else { return settle() }
         if let newest = context.newest, now <= newest.rawValue {
             let lag = newest.rawValue - now
             waits += 1
             guard lag <= Self.clockTolerance, waits <= Self.clockWaits else { return fail(.clockBehind) }
             return .sleep(lag + 1)
         }
-        guard let cursor = Cursor(rawValue: now) else { return fail(.clockBehind) }
         let isContinuation = context.row.map { $0.replica == replica } ?? false
         let row = CursorRow(
             principal: query.principal, cursor: cursor, replica: replica,
             parent: isContinuation ? query.presented : nil, vector: vector, schemaVersion: newSchemaVersion,
             session: query.session, generation: context.session.generation, mappingDigest: query.mappingDigest,
-            noted: usesKept ? query.kept?.noted ?? 0 : context.sequence, sweeps: newSweeps)
+            noted: context.sequence, sweeps: newSweeps)
         step = .committing(row)
         return .commit(row, isNewReplica: !isContinuation)
     }
@@ -115,7 +118,6 @@ extension PullMachine {
     /// When each request type was last compared; one that could not be judged stays due.
     private var newSweeps: [String: Sweep] {
         guard settings.sweeps != nil else { return [:] }
-        if usesKept { return query.kept?.sweeps ?? [:] }
         var sweeps: [String: Sweep] = [:]
         let affected = negotiation.change?.affected ?? []
         let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
@@ -171,7 +173,7 @@ extension PullMachine {
     mutating func answer(_ row: CursorRow) -> PullAction {
         step = .ended
         var answer = PullAnswerPlan(
-            cursor: row.cursor, content: usesKept ? .kept : .streamed, delivery: delivery, row: row, restart: restart)
+            cursor: row.cursor, content: .streamed, delivery: delivery, row: row, restart: restart)
         answer.replacesUnledgered =
             restart != nil && delivery == .later && query.hasUnledgered && settings.sweeps != nil
             && settings.unknownCursor == .replacement

@@ -50,17 +50,6 @@ extension PullMachine {
             released: released(row))
         plan.untracked = untracked(row)
         applyChange(to: &plan)
-        if let kept = query.kept, !context.isFork, context.debts.isEmpty, kept.session == row.session,
-            kept.generation == row.generation,
-            kept.replica == row.replica, kept.change == negotiation.change
-        {
-            usesKept = true
-            vector = kept.vector
-            delivery = kept.delivery
-            carriedData = true
-            step = .verified
-            return .verifyCredential
-        }
         let start = startAfterChange(row)
         let whole = wholeTypes(from: start, row)
         guard whole.isEmpty else {
@@ -173,8 +162,6 @@ extension PullMachine {
     /// - Returns: The refusal, where the configuration wants one.
     mutating func streamWhole(because reason: PullRestart) -> PullAction? {
         restart = reason
-        // The call that was refused, or the reset, may come after a kept spool was chosen; it is not used then.
-        usesKept = false
         // Everything is compared now.
         (dueType, beforeSweep, failedSweep) = (nil, nil, nil)
         guard settings.sweeps != nil, let row = context.row else { return followRule() }

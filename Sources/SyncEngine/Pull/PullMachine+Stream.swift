@@ -5,9 +5,38 @@ import SyncModel
 
 // The backend is made to hold the vector, and streams from there on.
 extension PullMachine {
-    mutating func beginStream(at vector: CheckpointVector) -> PullAction {
-        self.vector = vector
-        return setPosition()
+    /// Begins with what the pull is about; what an earlier one has streamed from there on need not come again.
+    mutating func beginStream(at start: CheckpointVector) -> PullAction {
+        let kept = noteBeginning(at: start)
+        vector = start
+        guard let kept else { return setPosition() }
+        vector = kept.end
+        carriedData = true
+        isAfresh = false
+        hasTakenKept = true
+        step = .keptTaken
+        return .takeKept
+    }
+
+    /// Notes where the lines begin that are about to come.
+    ///
+    /// - Returns: The kept stream, if it began there too and means the same.
+    private mutating func noteBeginning(at start: CheckpointVector) -> KeptStream? {
+        var beginning = KeptStream(
+            from: start, to: start, whole: plan.swept, session: query.session, generation: context.session.generation,
+            change: negotiation.change, ids: context.ids)
+        streamed = beginning
+        guard let kept = query.kept else { return nil }
+        beginning.end = kept.end
+        return beginning == kept ? kept : nil
+    }
+
+    /// What a pull that would stream the same can go on from, once this one is answered; nil where that is not certain.
+    package var keptStream: KeptStream? {
+        guard var streamed, refusedTypes.isEmpty else { return nil }
+        streamed.end = vector
+        streamed.generation = context.session.generation
+        return streamed
     }
 
     /// Makes the backend hold exactly ``vector`` (findings 4 and 5), then streams.
@@ -38,6 +67,16 @@ extension PullMachine {
         isStoredUnknown = after == .unknown
         step = .streaming
         return actions.isEmpty ? openStream() : run(actions)
+    }
+
+    /// Has the backend forget everything and set the vector anew, where it does not take the name of something that it holds
+    /// itself: were that left to be, every pull would fail.
+    mutating func namespacesRefused() -> PullAction {
+        var actions: [PullAction] = [.storePosition(.unknown), .forgetAll]
+        let tokens = start.namespaces.compactMap { start[$0] }
+        if !tokens.isEmpty { actions.append(.acknowledge(tokens)) }
+        if position != .unknown { actions.append(.storePosition(position)) }
+        return run(actions)
     }
 
     func lacksUpsertNamespace(_ vector: CheckpointVector) -> Bool {
@@ -145,6 +184,7 @@ extension PullMachine {
 
     private mutating func streamAfresh() -> PullAction {
         vector = CheckpointVector()
+        _ = noteBeginning(at: vector)
         beforeRefusal = nil
         isAfresh = true
         carriedData = false

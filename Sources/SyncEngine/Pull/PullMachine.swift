@@ -21,7 +21,7 @@ package struct PullMachine: Sendable {
     enum Step: Sendable {
         case loading, confirmed, folded, sweeping, sweepDropped, positionListed, streaming, pausing
         case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, settling
-        case verified, clock, committing(CursorRow), ended
+        case keptTaken, clock, committing(CursorRow), ended
     }
 
     /// What a pull goes back to where the comparison of a whole type fails.
@@ -57,7 +57,9 @@ package struct PullMachine: Sendable {
     var typeRefusals = 0
     /// Nil once the backend streams again.
     var beforeRefusal: BeforeRefusal?
-    var usesKept = false
+    /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than one
+    /// stream, or less.
+    var streamed: KeptStream?
     /// What the lines are compared with, and what came of it.
     var plan = SettlementPlan()
     var report: SettlementReport?
@@ -83,6 +85,10 @@ package struct PullMachine: Sendable {
     var hasSeenRefusal = false
     var commits = 0
     var waits = 0
+    /// Whether the pull went on from where an earlier one's stream has ended.
+    package internal(set) var hasTakenKept = false
+    /// The event that could not be, and in which state it came, for the log.
+    package private(set) var unexpected: String?
 
     /// A pull that is about to begin.
     package init(query: PullQuery, settings: PullSettings) {
@@ -98,13 +104,16 @@ package struct PullMachine: Sendable {
     package mutating func begin() -> PullAction { .loadContext }
 
     /// Takes what happened and says what to do next.
+    ///
+    /// An event that cannot be in this state ends the pull with ``PullFailure/unexpectedEvent``: what a backend or the
+    /// state answers must never end the process.
     package mutating func handle(_ event: PullEvent) -> PullAction {
         if case .done = event, let next = queue.first {
             queue.removeFirst()
             return next
         }
         switch (step, event) {
-        case (_, .sweepFailed): return dropSweep()
+        case (_, .sweepFailed) where isComparing: return dropSweep()
         case (.folded, .ledgerDamaged), (.settling, .ledgerDamaged): return ledgerDamaged()
         case (.sweepDropped, .done): return streamComplete()
         case (.loading, .context(let context)): return contextLoaded(context)
@@ -119,6 +128,7 @@ package struct PullMachine: Sendable {
         case (.listingSelfWritten(let resuming), .listed(let held)): return selfWrittenListed(held, resuming: resuming)
         case (.pausing, .done): return resume()
         case (.streaming, .tokensRefused): return tokensRefused()
+        case (.streaming, .namespacesRefused): return namespacesRefused()
         case (.streaming, .typesRefused(let named)): return typesRefused(Set(named))
         case (.resetRaised(let token), .generationRaised(let generation)):
             context.session.generation = generation
@@ -126,14 +136,14 @@ package struct PullMachine: Sendable {
             return .acknowledgeReset(token: token)
         case (.resetAcknowledged, .done): return startOver()
         case (.settling, .settled(let report)): return settled(report)
-        case (.verified, .done):
-            step = .clock
-            return .readClock
+        case (.keptTaken, .done): return setPosition()
         case (.clock, .clock(let now)): return clockRead(now)
         case (.clock, .done): return .readClock
         case (.committing(let row), .done): return answer(row)
         case (.committing, .cursorTaken(let newest)): return cursorTaken(newest)
-        default: preconditionFailure("a pull got \(event) while \(step)")
+        default:
+            unexpected = "\(caseName(of: event)) while \(caseName(of: step))"
+            return fail(.unexpectedEvent)
         }
     }
 

@@ -5,43 +5,6 @@ package import SyncModel
 
 /// One pull as the machine needs to know it: who asks, from where on, and what the schema makes of it.
 package struct PullQuery: Hashable, Sendable {
-    /// A finished pull whose spool is still there, so that a repeated request need not stream again.
-    package struct Kept: Hashable, Sendable {
-        /// Where that pull ended.
-        package var vector: CheckpointVector
-        /// The session under which it was made.
-        package var session: Session
-        /// That session's generation at the time.
-        package var generation: Int
-        /// Whose database it was for.
-        package var replica: ReplicaID
-        /// How its records are handed out.
-        package var delivery: PullDelivery
-        /// Its cursor, whose layer of the ledger the repeated pull gets as well.
-        package var cursor: Cursor
-        /// How many notes of pushes its stream has seen.
-        package var noted: Int64
-        /// When each request type was last compared.
-        package var sweeps: [String: Sweep]
-        /// What was fetched for a new schema version.
-        package var change: SchemaChange?
-        /// By which ids it says records to which the backend has given ids.
-        package var ids: IDSight
-        /// A kept spool.
-        package init(row: CursorRow, delivery: PullDelivery, change: SchemaChange? = nil) {
-            vector = row.vector
-            session = row.session
-            generation = row.generation
-            replica = row.replica
-            self.delivery = delivery
-            cursor = row.cursor
-            noted = row.noted
-            sweeps = row.sweeps
-            ids = row.ids
-            self.change = change
-        }
-    }
-
     /// Who asks.
     package var principal: Principal
     /// Under which session of the backend.
@@ -74,8 +37,8 @@ package struct PullQuery: Hashable, Sendable {
     package var hasUnledgered: Bool
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
-    /// A finished pull with the same cursor and the same schema; never on a first pull (finding 8).
-    package var kept: Kept?
+    /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
+    package var kept: KeptStream?
     /// Whether the stream is only asked what has changed since the cursor, for a push (design §4): nothing is settled,
     /// nothing is written but the position, and the pull ends with its stream.
     package private(set) var isCheck = false
@@ -84,7 +47,7 @@ package struct PullQuery: Hashable, Sendable {
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
         asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
-        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: Kept? = nil
+        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: KeptStream? = nil
     ) {
         self.principal = principal
         self.session = session
@@ -96,7 +59,7 @@ package struct PullQuery: Hashable, Sendable {
         self.effectiveVersion = effectiveVersion
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica
-        self.kept = presented == nil ? nil : kept
+        self.kept = kept
         let tables = schema.tables(at: effectiveVersion)
         requestTypes = schema.requestTypes(at: effectiveVersion)
         upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }

@@ -37,6 +37,9 @@ package struct Compactor: Sendable {
         run.count >= runLength || arenaLength >= runLength * MemoryLayout<CompactionEntry>.stride
     }
 
+    /// How many bytes of memory the run takes that is being gathered.
+    var byteCount: Int { run.capacity * MemoryLayout<CompactionEntry>.stride + arena.count }
+
     /// Gathers one line of a table that has no ledger: neither id nor links are kept.
     package mutating func add(_ entry: CompactionEntry) {
         precondition(handedOver == nil, "a run has to be handed over as a whole before it goes on")

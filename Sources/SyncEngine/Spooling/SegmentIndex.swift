@@ -36,6 +36,9 @@ package struct SegmentIndex: Hashable, Sendable {
     /// How many lines there are.
     package private(set) var lines = 0
 
+    /// How many bytes of memory it takes.
+    var byteCount: Int { chunks.capacity * MemoryLayout<Chunk>.stride }
+
     /// An empty segment.
     package init() {}
 

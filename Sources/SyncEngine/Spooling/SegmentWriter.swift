@@ -22,6 +22,9 @@ package struct SegmentWriter: Sendable {
     /// Whether there is anything to hand over.
     package var hasRest: Bool { !buffer.isEmpty }
 
+    /// How many bytes of memory it takes, about.
+    var byteCount: Int { buffer.capacity + index.byteCount }
+
     /// Appends one element of the JSON array behind its separator.
     ///
     /// - Parameter element: JSON without a raw newline: newlines number the elements (``LinePicker``).

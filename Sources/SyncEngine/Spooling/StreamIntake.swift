@@ -8,13 +8,15 @@ package import SyncModel
 ///
 /// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new one
 /// begins. It holds chunks and a run of compaction entries, never the stream.
-package struct StreamIntake {
+package struct StreamIntake: Sendable {
     /// What it may hold and let through.
     package struct Limits: Hashable, Sendable {
         /// The longest line in bytes; longer ones are quarantined.
         package var line = 8 << 20
         /// The most rows and deletions of one pull; 0 is no limit.
         package var rows = 0
+        /// The most lines that bring no row: blank ones, of unknown types, acknowledgements, what is set aside.
+        package var otherLines = 10_000_000
         /// How many bytes of a quarantined line are kept.
         package var quarantineBytes = 4_096
         /// How many bytes of all quarantined lines of a pull are kept; of those beyond it only what is known of them.
@@ -33,6 +35,8 @@ package struct StreamIntake {
     package enum Failure: String, Error, CaseIterable, Sendable {
         /// More rows than `[pull] max_rows`.
         case tooManyRows = "pull.too_many_rows"
+        /// More lines that bring no row than any backend has a reason to send.
+        case tooManyLines = "pull.too_many_lines"
     }
 
     /// What came, counted.
@@ -51,6 +55,8 @@ package struct StreamIntake {
         package var idMappings = 0
         /// Bytes after decompression.
         package var bytes = 0
+        /// Nothing yet.
+        package init() {}
     }
 
     private let limits: Limits
@@ -64,6 +70,7 @@ package struct StreamIntake {
     private let isLedgered: [Bool]
     private var compactor: Compactor
     private var failure: Failure?
+    private var blankLines = 0
 
     /// What came so far.
     package private(set) var counts = Counts()
@@ -124,6 +131,17 @@ package struct StreamIntake {
         return signs
     }
 
+    /// How many bytes of memory the lines take that came so far, about.
+    package var byteCount: Int {
+        compactor.byteCount + (records + deletions).reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Forgets the lines that were set aside, once they are in the state; they count all the same.
+    package mutating func forgetQuarantined() {
+        quarantined = []
+        quarantinedBytes = 0
+    }
+
     /// How many values were of a type that their column cannot hold and became its default.
     package var defaulted: Int { projector.counters.defaults.wrong }
 
@@ -137,12 +155,15 @@ package struct StreamIntake {
     }
 
     /// Takes the next bytes; chunks may be cut anywhere.
+    ///
+    /// - Throws: ``Failure``; nothing more can be taken in then.
     package mutating func feed(_ chunk: UnsafeRawBufferPointer) throws(Failure) {
         counts.bytes += chunk.count
         // The splitter is moved out, since its callback works on the rest of this value.
         var splitter = LineSplitter(maximumLength: limits.line)
         swap(&splitter, &self.splitter)
         defer { swap(&splitter, &self.splitter) }
+        let blank = splitter.blankLines
         splitter.feed(chunk) { event in
             guard end == nil, failure == nil else { return }
             switch event {
@@ -150,6 +171,8 @@ package struct StreamIntake {
             case .tooLong(let head, let tail, _): takeTooLong(head: head, tail: tail)
             }
         }
+        blankLines += splitter.blankLines - blank
+        if counts.lines - counts.rows + blankLines > limits.otherLines { failure = failure ?? .tooManyLines }
         if let failure { throw failure }
     }
 

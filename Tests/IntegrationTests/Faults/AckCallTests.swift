@@ -25,6 +25,7 @@ import Testing
                 ]
             } + [
                 Failure(method: "GET", action: .status(400), outcome: "502 backend.refused"),
+                // Neither single names nor everything at once is forgotten.
                 Failure(method: "DELETE", action: .status(400), outcome: "502 backend.refused"),
             ]
     }
@@ -64,6 +65,29 @@ import Testing
                 try await devices[place].sync()
                 try await stack.expectEqual(devices[place])
             }
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func `a namespace whose name the backend no longer takes stops no device`(refusals: Int) async throws {
+        try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
+            try await stack.seed(tasks: 12)
+            var devices = [
+                try await stack.device(token: "device-a", seed: 1), try await stack.device(token: "device-a", seed: 2),
+            ]
+            for place in [0, 1, 0, 1] { try await devices[place].sync() }
+            try await stack.backend.edit(.delete("tasks", "t-1"), .put("tasks", ["id": "t-2", "name": "new"]))
+            // The other device's deletion has left a checkpoint of which this one knows nothing.
+            for _ in 0..<2 { try await devices[1].sync() }
+            let calls = stack.backend.count("DELETE", "/sync/ack")
+            stack.backend.inject(DemoFault("DELETE", "/sync/ack", action: .status(400)))
+            if refusals == 2 { stack.backend.inject(DemoFault("POST", "/sync/ack", action: .status(400))) }
+            var device = devices[0]
+            let answer = try await device.sync().pull
+            #expect(stack.backend.count("DELETE", "/sync/ack") >= calls + 2)
+            let figures = try await stack.figures(of: answer)
+            #expect(figures["restart"] == (refusals == 2 ? "refused_tokens" : nil))
+            try await stack.expectEqual(device)
         }
     }
 

@@ -68,6 +68,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["GET", "POST"])
+    func `a 400 to another call says nothing about types, and fails that pull alone`(_ method: String) async throws {
+        try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
+            try await stack.seed()
+            var device = try await stack.settledDevice(version: 3)
+            try await stack.backend.edit(Self.edits)
+            stack.backend.retirement = DemoRetirement(["TasksV2"], style: .names)
+            // After a reset its acknowledgement is the call behind the refusal, otherwise the list behind the stream.
+            if method == "POST" { try await stack.backend.setPendingReset(true, token: device.token) }
+            stack.backend.inject(DemoFault(method, "/sync/ack", times: 1, action: .status(400)))
+            let refused = try await device.pullLosingAnswer()
+            #expect(refused.outcome == "502 backend.refused")
+            stack.backend.clearFaults()
+            stack.backend.retirement = DemoRetirement()
+            try await device.sync()
+            try await stack.expectEqual(device)
+        }
+    }
+
     @Test(arguments: styles)
     func `everything comes once the configuration names the successor`(_ style: DemoRetirement.Style) async throws {
         var old = StackOptions()

@@ -5,54 +5,9 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// Kept spools and the integers that are handed out (findings 8 and 10).
+/// The integers that are handed out (finding 10).
 @Suite struct PullCursorTests {
     typealias Book = PullPlaybook
-
-    static func kept(
-        session: Session = Book.session, generation: Int = 0, replica: ReplicaID = Book.replica
-    ) -> PullQuery.Kept? {
-        guard let cursor = Cursor(rawValue: 1_500) else { return nil }
-        let row = CursorRow(
-            principal: Book.principal, cursor: cursor, replica: replica, parent: nil,
-            vector: CheckpointVector(["AlbumV1": "AlbumV1|8"]), schemaVersion: 1, session: session,
-            generation: generation, mappingDigest: Book.digest, noted: 3)
-        return PullQuery.Kept(row: row, delivery: .later)
-    }
-
-    @Test func `a repeated pull gets the kept spool under a new cursor, after the credential was checked`() throws {
-        var pull = Book(presented: 1_000, kept: Self.kept())
-        let presented = try Book.row()
-        let context = Book.context(presented, position: .unknown, isNewestOfReplica: false, newest: 3_000)
-        pull.send(.context(context), expect: .verifyCredential)
-        pull.send(.done, expect: .readClock)
-        guard case .commit(let row, isNewReplica: false) = pull.send(.clock(5_000)) else {
-            Issue.record("expected a commit, got \(pull.action)")
-            return
-        }
-        #expect(row.cursor.rawValue == 5_000 && row.parent == presented.cursor)
-        #expect(row.vector == CheckpointVector(["AlbumV1": "AlbumV1|8"]))
-        let plan = PullAnswerPlan(cursor: row.cursor, content: .kept, delivery: .later, row: row, restart: nil)
-        pull.send(.done, expect: .answer(plan))
-    }
-
-    @Test func `a first pull never gets a kept spool`() {
-        var pull = Book(kept: Self.kept())
-        pull.send(.context(PullContext()), expect: .forgetAll)
-    }
-
-    @Test(arguments: [
-        kept(session: Session(rawValue: "other")), kept(generation: 1), kept(replica: ReplicaID(rawValue: 99)),
-    ])
-    func `a spool of another session, generation or replica is not used`(_ kept: PullQuery.Kept?) throws {
-        var pull = Book(presented: 1_000, kept: kept)
-        pull.send(.context(Book.context(try Book.row())), expect: .stream(from: Book.vector))
-    }
-
-    @Test func `a cursor from before a reset does not get the spool of then`() throws {
-        var pull = Book(presented: 1_000, kept: Self.kept())
-        pull.send(.context(Book.context(try Book.row(), generation: 1)), expect: .storePosition(.unknown))
-    }
 
     @Test(arguments: [(lag: 0, wait: 1), (lag: 1, wait: 2), (lag: 2_000, wait: 2_001)] as [(lag: Int64, wait: Int64)])
     func `the answer waits for a clock that is not past the newest cursor`(

@@ -30,17 +30,6 @@ import Testing
         #expect(row.sweeps == Self.longAgo)
     }
 
-    @Test func `a pull that owes something is not answered by a spool that was kept`() throws {
-        let kept = PullQuery.Kept(row: try Book.row(2_000), delivery: .later)
-        for owes in [false, true] {
-            var pull = Book(presented: 1_000, settings: PullLedgerTests.settings, kept: kept)
-            var context = try Self.context(count: 1, sweeps: [:])
-            if !owes { context.debts = [] }
-            pull.send(.context(context))
-            #expect((pull.action == .verifyCredential) == !owes)
-        }
-    }
-
     @Test func `what the stream has not brought is compared with the next pull`() throws {
         var pull = PullLedgerTests.book()
         pull.report.owing = ["AlbumsV1"]

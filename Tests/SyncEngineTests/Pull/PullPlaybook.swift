@@ -37,6 +37,8 @@ struct PullPlaybook {
     private(set) var action: PullAction
     /// Whether a stream is asked for now.
     var isStreaming: Bool { if case .stream = action { true } else { false } }
+    /// What the next pull may go on from.
+    var keptStream: KeptStream? { machine.keptStream }
     /// What was settled so far, and what the next settlement will say.
     private(set) var settled: [SettlementPlan] = []
     var report = SettlementReport()
@@ -45,7 +47,7 @@ struct PullPlaybook {
 
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
-        kept: PullQuery.Kept? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
+        kept: KeptStream? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
         tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil,
         checking: Set<String>? = nil
     ) {

@@ -9,6 +9,23 @@ import Testing
 @Suite struct PullPositionTests {
     typealias Book = PullPlaybook
 
+    @Test func `a backend that does not take a name is made to forget everything, and the vector is set anew`() throws {
+        var pull = Book(presented: 1_000)
+        let held = CheckpointVector(Book.vector.tokens.merging(["GoneV1": "GoneV1|3"]) { $1 })
+        pull.send(.context(Book.context(try Book.row(), position: .at(held))), expect: .storePosition(.unknown))
+        pull.send(.done, expect: .forget(["GoneV1"]))
+        pull.send(.namespacesRefused, expect: .storePosition(.unknown))
+        pull.send(.done, expect: .forgetAll)
+        let tokens = Book.vector.namespaces.compactMap { Book.vector[$0] }
+        pull.send(.done, expect: .acknowledge(tokens))
+        var refused = pull
+        pull.send(.done, expect: .storePosition(.at(Book.vector)))
+        pull.send(.done, expect: .stream(from: Book.vector))
+        // Where the backend takes the tokens no more either, everything comes.
+        refused.send(.tokensRefused, expect: .forgetAll)
+        refused.send(.done, expect: .stream(from: CheckpointVector()))
+    }
+
     @Test func `an unknown position is asked for, and nothing is set where it is right already`() throws {
         var pull = Book(presented: 1_000)
         pull.send(.context(Book.context(try Book.row(), position: .unknown)), expect: .listCheckpoints)

@@ -35,7 +35,7 @@ import Testing
 
     private static func book(
         version: Int = 2, schema: Schema = plainSchema, asked: Migration? = nil,
-        settings: PullSettings = PullLedgerTests.settings, kept: PullQuery.Kept? = nil
+        settings: PullSettings = PullLedgerTests.settings, kept: KeptStream? = nil
     ) -> Book {
         Book(
             presented: 1_000, version: version, settings: settings, kept: kept, tableDigests: digests, schema: schema,
@@ -173,19 +173,18 @@ import Testing
         pull.send(.context(context), expect: .refuse(row.refusal))
     }
 
-    @Test func `an answer that was kept is used again only for the same migration`() throws {
+    @Test func `a stream that was kept is gone on with only for the same migration`() throws {
         let old = try Book.row(sweeps: PullLedgerTests.swept(), schemaVersion: 1)
         let change = Self.plainSchema.change(from: 1, to: 2)
-        for (keptChange, isUsed) in [(nil, false), (change, false), (Self.emptied(change), true)] {
-            var pull = Self.book(kept: PullQuery.Kept(row: old, delivery: .later, change: keptChange))
+        var first = Self.book()
+        first.send(.context(PullLedgerTests.context(old)))
+        let kept = try #require(first.keptStream)
+        for (keptChange, isUsed) in [(nil, false), (change, false), (kept.change, true)] {
+            var other = kept
+            other.change = keptChange
+            var pull = Self.book(kept: other)
             pull.send(.context(PullLedgerTests.context(old)))
-            #expect((pull.action == .verifyCredential) == isUsed)
+            #expect((pull.action == .takeKept) == isUsed)
         }
-    }
-
-    private static func emptied(_ change: SchemaChange) -> SchemaChange {
-        var change = change
-        change.empty = change.tables
-        return change
     }
 }

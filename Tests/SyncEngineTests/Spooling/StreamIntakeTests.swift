@@ -101,6 +101,16 @@ import Testing
         #expect(intake.quarantined.first?.bytes == Array("{not jso".utf8))
     }
 
+    @Test(arguments: ["\n", "{}\n", #"{"type":"NobodyV1","data":{},"ack":"NobodyV1|1"}"# + "\n"])
+    func `a stream of lines that bring nothing is given up`(_ line: String) throws {
+        var intake = Self.intake { $0.otherLines = 100 }
+        intake.beginRequest()
+        try feed(&intake, String(repeating: line, count: 60) + String(repeating: Self.task("a"), count: 200))
+        #expect(throws: StreamIntake.Failure.tooManyLines) {
+            try feed(&intake, String(repeating: line, count: 60))
+        }
+    }
+
     @Test func `more rows than allowed end the pull`() throws {
         var intake = Self.intake { $0.rows = 1 }
         intake.beginRequest()

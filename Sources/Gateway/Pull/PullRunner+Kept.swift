@@ -1,0 +1,32 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import SyncEngine
+
+// An answer may get lost: what was streamed for it is not streamed again.
+extension PullRunner {
+    /// Goes on with what an earlier pull has streamed.
+    mutating func takeKept() async throws {
+        guard let kept else { throw PullFailure.unexpectedEvent }
+        spooler = kept.spooler
+        try await spooler.takeUp(at: kept.length)
+        taken = spooler.counts
+    }
+
+    /// Keeps what was streamed for a pull that would stream the same, if it was much.
+    func keep(_ stream: KeptStream?) {
+        guard let stream, let keptKey, let settledLines else { return }
+        guard spooler.counts.bytes >= KeptStreams.worthKeeping else { return }
+        services.kept.keep(
+            KeptStreams.Entry(
+                key: keptKey, stream: stream, spooler: settledLines.spooler, length: settledLines.length),
+            at: services.clock.now)
+    }
+
+    /// Keeps what was taken for the next try, unless it may be the reason why this one has failed.
+    func keepAgain(after error: any Error) {
+        guard let kept, error is BackendError || error is CancellationError else { return }
+        services.kept.keep(kept, at: services.clock.now)
+    }
+}

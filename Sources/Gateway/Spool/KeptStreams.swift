@@ -1,0 +1,103 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DequeModule
+import NIOConcurrencyHelpers
+import SyncEngine
+import SyncModel
+
+/// Keeps for a short time what pulls have streamed, since their answers may get lost: the client's next pull goes on from
+/// its end.
+///
+/// Nothing of it is shown to anybody before the backend has streamed to the same credential again.
+final class KeptStreams: Sendable {
+    /// Tells whose pull would stream the same.
+    struct Key: Hashable {
+        let principal: Principal
+        let session: Session
+        /// A digest of all that the request carries to show who is calling.
+        let credential: String
+        /// Nil for first pulls.
+        let cursor: Cursor?
+        let schemaVersion: Int
+    }
+
+    /// What one pull has streamed.
+    struct Entry: Sendable {
+        let key: Key
+        let stream: KeptStream
+        /// The lines, and how much of its files is about them.
+        let spooler: StreamSpooler
+        let length: SpoolLength
+
+        /// How many bytes it costs to keep.
+        var byteCount: UInt64 { UInt64(spooler.byteCount) + spooler.length.lines + length.runs + 4_096 }
+    }
+
+    /// How much a backend has sent, in bytes, until it is worth keeping: less is simply streamed again.
+    static let worthKeeping = 64 << 10
+    private static let maximumEntries = 10_000
+
+    private struct State {
+        var entries: [Key: (entry: Entry, expiresAt: Int64)] = [:]
+        /// In the order of their ends; keys whose entry was taken or replaced meanwhile are passed over.
+        var order: Deque<(key: Key, expiresAt: Int64)> = []
+        var bytes: UInt64 = 0
+
+        /// Removes the entry of a key and says what it was.
+        mutating func remove(_ key: Key) -> Entry? {
+            guard let entry = entries.removeValue(forKey: key)?.entry else { return nil }
+            bytes -= entry.byteCount
+            return entry
+        }
+
+        /// Drops the oldest; false if there is none.
+        mutating func dropFirst() -> Bool {
+            guard let first = order.popFirst() else { return false }
+            if entries[first.key]?.expiresAt == first.expiresAt { _ = remove(first.key) }
+            return true
+        }
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let maximumBytes: Int
+    private let window: Int64
+
+    /// Keeps at most so many bytes, each stream for `window` milliseconds; 0 keeps none.
+    init(maximumBytes: Int, window: Int64) {
+        self.maximumBytes = maximumBytes
+        self.window = window
+    }
+
+    /// Keeps a stream, and drops the oldest ones if there would be too many bytes.
+    func keep(_ entry: Entry, at now: Int64) {
+        let cost = entry.byteCount
+        guard window > 0, cost <= UInt64(maximumBytes) else { return }
+        state.withLockedValue { state in
+            _ = state.remove(entry.key)
+            while state.bytes + cost > UInt64(maximumBytes) || state.entries.count >= Self.maximumEntries {
+                guard state.dropFirst() else { break }
+            }
+            state.entries[entry.key] = (entry, now + window)
+            state.order.append((entry.key, now + window))
+            state.bytes += cost
+        }
+    }
+
+    /// Hands the stream over that a pull can go on from, if it is young enough.
+    ///
+    /// It is the pull's alone then: two that went on from one end would write into the same spool.
+    func take(_ key: Key, at now: Int64) -> Entry? {
+        state.withLockedValue { state in
+            guard let expiresAt = state.entries[key]?.expiresAt, expiresAt > now else { return nil }
+            return state.remove(key)
+        }
+    }
+
+    /// Drops what has expired.
+    func purge(at now: Int64) {
+        state.withLockedValue { state in
+            while let first = state.order.first, first.expiresAt <= now, state.dropFirst() {}
+        }
+    }
+}
