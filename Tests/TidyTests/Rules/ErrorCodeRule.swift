@@ -5,7 +5,8 @@
 enum ErrorCodeRule {
     /// What codes begin with.
     private static let families: Set = [
-        "admin", "backend", "identity", "internal", "ledger", "limit", "line", "proxy", "pull", "push", "record", "request",
+        "admin", "backend", "identity", "internal", "ledger", "limit", "line", "proxy", "pull", "push", "record",
+        "request",
         "schema",
         "server", "spool", "state",
     ]
