@@ -33,6 +33,21 @@ package final class SyncGateway: Sendable {
     /// The names and paths that clients use.
     package var dialect: WireDialect { services.dialect }
 
+    /// How many bytes answers hold that are being made, sent or kept: in memory and on disk.
+    package var spooled: (memory: Int, disk: Int) {
+        let held = services.spools.held
+        return (held.memory, held.disk)
+    }
+
+    /// Drops kept answers whose time is over, whether anybody pulls or not, until it is cancelled.
+    package func dropExpired() async {
+        let pause = min(max(services.configuration.pull.repeatWindow.milliseconds / 4, 1_000), 15_000)
+        while !Task.isCancelled {
+            services.kept.purge(at: services.clock.now)
+            do { try await services.clock.sleep(milliseconds: pause) } catch { return }
+        }
+    }
+
     /// Refuses to begin where the clock is behind the newest cursor of the state by more than answers wait for.
     ///
     /// - Throws: ``PullFailure/clockBehind`` (finding 10), or what the state throws.
@@ -130,7 +145,6 @@ package final class SyncGateway: Sendable {
         let key = KeptStreams.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
             cursor: presented, schemaVersion: version)
-        services.kept.purge(at: services.clock.now)
         let kept = services.kept.take(key, at: services.clock.now)
         let digests = services.mappings.digests(at: version)
         var generator = SystemRandomNumberGenerator()

@@ -16,6 +16,8 @@ struct SyncServices: Sendable {
     let clock: any WallClock
     let identities: IdentityResolver
     let kept: KeptStreams
+    /// What spools hold, of pulls that run, of answers that are being sent and of kept ones.
+    let spools: SpoolBudget
     let digests: KeyedDigest
     let dialect: WireDialect
     let pullSettings: PullSettings
@@ -30,7 +32,7 @@ struct SyncServices: Sendable {
     /// The pulls that compare a whole request type although nothing demands it.
     let sweeping: Occupancy
     /// The pulls and checks that hold memory for a stream.
-    let running: Occupancy
+    let running: FairPlaces
     /// The ids that the backend has given, of those who called last; and for whom it is giving some right now.
     let ids: IDCache
     let making = IDMaking()
@@ -56,13 +58,16 @@ struct SyncServices: Sendable {
         identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
         kept = KeptStreams(
             maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
+        spools = SpoolBudget(memory: configuration.spool.memoryTotal, disk: configuration.spool.diskTotal) {
+            [kept] principal in kept.dropOldest(of: principal)
+        }
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings
         projections = ProjectionCache(schema: configuration.schema, rules: configuration.envelopeRules)
         mappings = MappingCache(schema: configuration.schema, digests: digests)
         versions = configuration.schema.versions
         sweeping = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
-        running = Occupancy(maximum: configuration.limits.pulls)
+        running = FairPlaces(maximum: configuration.limits.pulls)
         locks = LockTable(maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
         hashKey = digests.hashKey
         ids = IDCache(store: store, schema: configuration.schema, key: digests.hashKey)
@@ -85,25 +90,27 @@ struct SyncServices: Sendable {
             case .server: Optional("session:\(identity.principal.rawValue):\(identity.session.rawValue)")
             case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
             }
-        guard let key else { return try await inPlace(body) }
-        return try await locks.withLock(key) { try await inPlace(body) }
+        guard let key else { return try await inPlace(identity.principal, body) }
+        return try await locks.withLock(key) { try await inPlace(identity.principal, body) }
     }
 
     /// Only what holds its lock counts: a session that stalls must not take the places of all others.
-    private func inPlace<R>(_ body: () async throws -> R) async throws -> R {
-        try running.enter()
-        defer { running.leave() }
+    private func inPlace<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
+        try running.enter(principal)
+        defer { running.leave(principal) }
         return try await body()
     }
 
-    /// A spooler for one stream; columns in `added` the client has only just got.
+    /// A spooler for one stream to a principal; columns in `added` the client has only just got.
     func makeSpooler(
-        _ projection: Projection, added: [String: Set<String>] = [:], aliases: IDAliases? = nil
+        _ projection: Projection, for principal: Principal, added: [String: Set<String>] = [:],
+        aliases: IDAliases? = nil
     ) -> StreamSpooler {
         let tables =
             pullSettings.sweeps == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
         return StreamSpooler(
             projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
-            ledgered: Set(tables.map(\.offset)), added: added, aliases: aliases)
+            lease: { [spools] in spools.lease(for: principal) }, ledgered: Set(tables.map(\.offset)), added: added,
+            aliases: aliases)
     }
 }

@@ -192,6 +192,10 @@ extension Configuration {
         package var memory = 32 << 20
         /// The most bytes of one answer.
         package var max = 4 << 30
+        /// The most memory of all answers until they are sent or dropped.
+        package var memoryTotal = 512 << 20
+        /// The most bytes of all files; one principal alone gets half.
+        package var diskTotal = 16 << 30
 
         /// The defaults.
         package init() {}

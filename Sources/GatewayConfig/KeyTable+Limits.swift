@@ -167,10 +167,25 @@ extension KeyTable {
         .setting(
             "spool", "memory", \.spool.memory, .size((64 << 10)...(16 << 30)),
             "Bytes of one answer that are kept in memory before a file is used.",
-            "The gateway's memory is about this times `[limits] pulls` at most."),
+            "Beyond `memory_total` a file is used earlier."),
         .setting(
             "spool", "max", \.spool.max, .size((1 << 20)...(1 << 44)),
             "The most bytes of one answer; a pull with more fails."),
+        .setting(
+            "spool", "memory_total", \.spool.memoryTotal, .size((1 << 20)...(1 << 44)),
+            "The memory of all answers together, from their first line until they are sent or dropped.",
+            """
+            Answers to clients that read slowly count, and those kept for repeats. While three quarters are taken, answers \
+            go to files; the rest is for sending them. One principal alone gets half. What comes while there is no room \
+            is answered 503 and Retry-After.
+            """),
+        .setting(
+            "spool", "disk_total", \.spool.diskTotal, .size((1 << 20)...(1 << 44)),
+            "The most bytes of all files together, from their first line until they are sent or dropped.",
+            """
+            One principal alone gets half, so it should be twice `max`. What comes while there is no room is answered 503 \
+            and Retry-After; answers kept for repeats are dropped first.
+            """),
     ]
 
     static let limits: [Key] = [

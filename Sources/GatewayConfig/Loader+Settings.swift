@@ -146,6 +146,8 @@ extension Loader {
     private mutating func checkSizes() {
         let (spool, limits) = (configuration.spool, configuration.limits)
         checkOrder(Size("spool", "memory", spool.memory), Size("spool", "max", spool.max))
+        checkOrder(Size("spool", "max", spool.max), Size("spool", "disk_total", spool.diskTotal))
+        checkOrder(Size("spool", "memory", spool.memory), Size("spool", "memory_total", spool.memoryTotal))
         checkOrder(Size("pull", "max_line", configuration.pull.maxLine), Size("spool", "max", spool.max))
         checkOrder(Size("limits", "body", limits.body), Size("limits", "inflated_body", limits.inflatedBody))
         checkOrder(

@@ -45,11 +45,15 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         if section == "limits", name == "push_memory" {
             required["limits"] = ["body": "1KiB", "inflated_body": "1KiB"]
         }
-        if section == "spool", name == "memory" { required["spool"] = ["max": "16384GiB"] }
-        if section == "spool", name == "max" {
+        if section == "spool", name == "memory" {
+            required["spool"] = ["max": "16384GiB", "memory_total": "16384GiB", "disk_total": "16384GiB"]
+        }
+        if section == "spool", name == "max" || name == "disk_total" {
             required["spool"] = ["memory": "64KiB"]
+            required["spool"]?[name == "max" ? "disk_total" : "max"] = name == "max" ? "16384GiB" : "1MiB"
             required["pull"] = ["max_line": "1KiB"]
         }
+        if section == "spool", name == "memory_total" { required["spool"] = ["memory": "64KiB"] }
         if section == "ledger", name == "rewind" { required["ledger"] = ["max_offline": "3650d"] }
         if section == "ledger", name == "max_offline" { required["ledger"] = ["rewind": "0s"] }
         if section == "wire", name == "push_table" {
@@ -208,6 +212,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("spool", "dir", good: ["", "/var/tmp"], bad: ["\"a"]),
         .size("spool", "memory", low: "64KiB", below: "63KiB", high: "16GiB", above: "17GiB"),
         .size("spool", "max", low: "1MiB", below: "1023KiB", high: "16384GiB", above: "16385GiB"),
+        .size("spool", "memory_total", low: "1MiB", below: "1023KiB", high: "16384GiB", above: "16385GiB"),
+        .size("spool", "disk_total", low: "1MiB", below: "1023KiB", high: "16384GiB", above: "16385GiB"),
         KeyCase("ledger", "mode", good: ["full", "off"], bad: ["", "on", "Full", "full off"]),
         .duration("ledger", "resweep_every", low: "0s", below: "-1ms", high: "3650d", above: "3651d"),
         .integer("ledger", "resweep_parallel", low: 1, high: 10_000),

@@ -10,17 +10,6 @@ final class Occupancy: Sendable {
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Counts one more.
-    ///
-    /// - Throws: ``GatewayError`` with 503 where the limit is reached; nothing is counted then.
-    func enter() throws {
-        guard tryEnter() else {
-            throw GatewayError(
-                status: 503, code: "limit.pulls", message: "The server is busy. Please try again in a moment.",
-                retryAfter: 2)
-        }
-    }
-
     /// Counts one more where there is room; false where there is none.
     func tryEnter() -> Bool {
         count.withLockedValue { count in

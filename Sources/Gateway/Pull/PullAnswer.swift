@@ -18,6 +18,8 @@ package struct PullAnswer: Sendable {
     let tables: [(place: Int, name: String)]
     /// What goes out; nil where nothing has changed.
     let spool: FinishedSpool?
+    /// The memory for sending it, held until that is done.
+    let room: SpoolLease?
     let writer: AnswerWriter
 
     /// Hands the body over, piece by piece.

@@ -46,7 +46,7 @@ extension PullRunner {
         aliases =
             known.aliases.count == 0
             ? nil : IDAliases(known.aliases, keeping: ids.kept, schema: services.configuration.schema)
-        spooler = services.makeSpooler(projection, aliases: aliases)
+        spooler = services.makeSpooler(projection, for: query.principal, aliases: aliases)
         return isCertain
     }
 

@@ -18,9 +18,11 @@ extension PullRunner {
     func keep(_ stream: KeptStream?) {
         guard let stream, let keptKey, let settledLines else { return }
         guard spooler.counts.bytes >= KeptStreams.worthKeeping else { return }
+        let room = services.spools.lease(for: query.principal)
+        guard room.takeForLines(settledLines.spooler.byteCount) else { return }
         services.kept.keep(
             KeptStreams.Entry(
-                key: keptKey, stream: stream, spooler: settledLines.spooler, length: settledLines.length),
+                key: keptKey, stream: stream, spooler: settledLines.spooler, length: settledLines.length, room: room),
             at: services.clock.now)
     }
 

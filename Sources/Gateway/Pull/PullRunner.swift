@@ -25,6 +25,8 @@ struct PullRunner {
     var finished: FinishedSpool?
     /// The lines as they were settled, if another pull may go on from their end.
     var settledLines: (spooler: StreamSpooler, length: SpoolLength)?
+    /// The memory for sending it.
+    private var sendingRoom: SpoolLease?
     /// What the pull adds to the ledger, once it is settled.
     var layer = LedgerCommit.none
     var settledReport: SettlementReport?
@@ -75,7 +77,7 @@ struct PullRunner {
         self.kept = kept
         self.keptKey = keptKey
         self.logger = logger
-        spooler = services.makeSpooler(projection)
+        spooler = services.makeSpooler(projection, for: query.principal)
         figures.principal = query.principal.description
         figures.presented = query.presented?.rawValue
     }
@@ -153,7 +155,9 @@ struct PullRunner {
         case .listCheckpoints: return .listed(try await backend.list(identity.forwarded))
         case .forget(let namespaces): return try await forget(namespaces)
         case .takeKept: try await takeKept()
-        case .forgetAll: try await backend.forgetAll(identity.forwarded)
+        case .forgetAll:
+            try await noteMove()
+            try await backend.forgetAll(identity.forwarded)
         case .acknowledge(let tokens): return try await acknowledge(tokens)
         case .raiseGeneration:
             let generation = try await services.store.raiseGeneration(
@@ -171,7 +175,15 @@ struct PullRunner {
         return .done
     }
 
+    /// Ends what is believed of the principal's other sessions, which may be the same one at the backend; writes nothing
+    /// where that is noted already.
+    private func noteMove() async throws {
+        try await services.store.setPosition(
+            .unknown, principal: query.principal, session: query.session, at: services.clock.now)
+    }
+
     private func acknowledge(_ tokens: [String]) async throws -> PullEvent {
+        try await noteMove()
         do {
             try await backend.acknowledge(tokens, identity.forwarded)
             return .done
@@ -182,6 +194,7 @@ struct PullRunner {
     }
 
     private func forget(_ namespaces: [String]) async throws -> PullEvent {
+        try await noteMove()
         do {
             try await backend.forget(namespaces: namespaces, identity.forwarded)
             return .done
@@ -261,7 +274,8 @@ struct PullRunner {
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
         if afresh {
-            spooler = services.makeSpooler(projection, added: negotiation?.change?.columns ?? [:], aliases: aliases)
+            spooler = services.makeSpooler(
+                projection, for: query.principal, added: negotiation?.change?.columns ?? [:], aliases: aliases)
             sweepBegan = nil
             beforeSweep = nil
         }
@@ -294,6 +308,8 @@ struct PullRunner {
 
     private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
         try await settleIDs()
+        // Before anything is written: an answer that cannot be sent had better not begin.
+        sendingRoom = try finished?.makeRoomToSend(services.spools.lease(for: query.principal))
         var row = row
         row.ids = ids
         do {
@@ -333,7 +349,7 @@ struct PullRunner {
         return PullAnswer(
             figures: figures, cursor: plan.cursor, strategy: strategy(plan),
             tables: tables.map { ($0.offset, $0.element.name) }, spool: spool,
-            writer: AnswerWriter(dialect: services.dialect))
+            room: sendingRoom, writer: AnswerWriter(dialect: services.dialect))
     }
 
     /// How the client is to treat what the answer does not name.

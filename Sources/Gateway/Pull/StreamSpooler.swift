@@ -13,18 +13,22 @@ struct StreamSpooler: Sendable {
     /// Where everything that goes out is put.
     let spool: Spool
     private let runs: Spool
+    /// Makes a lease of the budget for the one who pulls.
+    private let lease: @Sendable () -> SpoolLease
 
     init(
         projection: Projection, hashKey: SipHash.Key, intakeLimits: StreamIntake.Limits, spoolLimits: Spool.Limits,
-        ledgered: Set<Int> = [], added: [String: Set<String>] = [:], aliases: IDAliases? = nil
+        lease: @escaping @Sendable () -> SpoolLease, ledgered: Set<Int> = [], added: [String: Set<String>] = [:],
+        aliases: IDAliases? = nil
     ) {
         intake = StreamIntake(
             projection: projection, hashKey: hashKey, limits: intakeLimits, ledgered: ledgered, added: added,
             aliases: aliases)
-        spool = Spool(limits: spoolLimits)
+        self.lease = lease
+        spool = Spool(limits: spoolLimits, lease: lease())
         var runLimits = spoolLimits
         runLimits.memory = 0
-        runs = Spool(limits: runLimits)
+        runs = Spool(limits: runLimits, lease: lease())
     }
 
     /// What came so far.
@@ -104,9 +108,12 @@ struct StreamSpooler: Sendable {
     /// - Throws: What the spool's file fails with.
     mutating func finish(_ settled: Settled, absences: [SegmentIndex]) async throws(SpoolError) -> FinishedSpool {
         while let chunk = intake.nextRestChunk(offset: spool.length) { try await spool.append(chunk) }
+        try await spool.flush()
         var segments = intake.segments()
         for (table, index) in absences.enumerated() { segments[SegmentKey(table: table, part: .absences)] = index }
-        return FinishedSpool(spool: spool, segments: segments, settled: settled)
+        let room = lease()
+        guard room.takeMemory(settled.verdicts.reduce(0) { $0 + $1.byteCount }) else { throw .exhausted }
+        return FinishedSpool(spool: spool, segments: segments, settled: settled, room: room)
     }
 }
 

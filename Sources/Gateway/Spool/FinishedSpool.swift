@@ -14,6 +14,18 @@ struct FinishedSpool: Sendable {
     let segments: [SegmentKey: SegmentIndex]
     /// What becomes of each line.
     let settled: Settled
+    /// The memory of ``settled``, for as long as anybody has it.
+    let room: SpoolLease
+
+    /// What sending takes at the most besides the spool, in bytes: pieces that are read, picked from and compressed, and
+    /// the connection's own.
+    static let sendingMemory = 4 * readSize
+
+    /// Takes the memory that sending it needs, of a lease that the answer keeps.
+    func makeRoomToSend(_ lease: SpoolLease) throws(SpoolError) -> SpoolLease {
+        guard lease.takeMemory(Int(min(spool.length, UInt64(Self.sendingMemory)))) else { throw .exhausted }
+        return lease
+    }
 
     /// Reads one array of a table, piece by piece, ready to stand between `[` and `]`.
     ///

@@ -29,6 +29,8 @@ final class KeptStreams: Sendable {
         /// The lines, and how much of its files is about them.
         let spooler: StreamSpooler
         let length: SpoolLength
+        /// The memory of what is in no spool.
+        let room: SpoolLease
 
         /// How many bytes it costs to keep.
         var byteCount: UInt64 { UInt64(spooler.byteCount) + spooler.length.lines + length.runs + 4_096 }
@@ -94,10 +96,22 @@ final class KeptStreams: Sendable {
         }
     }
 
-    /// Drops what has expired.
+    /// Drops what has expired, and what would live longer than it should since the clock was put back.
     func purge(at now: Int64) {
         state.withLockedValue { state in
-            while let first = state.order.first, first.expiresAt <= now, state.dropFirst() {}
+            while let end = state.order.first?.expiresAt, end <= now || end > now + window {
+                guard state.dropFirst() else { return }
+            }
         }
+    }
+
+    /// Drops the oldest of a principal, or of all, if its room is needed; false if there is none.
+    func dropOldest(of principal: Principal?) -> Bool {
+        let dropped: Entry? = state.withLockedValue { state in
+            let oldest = state.entries.filter { principal == nil || $0.key.principal == principal }
+                .min { $0.value.expiresAt < $1.value.expiresAt }
+            return oldest.flatMap { state.remove($0.key) }
+        }
+        return dropped != nil
     }
 }

@@ -38,12 +38,15 @@ final class Spool: Sendable {
     }
 
     private let limits: Limits
+    /// What it has of the bytes that all spools may hold together.
+    private let lease: SpoolLease
     private let writeSize: Int
     private let state = NIOLockedValueBox(State())
 
     /// An empty spool that writes to its file `writeSize` bytes at a time; so many stay in memory beyond the limit.
-    init(limits: Limits, writeSize: Int = 512 << 10) {
+    init(limits: Limits, lease: SpoolLease, writeSize: Int = 512 << 10) {
         self.limits = limits
+        self.lease = lease
         self.writeSize = writeSize
     }
 
@@ -54,6 +57,8 @@ final class Spool: Sendable {
     var memoryLength: UInt64 { state.withLockedValue { $0.memoryLength } }
 
     /// Puts the bytes behind all others and says where.
+    ///
+    /// - Throws: ``SpoolError``; ``SpoolError/exhausted`` where others hold too much by now.
     @discardableResult
     func append(_ bytes: [UInt8]) async throws(SpoolError) -> UInt64 {
         let (offset, file, fits) = state.withLockedValue { state in
@@ -61,13 +66,18 @@ final class Spool: Sendable {
             return (state.length, state.file, fits)
         }
         guard Int(offset) + bytes.count <= limits.total else { throw .tooLarge }
-        if fits {
+        // Memory that others hold sends the bytes to the file earlier.
+        if fits, lease.takeForLines(bytes.capacity) {
             state.withLockedValue {
                 $0.chunks.append((offset, bytes))
                 $0.length += UInt64(bytes.count)
                 $0.memoryLength = $0.length
             }
             return offset
+        }
+        guard lease.takeDisk(bytes.count) else {
+            // What would never fit is not worth another try.
+            throw lease.held.disk + bytes.count > lease.mostOnDisk ? .tooLarge : .exhausted
         }
         if file == nil {
             let overflow = try await SpoolFile.open(in: limits.directory)
@@ -100,6 +110,26 @@ final class Spool: Sendable {
         return offset
     }
 
+    /// Writes what was gathered for the file, so that a spool that waits takes no memory for it.
+    func flush() async throws(SpoolError) {
+        let rest = state.withLockedValue { state -> (file: SpoolFile, tail: [UInt8], start: UInt64)? in
+            guard let file = state.file, !state.tail.isEmpty else { return nil }
+            (state.flushing, state.tail) = (state.tail, [])
+            return (file, state.flushing, state.written)
+        }
+        guard let rest else { return }
+        do {
+            try await rest.file.write(rest.tail, at: rest.start)
+        } catch {
+            state.withLockedValue { ($0.tail, $0.flushing) = (rest.tail, []) }
+            throw error
+        }
+        state.withLockedValue { state in
+            state.written += UInt64(rest.tail.count)
+            state.flushing = []
+        }
+    }
+
     /// Forgets everything from a length on, at which something was appended; also after appending has failed.
     func cut(to length: UInt64) async throws(SpoolError) {
         let cut = state.withLockedValue { state -> (file: SpoolFile, length: UInt64)? in
@@ -119,6 +149,10 @@ final class Spool: Sendable {
             (state.written, state.tail) = (place, [])
             return state.file.map { ($0, place) }
         }
+        let (memory, disk) = state.withLockedValue { state in
+            (state.chunks.reduce(0) { $0 + $1.bytes.capacity }, Int(state.length - state.memoryLength))
+        }
+        lease.keep(memory: memory, disk: disk)
         if let cut { try await cut.file.truncate(to: cut.length) }
     }
 

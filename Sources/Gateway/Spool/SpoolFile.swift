@@ -98,8 +98,10 @@ final class SpoolFile: Sendable {
 package enum SpoolError: Error, Hashable, Sendable {
     /// The file system has no room; `[spool] dir` names it.
     case diskFull
-    /// The answer is larger than `[spool] max`.
+    /// The answer is larger than `[spool] max`, or than what one principal may ever hold of `disk_total`.
     case tooLarge
+    /// Other answers hold what all may hold together (`[spool] memory_total`, `disk_total`).
+    case exhausted
     /// A system call failed.
     case file(operation: String, errno: CInt)
 
@@ -108,6 +110,7 @@ package enum SpoolError: Error, Hashable, Sendable {
         switch self {
         case .diskFull: "spool.disk_full"
         case .tooLarge: "spool.too_large"
+        case .exhausted: "limit.spool"
         case .file: "spool.file"
         }
     }

@@ -59,6 +59,23 @@ import Testing
         }
     }
 
+    @Test func `pulls of one person leave places for those of others`() async throws {
+        try await GatewayStack.with(StackOptions(["limits.pulls": "4"])) { stack in
+            try await stack.seed(tasks: 6)
+            let latch = Latch()
+            stack.backend.holdStreams(with: latch)
+            async let first = stack.sendPull()
+            async let second = stack.sendPull(token: "device-a")
+            try await eventually { await latch.arrivals == 2 }
+            let third = try await stack.sendPull(token: "device-b")
+            #expect(third.outcome == "503 limit.pulls" && third["Retry-After"] != nil)
+            async let bob = stack.sendPull(token: "bob-token")
+            try await eventually { await latch.arrivals == 3 }
+            await latch.open()
+            #expect(try await [first.status, second.status, bob.status] == [200, 200, 200])
+        }
+    }
+
     @Test func `a client that hangs up ends its pull and frees the session`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
