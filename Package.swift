@@ -47,6 +47,7 @@ let package = Package(
     targets: [
         // The C libraries.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Pure: no I/O, no NIO, no C, no Foundation.
@@ -69,7 +70,7 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Backend", "Curl", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
+                "Backend", "CMalloc", "Curl", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
                 "WatermelonWire", nioCore, nioPosix, nioLocks, httpTypes, crypto, deque, log,
             ]),
         .target(

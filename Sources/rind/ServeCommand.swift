@@ -56,8 +56,8 @@ struct ServeCommand: AsyncParsableCommand {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .error)
         var group = ServiceGroupConfiguration(
-            services: [parts.housekeeping(logger: logger), server], gracefulShutdownSignals: [.sigterm, .sigint],
-            cancellationSignals: [.sigquit], logger: quiet)
+            services: [parts.housekeeping(logger: logger), Tidying(gateway: parts.gateway, logger: logger), server],
+            gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet)
         // The server keeps the grace itself; this is for the case that something else hangs.
         group.maximumGracefulShutdownDuration = parts.configuration.gateway.shutdownGrace + .seconds(10)
         try await ServiceGroup(configuration: group).run()

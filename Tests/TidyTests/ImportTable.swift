@@ -9,7 +9,7 @@ enum ImportTable {
     ///
     /// A target imports what lies on lower floors, never its own or a higher one.
     static let floors: [[String]] = [
-        ["CCurl", "CZlib"],
+        ["CCurl", "CMalloc", "CZlib"],
         ["INI", "JSONBytes", "SyncModel", "Gzip", "Curl"],
         ["WatermelonWire", "SyncEngine", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
         ["Gateway"],
@@ -51,7 +51,7 @@ enum ImportTable {
         ],
 
         "Gateway": [
-            "Backend", "Crypto", "Curl", "DequeModule", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
+            "Backend", "CMalloc", "Crypto", "Curl", "DequeModule", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
             "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
         ],
         "GatewayServer": [

@@ -1,0 +1,62 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import CMalloc
+import Foundation
+package import Logging
+import NIOPosix
+
+/// The memory of this process, as the system and the allocator see it.
+package struct ProcessMemory: Hashable, Sendable {
+    /// How many bytes are in memory.
+    package let resident: Int
+    /// How many bytes were asked of the allocator and not given back to it.
+    package let inUse: Int
+
+    /// How often somebody looks, in seconds.
+    private static let interval: Int64 = 15
+
+    /// What it is now; nil where the system or the allocator does not tell.
+    package static var now: ProcessMemory? {
+        #if os(Linux) && canImport(Glibc)
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return nil }
+        let heap = mallinfo2()
+        let resident = pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+        return ProcessMemory(resident: resident, inUse: Int(heap.uordblks + heap.hblkhd))
+        #else
+        return nil
+        #endif
+    }
+
+    /// Gives back to the system what is free; takes a moment for each gigabyte, in which others wait for the allocator.
+    package static func trim() {
+        #if os(Linux) && canImport(Glibc)
+        malloc_trim(0)
+        #endif
+    }
+
+    /// Gives back what peaks have left, until it is cancelled.
+    package static func giveBackAfterPeaks(logger: Logger) async {
+        var trim = MemoryTrim()
+        while !Task.isCancelled {
+            do {
+                trim = try await NIOThreadPool.singleton.runIfActive { [trim] in step(trim, logger) }
+                try await Task.sleep(for: .seconds(interval))
+            } catch { return }
+        }
+    }
+
+    private static func step(_ trim: MemoryTrim, _ logger: Logger) -> MemoryTrim {
+        var trim = trim
+        guard let before = now, trim.isDue(resident: before.resident, inUse: before.inUse) else { return trim }
+        self.trim()
+        guard let after = now else { return trim }
+        trim.done(resident: after.resident, inUse: after.inUse)
+        logger.debug(
+            "memory was given back to the system",
+            metadata: ["before": "\(before.resident)", "after": "\(after.resident)"])
+        return trim
+    }
+}

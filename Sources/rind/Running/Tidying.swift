@@ -1,0 +1,21 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Logging
+import ServiceLifecycle
+
+/// Gives back, every few seconds, what nobody needs any more: kept answers whose time is over, and memory after peaks.
+struct Tidying: Service {
+    let gateway: SyncGateway
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await gateway.dropExpired() }
+                group.addTask { await ProcessMemory.giveBackAfterPeaks(logger: logger) }
+            }
+        }
+    }
+}
