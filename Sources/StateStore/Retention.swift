@@ -5,7 +5,8 @@
 package struct Retention: Hashable, Sendable {
     /// The time in milliseconds since 1970; receipts that ended before it go.
     package var now: Int64
-    /// Replicas, sessions and principals that were last seen before this go, with all their cursors (`max_offline`).
+    /// Replicas, sessions and principals that were last seen before this go, with all their cursors (`max_offline`); of
+    /// the replicas one in twenty, or a single one, in an hour.
     package var seenBefore: Int64
     /// Cursors made before this go if a later one of the same replica is confirmed; a device that comes back with
     /// such a cursor (a restored backup) is then unknown.
@@ -20,6 +21,10 @@ package struct Retention: Hashable, Sendable {
     /// Journals of pushes that came to no good end go if nothing was written of them since; ones that are still open stay
     /// until ``seenBefore``.
     package var journalsBefore: Int64
+    /// How long this process has run since its last collection, in milliseconds; nil in its first one.
+    ///
+    /// Where the clock says something else, what was seen before that is kept for as much longer.
+    package var ran: Int64?
 
     /// A retention; without `supersededBefore` both times are the same, without `undoBefore` every way back is kept.
     ///
@@ -56,6 +61,8 @@ package struct Collected: Hashable, Sendable {
     package var notes = 0
     /// Journals of pushes.
     package var journals = 0
+    /// By how much the clock has leapt since the collection before, in milliseconds; negative where it went back.
+    package var leapt: Int64 = 0
 
     /// Nothing.
     package init() {}

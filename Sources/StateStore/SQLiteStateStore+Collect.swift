@@ -6,7 +6,12 @@ import GRDB
 extension SQLiteStateStore {
     /// Receipts, ledgers, cursors, replicas, sessions, principals, in this order, so that each step frees the next.
     package func collect(_ retention: Retention) async throws -> Collected {
-        var collected = Collected()
+        let (begun, retention) = try await write { db in
+            var collected = Collected()
+            let retention = try db.passTime(retention, into: &collected)
+            return (collected, retention)
+        }
+        var collected = begun
         collected.receipts = try await inBatches { db, batch in
             try db.run(
                 "DELETE FROM push WHERE id IN (SELECT id FROM push WHERE expires_at <= ? LIMIT ?)",
@@ -19,12 +24,7 @@ extension SQLiteStateStore {
             try $0.collectJournals(before: retention.journalsBefore, openBefore: retention.seenBefore, $1)
         }
         collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededBefore, $1) }
-        collected.replicas = try await inBatches { db, batch in
-            let rows = try db.rows(
-                "SELECT id FROM replica WHERE last_seen < ? AND dead = 0 LIMIT ?", [retention.seenBefore, batch])
-            for row in rows { try db.kill(row.integer(0)) }
-            return rows.count
-        }
+        collected.replicas = try await inBatches { try $0.buryUnseen(retention, $1) }
         _ = try await inBatches { try $0.buryDead(at: retention.now, $1) }
         collected.sessions = try await inBatches { try $0.collectSessions(before: retention.seenBefore, $1) }
         collected.principals = try await inBatches { try $0.collectPrincipals(before: retention.seenBefore, $1) }

@@ -86,7 +86,11 @@ extension Database {
         }
     }
 
-    /// Drops the oldest replicas that have never come back, down to the limit (finding 27).
+    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and at once what their ledgers
+    /// hold: who begins anew in a loop writes a whole one each time.
+    ///
+    /// Nobody has presented their cursors. A pull that compares all devices of its principal finds them gone and is
+    /// repeated.
     fileprivate func capUnconfirmed(of principal: Int64, at limit: Int, except replica: ReplicaID) throws {
         let surplus = try rows(
             """
@@ -95,7 +99,9 @@ extension Database {
             """, [principal, replica.rawValue, max(1, limit)])
         for row in surplus {
             let id = try row.integer(0)
-            if id != replica.rawValue { try kill(id) }
+            guard id != replica.rawValue else { continue }
+            try kill(id)
+            try run("DELETE FROM chunk WHERE layer IN (SELECT id FROM layer WHERE replica = ?)", [id])
         }
     }
 }

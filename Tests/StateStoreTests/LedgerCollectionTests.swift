@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 import StateStore
 import SyncModel
 import Testing
@@ -159,6 +160,28 @@ import Testing
             #expect(try await left(undoBefore: now) == [5, 6])
             _ = try await store.collect(Retention(now: now, seenBefore: 5_500))
             #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence) == [6])
+        }
+    }
+
+    @Test func `first pulls in a loop leave only the ledgers of the last few`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { store in
+                for number: Int64 in 1...40 {
+                    try await store.begin(
+                        row(100 + number, replica: number), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
+                }
+                let stored = try sqlite(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk") }
+                #expect(stored == 8 * 5)
+                #expect(try await store.view(140).count == 20)
+                // Others of the same person that have come back lose nothing.
+                try await store.proceed(row(200, replica: 40, parent: 140), [21: 1])
+                try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+                for number: Int64 in 41...60 { try await store.begin(row(200 + number, replica: number), [1: 1]) }
+                #expect(try await store.view(200).count == 21)
+                _ = try await store.collect(Retention(now: now, seenBefore: 0))
+                #expect(try await store.view(260).count == 1)
+            }
         }
     }
 }

@@ -13,19 +13,36 @@ struct Housekeeping: Service {
     let ledger: GatewayConfig.Configuration.Ledger
     let clock: any WallClock
     let logger: Logger
+    /// How long the process runs, whatever becomes of the clock; time in which the machine slept does not count.
+    var uptime: @Sendable () -> Duration = {
+        let start = SuspendingClock.now
+        return { SuspendingClock.now - start }
+    }()
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            var last: Duration?
             while !Task.isCancelled {
-                await collect()
+                let now = uptime()
+                await collect(after: last.map { now - $0 })
+                last = now
                 do { try await clock.sleep(milliseconds: 3_600_000) } catch { return }
             }
         }
     }
 
-    private func collect() async {
+    /// - Parameter ran: How long the process has run since the last time.
+    private func collect(after ran: Duration?) async {
         do {
-            let collected = try await store.collect(ledger.retention(at: clock.now))
+            var retention = ledger.retention(at: clock.now)
+            retention.ran = ran?.milliseconds
+            var collected = try await store.collect(retention)
+            if collected.leapt != 0 {
+                logger.notice(
+                    "the clock was set, or the gateway did not run: no device is forgotten for that time",
+                    metadata: ["code": "state.clock_leapt", "seconds": "\(collected.leapt / 1_000)"])
+                collected.leapt = 0
+            }
             guard !collected.isEmpty else { return }
             logger.info(
                 "the state was tidied",

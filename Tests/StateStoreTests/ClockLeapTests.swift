@@ -1,0 +1,140 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+/// What collections make of clocks that are set.
+@Suite struct ClockLeapTests {
+    private static let hour: Int64 = 3_600_000
+    private static let day: Int64 = 24 * hour
+    private static let year: Int64 = 365 * day
+
+    /// Devices are forgotten after 30 days.
+    private func retention(at now: Int64, ran: Int64?) -> Retention {
+        var retention = Retention(now: now, seenBefore: now - 30 * Self.day, undoBefore: now - 7 * Self.day)
+        retention.ran = ran
+        return retention
+    }
+
+    /// Replicas of one principal each, all seen at a time.
+    private func fill(_ store: any StateStore, _ numbers: ClosedRange<Int64>, at time: Int64) async throws {
+        for number in numbers {
+            try await store.begin(
+                row(number, of: Principal(rawValue: "p\(number)"), replica: number), at: time)
+        }
+    }
+
+    private func alive(_ store: any StateStore) async throws -> Int {
+        try await store.replicas(of: nil, after: nil, limit: 1_000).count
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `nobody is forgotten because a clock was put forward`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await fill(store, 1...40, at: now)
+            #expect(try await store.collect(retention(at: now, ran: nil)).isEmpty)
+            // A year within an hour; and then every hour, as it goes on.
+            var time = now + Self.year + Self.hour
+            let first = try await store.collect(retention(at: time, ran: Self.hour))
+            #expect(first.replicas == 0 && first.leapt == Self.year)
+            for _ in 0..<48 {
+                time += Self.hour
+                #expect(try await store.collect(retention(at: time, ran: Self.hour)).isEmpty)
+            }
+            #expect(try await alive(store) == 40)
+            // Those that come in the meantime are measured by the clock as it is now.
+            try await fill(store, 101...120, at: time)
+            // 29 days later those who were really away for 31 days begin to be forgotten, and no others.
+            time += 29 * Self.day
+            #expect(try await store.collect(retention(at: time, ran: 29 * Self.day)).replicas == 3)
+            #expect(try await store.replicas(of: nil, after: nil, limit: 1_000).count { $0.lastSeen > now } == 20)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a gateway that did not run for long forgets nobody for that`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await fill(store, 1...20, at: now)
+            _ = try await store.collect(retention(at: now, ran: nil))
+            var time = now + 90 * Self.day
+            #expect(try await store.collect(retention(at: time, ran: nil)).leapt == 90 * Self.day - Self.hour)
+            time += 29 * Self.day
+            #expect(try await store.collect(retention(at: time, ran: 29 * Self.day)).isEmpty)
+            time += 2 * Self.day
+            #expect(try await store.collect(retention(at: time, ran: 2 * Self.day)).replicas == 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a clock that is put back takes its leap back`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await fill(store, 1...20, at: now)
+            _ = try await store.collect(retention(at: now, ran: nil))
+            _ = try await store.collect(retention(at: now + Self.year, ran: Self.hour))
+            #expect(try await store.collect(retention(at: now + 2 * Self.hour, ran: Self.hour)).leapt < 0)
+            let late = now + 31 * Self.day
+            #expect(try await store.collect(retention(at: late, ran: late - now - 2 * Self.hour)).replicas == 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `of those who are really gone one in twenty is forgotten in an hour`(backing: StateBacking) async throws {
+        var limits = StateLimits()
+        limits.collectBatch = 3
+        try await backing(limits) { store in
+            try await fill(store, 1...100, at: now - 31 * Self.day)
+            try await fill(store, 101...200, at: now)
+            // A state that was never collected; restarts do not make an hour shorter.
+            #expect(try await store.collect(retention(at: now, ran: nil)).replicas == 10)
+            for minutes: Int64 in [0, 1, 30] {
+                let time = now + minutes * 60_000
+                #expect(try await store.collect(retention(at: time, ran: nil)).replicas == 0)
+            }
+            #expect(try await store.collect(retention(at: now + Self.hour, ran: Self.hour)).replicas == 9)
+            #expect(try await alive(store) == 181)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `what lives an hour only waits no longer for a leap than an hour`(backing: StateBacking) async throws {
+        try await backing { store in
+            _ = try await store.collect(retention(at: now, ran: nil))
+            let time = now + Self.year
+            try await store.stage(TestLedger.chunks([7: 7]), in: store.stageLayer(at: now))
+            #expect(try await store.collect(retention(at: time, ran: Self.hour)).chunks == 0)
+            let later = try await store.collect(retention(at: time + 2 * Self.hour, ran: 2 * Self.hour))
+            #expect(later.chunks > 0)
+        }
+    }
+}
+
+@Suite struct CollectionTimeTests {
+    private static let hour: Int64 = 3_600_000
+
+    @Test func `times before a leap are put back until as much has passed since`() {
+        var time = CollectionTime()
+        #expect(time.pass(to: 1_000 * Self.hour, ran: nil, longest: 100 * Self.hour) == 0)
+        #expect(time.pass(to: 1_001 * Self.hour, ran: Self.hour, longest: 100 * Self.hour) == 0)
+        #expect(time.corrected(990 * Self.hour) == 990 * Self.hour)
+        // Small differences are none.
+        #expect(time.pass(to: 1_002 * Self.hour + 600_000, ran: Self.hour, longest: 100 * Self.hour) == 0)
+        let leap = 500 * Self.hour
+        #expect(time.pass(to: 1_503 * Self.hour + 600_000, ran: Self.hour, longest: 100 * Self.hour) == leap)
+        #expect(time.corrected(1_403 * Self.hour) == 903 * Self.hour)
+        #expect(time.corrected(1_504 * Self.hour) == 1_504 * Self.hour)
+        // A second one adds to the first, until that is long ago.
+        #expect(time.pass(to: 1_600 * Self.hour, ran: 0, longest: 100 * Self.hour) > 0)
+        #expect(time.leapt > leap)
+        _ = time.pass(to: 1_800 * Self.hour, ran: 200 * Self.hour, longest: 100 * Self.hour)
+        #expect(time.pass(to: 1_802 * Self.hour, ran: Self.hour, longest: 100 * Self.hour) == Self.hour)
+        #expect(time.leapt == Self.hour)
+    }
+
+    @Test func `restarts that follow each other soon lose no time`() {
+        var time = CollectionTime()
+        for minute: Int64 in 0..<100 { #expect(time.pass(to: minute * 2_400_000, ran: nil, longest: 1) == 0) }
+        #expect(time.leapt == 0)
+    }
+}
