@@ -89,7 +89,8 @@ extension KeyTable {
             """
             `backend:METHOD /path PATH` asks the backend with the caller's credential and takes the value at PATH of \
             its answer. `cookie:NAME` takes a cookie's value. `bearer` takes the bearer token itself: only where \
-            tokens live as long as the installation, because another token is another person. There is \
+            tokens live as long as the installation, because another token is another person. With `checkpoints = server` \
+            each credential of a person must be a session of its own at the backend. There is \
             no default: with a \
             wrong one, people would get each other's records, or lose their place at every login.
             """),

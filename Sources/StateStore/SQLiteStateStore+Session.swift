@@ -19,6 +19,7 @@ extension SQLiteStateStore {
                 case .unknown: nil
                 case .at(let vector): try db.ensureVector(vector, limit: limit)
                 }
+            if position == .unknown { try db.forgetPositions(of: owner, except: id) }
             guard old != new else { return }
             try db.run(
                 "UPDATE session SET position = ?, last_seen = max(last_seen, ?) WHERE id = ?", [new, now, id])
@@ -38,6 +39,7 @@ extension SQLiteStateStore {
                 WHERE id = ?
                 """, [now, id])
             if let old { try db.dropVectorIfUnused(old) }
+            try db.forgetPositions(of: owner, except: id)
             return generation + 1
         }
     }
@@ -70,6 +72,22 @@ extension SQLiteStateStore {
             let id = try db.ensureSession(session, of: owner, at: now).id
             try db.run(
                 "UPDATE session SET accepted_at = ?, last_seen = max(last_seen, ?) WHERE id = ?", [now, now, id])
+        }
+    }
+}
+
+extension Database {
+    /// Ends what is believed of a principal's other sessions.
+    ///
+    /// Two credentials may stand for one session of the backend without anybody saying so, and a belief that it has
+    /// overtaken would lose what lies between. To ask costs a call, once after another device has moved something.
+    fileprivate func forgetPositions(of principal: Int64, except session: Int64) throws {
+        let others = try rows(
+            "SELECT id, position FROM session WHERE principal = ? AND id <> ? AND position IS NOT NULL",
+            [principal, session])
+        for row in others {
+            try run("UPDATE session SET position = NULL WHERE id = ?", [row.integer(0)])
+            try dropVectorIfUnused(row.integer(1))
         }
     }
 }

@@ -32,7 +32,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, JournalStore, IDM
 
     /// Notes what the backend holds: `.unknown` before every ack call, the vector after its 2xx (numbers 2 and 3).
     ///
-    /// Creates the session where it is new, and writes nothing if the position is noted already.
+    /// Creates the session where it is new, and writes nothing if the position is noted already. `.unknown` is that of the
+    /// principal's other sessions, too, since they may be the same one at the backend.
     func setPosition(_ position: Position, principal: Principal, session: Session, at now: Int64) async throws
 
     /// Raises the session's generation and forgets its position, before a reset is acknowledged (number 4).

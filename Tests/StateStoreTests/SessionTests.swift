@@ -27,6 +27,35 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `before one session of a principal is moved, the positions of its others are unknown`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let vector = CheckpointVector(["AlbumV1": "t"])
+            func position(_ principal: Principal, _ session: Session) async throws -> Position {
+                try await store.pullContext(principal: principal, session: session, presented: nil).session.position
+            }
+            for session in [phone, tablet] {
+                try await store.setPosition(.at(vector), principal: alice, session: session, at: now)
+            }
+            try await store.setPosition(.at(vector), principal: bob, session: phone, at: now)
+            // To learn what one holds says nothing about the others.
+            #expect(try await position(alice, phone) == .at(vector))
+            try await store.setPosition(.unknown, principal: alice, session: tablet, at: now)
+            #expect(try await position(alice, phone) == .unknown)
+            #expect(try await position(bob, phone) == .at(vector))
+            // Also where that is noted of itself already.
+            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            try await store.setPosition(.unknown, principal: alice, session: tablet, at: now)
+            #expect(try await position(alice, phone) == .unknown)
+            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            _ = try await store.raiseGeneration(principal: alice, session: tablet, at: now)
+            #expect(try await position(alice, phone) == .unknown)
+            #expect(try await position(bob, phone) == .at(vector))
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `a raised generation forgets the position and outdates the rows before it`(
         backing: StateBacking
     ) async throws {
