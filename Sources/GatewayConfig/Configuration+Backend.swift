@@ -38,6 +38,14 @@ extension Configuration {
         package var ackBatch = 1000
         /// The client's header fields, in lower case, that go along besides the credential.
         package var forwardHeaders = ["accept-language", "user-agent", "x-request-id"]
+        /// Those of them, in lower case, that say nothing about who is calling or what they may see, besides
+        /// ``alwaysHarmless``.
+        package var harmlessHeaders: [String] = []
+        /// The fields that never do.
+        package static let alwaysHarmless = [
+            "accept-language", "user-agent", "x-request-id", "x-correlation-id", "request-id", "traceparent",
+            "tracestate", "x-forwarded-for", "x-forwarded-proto", "x-real-ip",
+        ]
         /// How long connecting may take, TLS included.
         package var connectTimeout: Duration = .seconds(10)
         /// How long the first byte of an answer may take after the request is sent.

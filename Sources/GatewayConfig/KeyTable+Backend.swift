@@ -49,7 +49,17 @@ extension KeyTable {
             "The client's header fields that go along besides the credential.",
             """
             Host, Content-Length, Accept-Encoding, Expect and hop-by-hop fields are never forwarded, even if they are \
-            listed.
+            listed. The backend may show other records where one of them has another value, as where it names a tenant. \
+            So each is part of the credential, and thereby of the session, and of the caller with `principal = bearer` and \
+            `cookie:NAME`, unless it is harmless (`harmless_headers`): with another value a device gets everything compared \
+            anew.
+            """),
+        .setting(
+            "backend", "harmless_headers", \.backend.harmlessHeaders, ValueFormat<String>.fieldName.list(),
+            "Those of `forward_headers` that say nothing about who is calling or what they may see.",
+            """
+            Such as one with the version of the app: its value may change without meaning another session. Always \
+            harmless are \(Configuration.Backend.alwaysHarmless.map { "`\($0)`" }.joined(separator: ", ")).
             """),
         .setting(
             "backend", "max_connections", \.backend.maxConnections, .integer(1...10_000),

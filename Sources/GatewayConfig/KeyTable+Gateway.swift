@@ -105,8 +105,9 @@ extension KeyTable {
             "identity", "auth_ttl", \.identity.authTTL, .duration(.zero ... .seconds(3600)),
             "How long the backend's yes to a credential counts.",
             """
-            Nothing is answered from the gateway's own state unless the backend has accepted this very credential \
-            within this time. Zero asks every time.
+            Nothing is answered from the gateway's own state, and nothing written to it, unless the backend has accepted \
+            this very credential within this time. With `backend:` it is asked again after this time who the caller is, \
+            however often it has accepted the credential meanwhile. Zero asks every time.
             """),
     ]
 

@@ -137,6 +137,19 @@ extension Loader {
                 hint: "remove it from the list")
         }
         configuration.backend.forwardHeaders.removeAll { Self.neverForwarded.contains($0) }
+        let credentials = Set(["authorization", "cookie"] + configuration.wire.tokenHeader)
+        for name in configuration.backend.harmlessHeaders {
+            if credentials.contains(name) {
+                problems.error(
+                    "'\(name)' carries the credential: it is not harmless", at: anyPlace("backend", "harmless_headers"),
+                    second: configuration.wire.tokenHeader.contains(name)
+                        ? second("wire", "token_header", "it is listed here") : nil)
+            } else if !configuration.backend.forwardHeaders.contains(name) {
+                problems.warning(
+                    "'\(name)' is not forwarded", at: anyPlace("backend", "harmless_headers"),
+                    hint: "list it in 'forward_headers' too, or remove it")
+            }
+        }
         for name in configuration.wire.tokenHeader where Self.neverForwarded.contains(name) {
             problems.error(
                 "'\(name)' cannot carry a credential: it is never forwarded", at: anyPlace("wire", "token_header"))

@@ -32,6 +32,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             required["backend"]?["checkpoints"] = "request"
             required["backend"]?["stream"] = #"POST /s body {"types":"{types}","c":"{checkpoints}"}"#
         }
+        if name == "harmless_headers" { required["backend"]?["forward_headers"] = "X-A, X-B" }
         if section == "gateway", name == "sync_path", value.isEmpty {
             required["gateway"] = ["pull_path": "/a", "push_path": "/b"]
         }
@@ -168,6 +169,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("backend", "idmap_backend", good: ["backend_id"], bad: ["", "a b"]),
         .integer("backend", "ack_batch", low: 1, high: 100_000),
         KeyCase("backend", "forward_headers", good: ["", "Accept-Language, X-A"], bad: ["a b", "x:", "a,A"]),
+        KeyCase("backend", "harmless_headers", good: ["", "X-A, X-B"], bad: ["a b", "x:", "a,A", "Authorization"]),
         .integer("backend", "max_connections", low: 1, high: 10_000),
         KeyCase("backend", "ca_file", good: ["", "ca.pem", "\"/etc/my ca.pem\""], bad: ["\"a\" b"]),
         KeyCase("backend", "pass_through", good: ["true", "false"], bad: ["", "yes", "True", "1"]),

@@ -25,6 +25,7 @@ import Testing
         #expect(c.backend.checkpoints == .server && c.backend.ackTypes == ["SyncAckV1"] && c.backend.ackBatch == 1000)
         #expect(c.backend.completeType == "SyncCompleteV1" && c.backend.resetType == "SyncResetV1")
         #expect(c.backend.forwardHeaders == ["accept-language", "user-agent", "x-request-id"])
+        #expect(c.backend.harmlessHeaders == [])
         #expect(c.backend.idleTimeout == .seconds(60) && c.backend.resumeAttempts == 3)
         #expect(c.backend.resumeBackoff == .milliseconds(200) && c.backend.passThrough && c.backend.caFile == nil)
         #expect(c.schema.version == 1 && c.schema.oldest == 1 && c.schema.migrationsEnabledAt == nil)

@@ -53,7 +53,36 @@ import Testing
     @Test func `a token in a header of its own counts where it is configured`() throws {
         let fields = try Self.fields([("x-jwt-token", "t")])
         #expect(Credential(fields, tokenHeaders: []) == nil)
-        #expect(Credential(fields, tokenHeaders: ["x-jwt-token"])?.token == "t")
+        #expect(
+            Credential(fields, tokenHeaders: ["x-jwt-token"])?.bearerParts == [Array("bearer".utf8), Array("t".utf8)])
+    }
+
+    @Test func `a forwarded field that is not harmless makes another credential, session and caller`() throws {
+        func credential(_ tenant: String?) throws -> Credential {
+            let tenants = tenant.map { [("X-Tenant", $0)] } ?? []
+            let fields = try Self.fields([("authorization", "Bearer t"), ("cookie", "sid=1")] + tenants)
+            return try #require(Credential(fields, tokenHeaders: [], contextHeaders: ["x-tenant"]))
+        }
+        let (none, one, two) = try (credential(nil), credential("1"), credential("2"))
+        for parts in [\Credential.allParts, \.sessionParts] {
+            #expect(Set([none[keyPath: parts], one[keyPath: parts], two[keyPath: parts]]).count == 3)
+        }
+        #expect(Set([none.bearerParts, one.bearerParts, two.bearerParts]).count == 3)
+        let cookies = [none, one, two].map { $0.principalParts(ofCookie: "sid") }
+        #expect(Set(cookies).count == 3 && !cookies.contains(nil))
+        // Where it is not sent nothing is different from a configuration that does not forward it.
+        let plain = try #require(
+            Credential(try Self.fields([("authorization", "Bearer t"), ("cookie", "sid=1")]), tokenHeaders: []))
+        #expect(none.sessionParts == plain.sessionParts && none.bearerParts == plain.bearerParts)
+        #expect(plain.bearerParts == [Array("bearer".utf8), Array("bearer t".utf8)])
+    }
+
+    @Test func `a second token beside a shared one makes another caller`() throws {
+        func parts(_ token: String) throws -> [[UInt8]]? {
+            let fields = try Self.fields([("authorization", "Basic c3RhZ2luZw=="), ("x-jwt-token", token)])
+            return Credential(fields, tokenHeaders: ["x-jwt-token"])?.bearerParts
+        }
+        #expect(try parts("ada") != parts("bob"))
     }
 
     @Test(

@@ -28,6 +28,33 @@ import Testing
         #expect(result.out.contains("task_tags: 2 columns from TaskTagV1, TaskTagBackfillV1, since version 3"))
     }
 
+    @Test(arguments: [
+        ("", "with another x-app or x-tenant"), ("X-App", "with another x-tenant"), ("X-App, X-Tenant", nil),
+    ])
+    func `what besides the credential decides who somebody is, is said`(_ harmless: String, _ said: String?)
+        async throws
+    {
+        let result = try await RunningCommand.run(
+            "check", "--config", Place.quickstart,
+            environment: [
+                "RIND_BACKEND_FORWARD_HEADERS": "X-Tenant, User-Agent, X-App",
+                "RIND_BACKEND_HARMLESS_HEADERS": harmless,
+            ])
+        #expect(result.status == 0)
+        let line = result.out.split(separator: "\n").first { $0.contains("with another") }
+        #expect(line?.contains("\(said ?? "?") it is another session") == (said == nil ? nil : true))
+    }
+
+    @Test func `a field with the credential cannot be harmless, and one that is not forwarded need not be`()
+        async throws
+    {
+        for (name, text) in [("Cookie", "error: 'cookie' carries the credential"), ("X-A", "warning: 'x-a' is not")] {
+            let result = try await RunningCommand.run(
+                "check", "--config", Place.quickstart, environment: ["RIND_BACKEND_HARMLESS_HEADERS": name])
+            #expect(result.error.contains(text))
+        }
+    }
+
     @Test func `a configuration that is not there has one mistake`() async throws {
         let result = try await RunningCommand.run("check", "--config", "no-such-file.ini")
         #expect(result.status == 78)

@@ -35,6 +35,8 @@ struct PullRunner {
     /// The presented cursor as the state knows it, and the ledger as it sees it.
     private(set) var presentedRow: CursorRow?
     var outline: LedgerOutline?
+    /// The presented cursor, while it is to be confirmed once the backend has accepted the credential.
+    var unconfirmed: Cursor?
     /// The ledgers that were looked at last, and whether what cannot be read of them is passed over.
     var consulted: [LedgerOutline] = []
     var skipsDamage = false
@@ -97,7 +99,7 @@ struct PullRunner {
             return try await runMachine()
         } catch {
             keepAgain(after: error)
-            if let replica = presentedRow?.replica, !(error is CancellationError) {
+            if let replica = presentedRow?.replica, !(error is CancellationError), isAccepted {
                 let code = GatewayError(error).code
                 try? await services.store.touch(
                     replica: replica, result: "pull failed: \(code)", at: services.clock.now)
@@ -140,6 +142,7 @@ struct PullRunner {
         switch action {
         case .loadContext: return .context(try await loadContext())
         case .foldLedger:
+            try await admit()
             return try await readingLedger {
                 try await $0.foldLedger()
                 return .done
@@ -148,16 +151,22 @@ struct PullRunner {
         case .dropSweep(let type, let failures): try await dropSweep(type, failures: failures)
         case .settle(let plan): return try await readingLedger { .settled(try await $0.settle(plan)) }
         case .confirm(let cursor):
-            try await services.store.confirm(principal: query.principal, cursor: cursor, at: services.clock.now)
+            unconfirmed = cursor
+            if isAccepted { try await confirm() }
         case .storePosition(let position):
+            try await admit()
             try await services.store.setPosition(
                 position, principal: query.principal, session: query.session, at: services.clock.now)
-        case .listCheckpoints: return .listed(try await backend.list(identity.forwarded))
+        case .listCheckpoints:
+            let held = try await backend.list(identity.forwarded)
+            try await accepted()
+            return .listed(held)
         case .forget(let namespaces): return try await forget(namespaces)
         case .takeKept: try await takeKept()
         case .forgetAll:
             try await noteMove()
             try await backend.forgetAll(identity.forwarded)
+            try await accepted()
         case .acknowledge(let tokens): return try await acknowledge(tokens)
         case .raiseGeneration:
             let generation = try await services.store.raiseGeneration(
@@ -177,15 +186,17 @@ struct PullRunner {
 
     /// Ends what is believed of the principal's other sessions, which may be the same one at the backend; writes nothing
     /// where that is noted already.
-    private func noteMove() async throws {
+    private mutating func noteMove() async throws {
+        try await admit()
         try await services.store.setPosition(
             .unknown, principal: query.principal, session: query.session, at: services.clock.now)
     }
 
-    private func acknowledge(_ tokens: [String]) async throws -> PullEvent {
+    private mutating func acknowledge(_ tokens: [String]) async throws -> PullEvent {
         try await noteMove()
         do {
             try await backend.acknowledge(tokens, identity.forwarded)
+            try await accepted()
             return .done
         } catch BackendError.refused(let status) {
             logger.error("the backend refuses checkpoints that it has made itself", metadata: ["status": "\(status)"])
@@ -193,10 +204,11 @@ struct PullRunner {
         }
     }
 
-    private func forget(_ namespaces: [String]) async throws -> PullEvent {
+    private mutating func forget(_ namespaces: [String]) async throws -> PullEvent {
         try await noteMove()
         do {
             try await backend.forget(namespaces: namespaces, identity.forwarded)
+            try await accepted()
             return .done
         } catch BackendError.refused(let status) {
             logger.notice(
@@ -286,7 +298,7 @@ struct PullRunner {
             let stream = try await backend.openStream(
                 types: types, vector: vector, isCompressed: !avoidsCompression, identity.forwarded)
             tellRefused()
-            services.identities.accepted(identity, at: services.clock.now)
+            try await accepted()
             try await services.store.markAccepted(
                 principal: query.principal, session: query.session, at: services.clock.now)
             for try await buffer in stream {

@@ -80,12 +80,15 @@ extension JournalCloser {
     /// Whether the backend answers something else.
     private func answersOthers() async throws -> Bool {
         do {
-            if try await services.identities.ask(identity, at: services.clock.now) { return true }
-            return try await services.backend.probe() < 500
+            try await services.identities.ask(identity, at: services.clock.now)
+            return true
         } catch let error as BackendError {
-            if case .credentialRefused = error { throw error }
             try Task.checkCancellation()
-            return false
+            switch error {
+            case .credentialRefused: throw error
+            case .refused, .typesRefused: return true
+            default: return false
+            }
         }
     }
 

@@ -31,7 +31,10 @@ struct JournalCloser {
     /// - Precondition: Nobody pushes for the principal meanwhile.
     /// - Throws: What keeps a journal open: the caller's request must not go on then.
     func close() async throws {
-        for open in try await services.store.openJournals(of: identity.principal) { try await close(open) }
+        let open = try await services.store.openJournals(of: identity.principal)
+        guard !open.isEmpty else { return }
+        try await services.identities.verify(identity, at: services.clock.now)
+        for open in open { try await close(open) }
     }
 
     private func close(_ open: Open) async throws {

@@ -52,8 +52,8 @@ struct MarkedPushes {
         let pushed = Set(changes?.keys ?? [])
         entries.removeAll { pushed.contains($0.push.key) }
         guard !entries.isEmpty else { return }
-        // What is stored goes only to somebody whom the backend accepts.
-        try await services.identities.verify(identity, at: services.clock.now)
+        // What is stored goes only to somebody whom the backend accepts, and who is still the same.
+        try await services.identities.verifyNow(identity, at: services.clock.now)
         let end = services.clock.now + Self.maximumTime
         for entry in entries {
             try Task.checkCancellation()

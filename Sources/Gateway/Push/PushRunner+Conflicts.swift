@@ -30,21 +30,22 @@ extension PushRunner {
             }
         }
         // Without a row there is nothing to go on from, and nothing to ask.
-        guard let row else { return outdated(.unknownCursor) }
+        guard let row else { return try await outdated(.unknownCursor) }
         let tables = Set(places.keys)
         let outcome = try await services.streaming(identity, row.cursor) {
             var runner = checkRunner(tables, row)
             return try await runner.check(subjects)
         }
         switch outcome {
-        case .outdated(let reason): return outdated(reason)
+        case .outdated(let reason): return try await outdated(reason)
         case .compared(let comparison):
             if tells(tables, row) { keepRows(comparison, places) }
             return conflicts(comparison.findings, places)
         }
     }
 
-    private func outdated(_ reason: PullRestart) -> PushEvent {
+    private mutating func outdated(_ reason: PullRestart) async throws -> PushEvent {
+        try await admit()
         logger.notice("a push has to wait for a pull", metadata: ["because": "\(reason.rawValue)"])
         return .refused(PushRefusal(kind: .outdated, records: []))
     }

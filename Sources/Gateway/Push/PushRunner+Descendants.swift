@@ -46,7 +46,7 @@ extension PushRunner {
     }
 
     /// Nil where the cursor does not tell whose ledger it is, or that is not exact.
-    private func consequences(cascades: Bool) async throws -> Consequences? {
+    private mutating func consequences(cascades: Bool) async throws -> Consequences? {
         let store = services.store
         for _ in 0..<Self.attempts {
             guard let presented else { return nil }
@@ -67,11 +67,13 @@ extension PushRunner {
                     "a ledger is damaged: what hangs on deleted records is not known",
                     metadata: ["code": "\(error.rawValue)", "replica": "\(row.replica)"])
             } catch DescendantSearch.Failure.tooMany {
+                try await admit()
                 throw tooManyDescendants
             }
             // Another pull may have folded it under this push.
             guard try await store.ledger(of: outline.replica).map({ outline.isCurrent($0) }) == true else { continue }
             guard let found else {
+                try await admit()
                 // The next pull gets everything and another ledger.
                 throw refused(PushRefusal(kind: .outdated, records: []), applied: 0)
             }

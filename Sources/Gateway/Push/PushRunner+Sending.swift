@@ -31,6 +31,8 @@ extension PushRunner {
         defer { if services.makesIDs { services.making.end(identity.principal) } }
         switch await attempt(lines, idempotencyKey: idempotencyKey) {
         case .success(.applied(let results)):
+            services.identities.accepted(identity, at: services.clock.now)
+            try await confirm()
             try await learn(results, lines.operations)
             return .applied
         case .success(.refused(let lines)): return .refused(refusal(lines, places))

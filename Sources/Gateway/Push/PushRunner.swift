@@ -31,7 +31,9 @@ struct PushRunner {
     /// The presented cursor as the state knows it.
     private(set) var row: CursorRow?
     let digest: String
-    private var receipt: Receipt?
+    /// The presented cursor, while it is to be confirmed once the backend has accepted the credential.
+    var unconfirmed: Cursor?
+    var receipt: Receipt?
     var figures = SyncFigures()
     /// What the backend has of records in conflict, where the stream has told.
     var present: [PresentRecord] = []
@@ -67,7 +69,8 @@ struct PushRunner {
         digest = services.digests.digits(
             .push,
             [
-                Array(identity.principal.rawValue.utf8), Array("\(request.lastPulledAt ?? 0)".utf8),
+                Array(identity.principal.rawValue.utf8), Array(identity.credential.utf8),
+                Array("\(request.lastPulledAt ?? 0)".utf8),
                 request.changes.bytes,
             ])
         figures.mode = "push"
@@ -195,21 +198,23 @@ struct PushRunner {
             figures.replica = row?.replica.description
             return .context(context.row)
         case .confirm(let cursor):
-            try await store.confirm(principal: identity.principal, cursor: cursor, at: clock.now)
-        case .findReceipt:
-            // A receipt is the gateway's own word, worth something only where the backend can be asked for the caller.
-            guard services.identities.canVerify else { return .receipt(false) }
-            receipt = try await store.receipt(principal: identity.principal, digest: digest, at: clock.now)
-            if receipt != nil { try await services.identities.verify(identity, at: clock.now) }
-            return .receipt(receipt != nil)
+            unconfirmed = cursor
+            if isAccepted { try await confirm() }
+        case .findReceipt: return .receipt(try await findReceipt())
         case .checkConflicts: return try await checkConflicts()
-        case .verifyCredential: try await services.identities.verify(identity, at: clock.now)
-        case .noteSeen: try await noteSeen()
+        case .verifyCredential: try await admit()
+        case .noteSeen:
+            try await admit()
+            try await noteSeen()
         case .noteHeld: try await noteHeld(taken)
-        case .beginJournal: try await beginJournal()
+        case .beginJournal:
+            try await admit()
+            try await beginJournal()
         case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
         case .endJournal(let end): try await endJournal(end)
-        case .owe(let records): await owe(records)
+        case .owe(let records):
+            try await admit()
+            await owe(records)
         case .sendAll(let base, let without, let batch):
             // Of what is left out there is more with every request of a batch.
             var key = idempotencyKey

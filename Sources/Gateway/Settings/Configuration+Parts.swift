@@ -31,6 +31,13 @@ extension Configuration {
         return dialect
     }
 
+    /// The forwarded fields besides the credential, in lower case, that may decide what the backend shows of whom.
+    package var contextHeaders: [String] {
+        let others = Set(["authorization", "cookie"] + wire.tokenHeader).union(ForwardingRule.never)
+            .union(backend.harmlessHeaders).union(Backend.alwaysHarmless)
+        return backend.forwardHeaders.filter { !others.contains($0) }.sorted()
+    }
+
     /// What decisions about pulls depend on.
     package var pullSettings: PullSettings {
         PullSettings(

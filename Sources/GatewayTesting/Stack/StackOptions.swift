@@ -56,9 +56,17 @@ package enum StackConfiguration {
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// The same with checkpoints that travel in the stream request.
+    package static func withRequestCheckpoints() throws -> String {
+        try quickstart().replacing(
+            #"{"types":"{types}"}"#, with: #"{"types":"{types}","checkpoints":"{checkpoints}"}"#
+        ).replacing("checkpoints = server", with: "checkpoints = request")
+    }
+
     /// The same with a template for each table and operation instead of the stream push.
-    package static func withCalls() throws -> String {
-        var text = try quickstart().replacing("[push]\npath = POST /sync/push\n", with: "")
+    package static func withCalls(requestCheckpoints: Bool = false) throws -> String {
+        var text = try (requestCheckpoints ? withRequestCheckpoints() : quickstart()).replacing(
+            "[push]\npath = POST /sync/push\n", with: "")
         for (table, calls) in calls {
             text = text.replacing("[columns \(table)]", with: calls + "\n[columns \(table)]")
         }

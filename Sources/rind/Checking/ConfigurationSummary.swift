@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import GatewayConfig
 import SyncModel
 
@@ -16,6 +17,7 @@ struct ConfigurationSummary {
         let sync = paths.isEmpty ? "no path: no client can sync" : paths.joined(separator: ", ")
         lines.append(Self.line("sync at", sync))
         lines.append(Self.line("caller", Self.caller(configuration.identity.principal)))
+        lines += Self.context(configuration).map { Self.line("", $0) }
         let keeper = configuration.backend.checkpoints == .server ? "the backend" : "Rind"
         lines.append(Self.line("backend", "\(configuration.backend.url), checkpoints kept by \(keeper)"))
         switch configuration.state.url {
@@ -37,6 +39,18 @@ struct ConfigurationSummary {
         case .cookie(let name): "the cookie '\(name)'"
         case .bearer: "the bearer token itself"
         }
+    }
+
+    /// What decides besides the credential who somebody is.
+    private static func context(_ configuration: Configuration) -> [String] {
+        let names = configuration.contextHeaders
+        guard !names.isEmpty else { return [] }
+        let isNamed = if case .backend = configuration.identity.principal { true } else { false }
+        let result = isNamed ? "another session" : "another caller"
+        return [
+            "with another \(names.joined(separator: " or ")) it is \(result)"
+                + " ('harmless_headers' if that says nothing of who is calling)"
+        ]
     }
 
     private static func versions(_ schema: Schema) -> String {

@@ -1,0 +1,117 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import SyncModel
+
+// Whether the backend accepts a credential.
+extension IdentityResolver {
+    /// How many request types are tried where the backend refuses to stream them.
+    private static let maximumProbes = 8
+
+    /// Whether ``verify(_:at:from:)`` needs no stream.
+    var canVerify: Bool { isNamedByBackend || isListable }
+
+    private var isNamedByBackend: Bool {
+        if case .backend = source { true } else { false }
+    }
+
+    /// Whether the backend has accepted this very credential within `[identity] auth_ttl`, or while the request runs.
+    func isAccepted(_ identity: CallerIdentity, at now: Int64) -> Bool {
+        identity.admission.isAccepted || known.isAccepted(identity.credential, at: now)
+    }
+
+    /// Makes sure of that: asks the backend where it is not known.
+    ///
+    /// A stream that is opened for it goes on from `vector`, so that it costs the backend little.
+    func verify(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
+        guard !isAccepted(identity, at: now) else { return }
+        try await ask(identity, at: now, from: vector)
+    }
+
+    /// Makes sure that the backend accepts the credential now, and that it is still the same caller's, before anything
+    /// that was kept for them is used.
+    func verifyNow(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
+        let admission = identity.admission
+        guard !(isNamedByBackend ? admission.isNamed : admission.isAccepted) else { return }
+        try await ask(identity, at: now, from: vector)
+    }
+
+    /// Asks the backend, whatever it has said before.
+    ///
+    /// - Throws: What the backend throws, and ``GatewayError`` where the credential has become somebody else's.
+    func ask(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
+        if isNamedByBackend {
+            let principal = try await askBackend(identity.forwarded)
+            known.accept(identity.credential, as: principal, at: now)
+            guard principal == identity.principal else { throw isSomebodyElse }
+            identity.admission.name()
+        } else if isListable {
+            _ = try await backend.list(identity.forwarded)
+            accepted(identity, at: now)
+        } else {
+            try await openStream(identity, vector ?? CheckpointVector())
+            accepted(identity, at: now)
+        }
+    }
+
+    /// Notes that the backend has just accepted the credential.
+    func accepted(_ identity: CallerIdentity, at now: Int64) {
+        known.accept(identity.credential, at: now)
+        identity.admission.accept()
+    }
+
+    /// Opens a stream and drops it after its head: the cheapest request that every backend has.
+    ///
+    /// Of one request type alone, from where the caller has got to; where the backend has given that up, of another one.
+    private func openStream(_ identity: CallerIdentity, _ vector: CheckpointVector) async throws {
+        var refusal = BackendError.notConfigured("stream")
+        let begun = probes.filter { $0.isBegun(vector) }
+        for probe in (begun + probes.filter { !$0.isBegun(vector) }).prefix(Self.maximumProbes) {
+            do throws(BackendError) {
+                _ = try await backend.openStream(
+                    types: [probe.type], vector: probe.part(of: vector), isCompressed: false, identity.forwarded)
+                return
+            } catch {
+                switch error {
+                case .typesRefused, .refused: refusal = error
+                default: throw error
+                }
+            }
+        }
+        throw refusal
+    }
+
+    private var isSomebodyElse: GatewayError {
+        GatewayError(
+            status: 503, code: "identity.changed", message: "Somebody else is signed in now. Please sync again.",
+            retryAfter: 1, cause: "the backend says that the credential is another caller's than a moment ago")
+    }
+}
+
+/// A request type that can be streamed to see whether the backend accepts a credential.
+struct StreamProbe: Hashable, Sendable {
+    let type: String
+    /// The namespaces of what it streams.
+    let namespaces: Set<String>
+
+    /// Those of the newest version of a schema, in its order.
+    static func all(in schema: Schema) -> [StreamProbe] {
+        let tables = schema.tables(at: schema.version)
+        return schema.requestTypes(at: schema.version).map { type in
+            let namespaces = tables.flatMap { table in
+                table.upserts.filter { upsert in
+                    table.feeds[table.source(of: upsert)].version(at: schema.version)?.requestType == type
+                }
+            }
+            return StreamProbe(type: type, namespaces: Set(namespaces))
+        }
+    }
+
+    /// Whether a vector says where its stream goes on.
+    func isBegun(_ vector: CheckpointVector) -> Bool { namespaces.contains { vector[$0] != nil } }
+
+    /// What of a vector is about it.
+    func part(of vector: CheckpointVector) -> CheckpointVector { vector.filter { namespaces.contains($0) } }
+}
