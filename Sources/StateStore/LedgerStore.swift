@@ -59,6 +59,17 @@ package protocol LedgerStore: Sendable {
     /// sequences that the notes come with are not looked at.
     func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws
 
+    /// Makes room for the notes of a push that is about to begin: of a principal's notes only the newest stay.
+    ///
+    /// More than these are laid over no ledger, so a cursor from before them is compared as a whole either way. Nothing
+    /// is dropped while a push runs: those of one that is refused go again.
+    ///
+    /// - Returns: The principal's sequence; the notes to come have greater ones.
+    func beginNotes(of principal: Principal) async throws -> Int64
+
+    /// Forgets notes with greater sequences that are only seen, of records that no note was there of before.
+    func dropNotes(of principal: Principal, after sequence: Int64) async throws
+
     /// What a replica is owed as far as one of its cursors has not brought it, at most `limit`.
     func debts(of replica: ReplicaID, at cursor: Cursor, limit: Int) async throws -> [Debt]
 

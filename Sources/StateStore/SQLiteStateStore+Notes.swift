@@ -44,6 +44,55 @@ extension SQLiteStateStore {
             try db.write(notes, of: db.ensurePrincipal(principal, at: now), at: now)
         }
     }
+
+    /// Reads first; writes only for those who have pushed that much.
+    package func beginNotes(of principal: Principal) async throws -> Int64 {
+        let kept = max(0, limits.notesPerPrincipal)
+        let found = try await read { db -> (owner: Int64, sequence: Int64, last: Int64?)? in
+            guard let owner = try db.principalID(principal) else { return nil }
+            let sequence = try db.row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
+            let last = try db.integer(
+                "SELECT sequence FROM push_note WHERE principal = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+                [owner, kept])
+            return (owner, sequence, last)
+        }
+        guard let found else { return 0 }
+        if let last = found.last {
+            try await dropNotes(of: found.owner, in: 0...last, onlyFresh: false)
+            try Task.checkCancellation()
+        }
+        return found.sequence
+    }
+
+    /// Finished although its task is cancelled, in transactions of bounded size; nothing is wrong where it is lost.
+    package func dropNotes(of principal: Principal, after sequence: Int64) async throws {
+        let range = try await writeWithoutWaiting { db -> (owner: Int64, last: Int64)? in
+            guard let owner = try db.principalID(principal) else { return nil }
+            return (owner, try db.row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0)
+        }
+        guard let range, sequence < range.last else { return }
+        try await dropNotes(of: range.owner, in: sequence + 1...range.last, onlyFresh: true)
+    }
+
+    /// Deletes notes by their sequences, or those of them that are only seen and took no other note's place.
+    private func dropNotes(of owner: Int64, in sequences: ClosedRange<Int64>, onlyFresh: Bool) async throws {
+        let batch = max(1, limits.collectBatch * 4)
+        var next: Int64? = sequences.lowerBound
+        while let first = next {
+            next = try await writeWithoutWaiting { db in
+                let found = try db.rows(
+                    "SELECT sequence FROM push_note WHERE principal = ? AND sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?",
+                    [owner, first, sequences.upperBound, batch])
+                guard let last = try found.last?.integer(0) else { return nil }
+                try db.run(
+                    """
+                    DELETE FROM push_note WHERE principal = ?1 AND sequence BETWEEN ?2 AND ?3
+                        AND (?4 = 0 OR (state = 0 AND accepted = -sequence))
+                    """, [owner, first, last, onlyFresh])
+                return found.count == batch ? last + 1 : nil
+            }
+        }
+    }
 }
 
 extension Database {
@@ -56,7 +105,7 @@ extension Database {
             try run(
                 """
                 INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at,
-                    accepted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE 0 END)
+                    accepted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE -?5 END)
                 ON CONFLICT (principal, client_table, record) DO UPDATE SET
                     state = CASE WHEN ?4 <> 0 THEN ?4 WHEN state <> 3 THEN state ELSE accepted > 0 END,
                     accepted = CASE WHEN ?4 IN (1, 2) THEN ?5 ELSE accepted END, sequence = ?5, made_at = ?8,

@@ -19,6 +19,10 @@ package struct StateLimits: Hashable, Sendable {
     package var receiptsPerPrincipal = 64
     /// How many journals of pushes that came to no good end one principal may have; the oldest go first.
     package var journalsPerPrincipal = 16
+    /// How many notes of pushes one principal keeps when the next one begins; the oldest go first.
+    ///
+    /// More than are laid over a ledger, or a cursor from before them would be taken for one that lacks none.
+    package var notesPerPrincipal = 60_000
     /// How much older than now "last seen" must be before it is written again, in milliseconds.
     package var touchInterval: Int64 = 60_000
     /// How much older than now "accepted at" must be before it is written again, in milliseconds.

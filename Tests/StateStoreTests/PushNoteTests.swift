@@ -118,4 +118,61 @@ import Testing
             #expect(try await note(.held, [0], shape: 7)?.links == [0])
         }
     }
+
+    @Test(arguments: StateBacking.all)
+    func `a refused push takes its notes along, but for those of records that were noted before`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            func note(_ ids: [Int], _ state: PushNote.State) async throws {
+                try await store.note(
+                    ids.map { PushNote(table: "a", id: "\($0)", state: state) }, principal: alice, at: now)
+            }
+            func notes() async throws -> [String] {
+                try await store.pushNotes(of: alice, after: 0, limit: 9_999).map { "\($0.id) \($0.state)" }.sorted()
+            }
+            #expect(try await store.beginNotes(of: alice) == 0)
+            // Of an earlier push: one nobody knows of, one that was taken, one that was refused and set aside.
+            try await note([1, 2, 3], .seen)
+            try await note([2], .held)
+            try await note([3], .refused)
+            let sequence = try await store.beginNotes(of: alice)
+            #expect(sequence == 5)
+            try await note(Array(1...5_000), .seen)
+            try await note([4], .held)
+            try await note([5], .gone)
+            try await note([6], .refused)
+            try await store.dropNotes(of: alice, after: sequence)
+            #expect(try await notes() == ["1 seen", "2 held", "3 seen", "4 held", "5 gone", "6 refused"])
+            // What a push has noted that was never ended stays: nobody knows what became of it.
+            try await store.dropNotes(of: alice, after: store.beginNotes(of: alice))
+            #expect(try await notes().count == 6)
+            try await store.dropNotes(of: bob, after: 0)
+        }
+    }
+
+    @Test func `of a principal's notes only the newest stay when the next push begins`() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSQLite("\(directory)/state.db", options: .with { $0.limits.notesPerPrincipal = 100 }) {
+                store in
+                for owner in [alice, bob] {
+                    let notes = (0..<3_000).map { PushNote(table: "a", id: "\($0)", state: .held) }
+                    try await store.note(notes, principal: owner, at: now)
+                }
+                #expect(try await store.beginNotes(of: alice) == 3_000)
+                let kept = try await store.pushNotes(of: alice, after: 0, limit: 9_999)
+                #expect(kept.map(\.sequence) == Array(2_901...3_000))
+                #expect(try await store.pushNotes(of: bob, after: 0, limit: 9_999).count == 3_000)
+                // A push that runs is not disturbed, however large.
+                try await store.note(
+                    (0..<300).map { PushNote(table: "b", id: "\($0)", state: .seen) }, principal: alice, at: now)
+                #expect(try await store.pushNotes(of: alice, after: 0, limit: 9_999).count == 400)
+            }
+        }
+    }
+
+    @Test func `more notes stay than are laid over a ledger, so that none of them is missed`() {
+        // PullRunner.maximumNotes and what is read for pushes.
+        #expect(StateLimits().notesPerPrincipal > 50_000)
+    }
 }

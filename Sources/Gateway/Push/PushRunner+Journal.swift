@@ -35,6 +35,7 @@ extension PushRunner {
 
     /// Opens the journal, with the notes that all is about to be sent.
     mutating func beginJournal() async throws {
+        try await beginNotes()
         // Only the last ones in the transaction that opens the journal: others write to the state, too.
         let last = plan.operations.suffix(Self.notesAtOnce)
         try await note(Array(plan.operations.dropLast(last.count))) { try $0.note($1, .seen) }

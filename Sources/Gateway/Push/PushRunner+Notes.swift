@@ -20,7 +20,29 @@ extension PushRunner {
     }
 
     /// Writes down that all operations are about to be sent.
-    func noteSeen() async throws { try await note(plan.operations) { try $0.note($1, .seen) } }
+    mutating func noteSeen() async throws {
+        try await beginNotes()
+        try await note(plan.operations) { try $0.note($1, .seen) }
+    }
+
+    /// Makes room for the notes of the push, and remembers where they begin.
+    mutating func beginNotes() async throws {
+        guard notes != nil else { return }
+        notedAfter = try await services.store.beginNotes(of: identity.principal)
+    }
+
+    /// Takes back what a push has noted that the backend has refused as a whole: that its records were seen protects what
+    /// may have been applied, and nothing was.
+    ///
+    /// Notes of records that an earlier push has noted stay: what became of that one is another matter.
+    func dropNotes(_ machine: PushMachine) async {
+        guard let notedAfter, machine.isUnapplied else { return }
+        do {
+            try await services.store.dropNotes(of: identity.principal, after: notedAfter)
+        } catch {
+            logger.error("the notes of a refused push stay", metadata: ["error": "\(error)"])
+        }
+    }
 
     /// Writes down that the backend has these operations.
     func noteHeld(_ places: Set<Int>) async throws {

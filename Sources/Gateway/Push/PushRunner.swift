@@ -33,6 +33,8 @@ struct PushRunner {
     let digest: String
     /// The presented cursor, while it is to be confirmed once the backend has accepted the credential.
     var unconfirmed: Cursor?
+    /// The notes of this push alone have greater sequences; nil while there are none.
+    var notedAfter: Int64?
     var receipt: Receipt?
     var figures = SyncFigures()
     /// What the backend has of records in conflict, where the stream has told.
@@ -108,6 +110,7 @@ struct PushRunner {
             case .fail(.busy, let applied):
                 if applied > 0 { tellHalf(applied) }
                 await removeTakenAtLast()
+                await dropNotes(machine)
                 throw busy(applied: applied)
             case .answerFromReceipt:
                 logger.info("a push came again and was answered as before")
@@ -116,10 +119,12 @@ struct PushRunner {
             case .refuse(let refusal, let applied):
                 if applied > 0 { tellHalf(applied) }
                 await removeTakenAtLast()
+                await dropNotes(machine)
                 count(refusal)
                 throw refused(refusal, applied: applied)
             case .rethrow(let applied):
                 await removeTakenAtLast()
+                await dropNotes(machine)
                 if applied > 0 { tellHalf(applied) }
                 throw failure ?? PushFailure.unknownOutcome
             case .fail(let failure, let applied):
@@ -136,6 +141,7 @@ struct PushRunner {
                     if journal == nil { await noteApplied(machine.taken) }
                     await abandonJournal(machine, because: error)
                     await removeTakenAtLast()
+                    if let error = error as? BackendError, !error.isOutcomeUnknown { await dropNotes(machine) }
                     throw error
                 }
             }

@@ -33,6 +33,8 @@ package final class SimulatedPush {
     /// Whether it is over.
     package private(set) var isOver = false
     private var isApplied = false
+    /// The notes of records that no earlier push has noted.
+    private var fresh: [PushNote] = []
 
     init(device: Int, outcome: Outcome, presented: Cursor?, simulation: Simulation) {
         self.device = device
@@ -94,7 +96,9 @@ package final class SimulatedPush {
         case .findRoom: return .room(false)
         case .checkConflicts: return .checked
         case .answer, .answerFromReceipt: return end(isDone: outcome != .answerLost)
-        case .refuse, .fail, .rethrow: return end(isDone: false)
+        case .refuse, .fail, .rethrow:
+            if machine.isUnapplied { for note in fresh { simulation.state.drop(note) } }
+            return end(isDone: false)
         }
         return .done
     }
@@ -126,13 +130,15 @@ package final class SimulatedPush {
     }
 
     private func note(_ places: [Int], _ state: (SimulatedDevice.Local) -> PushNote.State) {
+        let isSeen = action == .noteSeen || action == .beginJournal
+        let unknown = sent.map(\.key).filter { isSeen && simulation.state.notes[$0] == nil }
         simulation.state.note(
             places.map { place in
                 let (key, local) = sent[place]
                 let isDeleted = local.status == .deleted
                 return (key, state(local), isDeleted ? [] : local.record.links(in: key.table))
             }, now: simulation.now)
-        let isSeen = action == .noteSeen || action == .beginJournal
+        fresh += unknown.compactMap { simulation.state.notes[$0] }
         for place in places { simulation.expectEcho(of: sent[place].key, isSeen: isSeen) }
     }
 

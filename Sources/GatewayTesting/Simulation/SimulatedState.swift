@@ -155,6 +155,12 @@ package struct SimulatedState {
         }
     }
 
+    /// Takes back a note that nothing has come of, nor of another one of its record.
+    mutating func drop(_ note: PushNote) {
+        guard note.state == .seen, let key = notes.first(where: { $0.value == note })?.key else { return }
+        notes[key] = nil
+    }
+
     /// What an operator does after restoring an older copy: nothing that the sessions are believed to hold is true, and
     /// no hash that a ledger has, since notes of pushes are lost.
     mutating func distrustAll(now: Int64) {

@@ -120,3 +120,20 @@ package enum PushEvent: Hashable, Sendable {
     /// so many milliseconds, where it says so.
     case notNow(after: Int64?, isKnown: Bool)
 }
+
+extension PushEvent {
+    /// Whether something may have been applied of which nobody knows.
+    var leavesOpen: Bool {
+        switch self {
+        case .unknownOutcome, .notNow(_, isKnown: false): true
+        case .sent(let results):
+            results.values.contains { result in
+                switch result {
+                case .unknown, .notNow(_, isKnown: false): true
+                case .applied, .refused, .notNow, .failed: false
+                }
+            }
+        default: false
+        }
+    }
+}

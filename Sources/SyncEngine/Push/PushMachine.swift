@@ -62,6 +62,10 @@ package struct PushMachine: Sendable {
     package var applied: Int { taken.count }
     /// Operations that may have been applied.
     package var unknown: [Int] { calls.unknown.sorted() }
+    /// Whether the backend is known to have applied nothing: what an answer has once left open stays open here, whatever
+    /// a later attempt was told.
+    package var isUnapplied: Bool { taken.isEmpty && !wasUncertain }
+    private var wasUncertain = false
 
     /// A push that is about to begin.
     package init(query: Query) {
@@ -74,6 +78,7 @@ package struct PushMachine: Sendable {
 
     /// Takes what happened and says what to do next.
     package mutating func handle(_ event: PushEvent) -> PushAction {
+        wasUncertain = wasUncertain || event.leavesOpen
         switch (step, event) {
         case (.loading, .context(let row)):
             self.row = row

@@ -66,4 +66,32 @@ import Testing
             try await device.expectPull([])
         }
     }
+
+    @Test(arguments: PushStyle.allCases)
+    func `B4: a push that the backend refuses as a whole leaves no notes, and changes those of no earlier one`(
+        _ style: PushStyle
+    ) async throws {
+        try await GatewayStack.with(style.options(["push.retry_budget": "0s"])) { stack in
+            let cursor = try PulledChanges(await stack.sendPull()).cursor
+            func push(_ ids: [String]) async throws -> RawAnswer {
+                let tags = ids.map { DemoValue.object(["id": .string($0), "label": "new"]) }
+                return try await stack.sendPush(cursor, .changes("tags", created: tags))
+            }
+            stack.backend.rejectedIDs = ["x-0", "x-1", "x-2"]
+            #expect(try await push(["x-0", "x-1", "x-2"]).outcome == "422 push.rejected")
+            #expect(try await Self.notes(stack).isEmpty)
+            // Of this one nobody knows: what it has noted is not the refused one's to take back.
+            let path = style == .calls ? "/tags" : "/sync/push"
+            stack.backend.inject(DemoFault("POST", path, times: 9, action: .status(500)))
+            #expect(try await push(["x-1"]).outcome == "502 push.unknown_outcome")
+            stack.backend.clearFaults()
+            #expect(try await push(["x-1", "x-2"]).outcome == "422 push.rejected")
+            #expect(try await Self.notes(stack).map { "\($0.id) \($0.state)" } == ["x-1 seen"])
+            for status in [403, 413] {
+                stack.backend.inject(DemoFault("POST", path, action: .status(status)))
+                #expect(try await push(["x-3"]).status >= 400)
+            }
+            #expect(try await Self.notes(stack).map(\.id) == ["x-1"])
+        }
+    }
 }

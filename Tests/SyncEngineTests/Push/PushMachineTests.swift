@@ -173,4 +173,27 @@ import Testing
         #expect(machine.handle(.refused(refusal)) == .findRoom([0]))
         #expect(machine.handle(.room(false)) == .refuse(refusal, applied: 0))
     }
+
+    @Test func `what the backend may have applied once is never called unapplied again`() {
+        let refusal = PushRefusal(kind: .rejected, records: [])
+        var machine = Self.machine(nil, told: false, notes: true, budget: 5_000)
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.done)
+        _ = machine.handle(.notNow(after: nil, isKnown: true))
+        _ = machine.handle(.done)
+        var refused = machine
+        #expect(refused.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
+        #expect(refused.isUnapplied)
+        for event in [PushEvent.unknownOutcome, .notNow(after: nil, isKnown: false)] {
+            var doubtful = machine
+            _ = doubtful.handle(event)
+            _ = doubtful.handle(.done)
+            #expect(doubtful.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
+            #expect(!doubtful.isUnapplied)
+        }
+        var applied = machine
+        _ = applied.handle(.applied)
+        #expect(!applied.isUnapplied)
+    }
 }
