@@ -9,8 +9,9 @@ import NIOCore
 struct GatewayProcess: Sendable {
     /// Where clients reach it; 0 where it never listened.
     let port: Int
+    /// Where it writes its log.
+    let errors: URL
     private let process: Process
-    private let errors: URL
 
     /// Why there is no process to test.
     enum Failure: Error {
@@ -55,7 +56,7 @@ struct GatewayProcess: Sendable {
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         while true {
-            if let port = try port(in: errors) { return GatewayProcess(port: port, process: process, errors: errors) }
+            if let port = try port(in: errors) { return GatewayProcess(port: port, errors: errors, process: process) }
             guard process.isRunning else {
                 let said = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
                 throw Failure.ended(process.terminationStatus, said)
@@ -79,6 +80,12 @@ struct GatewayProcess: Sendable {
             throw error
         }
     }
+
+    /// The system's number for it.
+    var processIdentifier: Int32 { process.processIdentifier }
+
+    /// Whether it has not ended.
+    var isRunning: Bool { process.isRunning }
 
     /// What it has written to standard error.
     var log: String { (try? String(decoding: Data(contentsOf: errors), as: UTF8.self)) ?? "" }

@@ -1,0 +1,60 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Looks after the process of a gateway from outside: its life, its memory, its log.
+struct GatewayWatch: Sendable {
+    let gateway: GatewayProcess
+    private let place = NIOLockedValueBox<UInt64>(0)
+
+    init(_ gateway: GatewayProcess) { self.gateway = gateway }
+
+    /// The memory that it has now, in bytes; nil where the system does not tell.
+    var memory: Int? {
+        guard let status = try? String(contentsOfFile: "/proc/\(gateway.processIdentifier)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") })
+        else { return nil }
+        return Int(line.filter(\.isNumber)).map { $0 * 1_024 }
+    }
+
+    /// How many descriptors it has open; nil where the system does not tell.
+    var descriptors: Int? {
+        try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(gateway.processIdentifier)/fd").count
+    }
+
+    /// The lines of the log since the last call that tell of a defect, with the line that tells its cause.
+    func defects() throws -> [String] {
+        let handle = try FileHandle(forReadingFrom: gateway.errors)
+        defer { try? handle.close() }
+        let start = place.withLockedValue { $0 }
+        try handle.seek(toOffset: start)
+        var found: [String] = []
+        while let data = try handle.read(upToCount: 4 << 20), !data.isEmpty {
+            guard let end = data.lastIndex(of: 0x0A) else { break }
+            let whole = data[data.startIndex...end]
+            place.withLockedValue { $0 += UInt64(whole.count) }
+            try handle.seek(toOffset: place.withLockedValue { $0 })
+            found += Self.defects(in: whole)
+        }
+        return found
+    }
+
+    private static let signs = [#""code":"internal"#, "Fatal error", "ThreadSanitizer"]
+
+    private static func defects(in data: Data) -> [String] {
+        guard signs.contains(where: { data.firstRange(of: Data($0.utf8)) != nil }) else { return [] }
+        let lines = data.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+        let places = lines.indices.filter { place in signs.contains { lines[place].contains($0) } }
+        return places.map { place in
+            let id = lines[place].firstRange(of: #""request_id":""#)
+                .map { lines[place][$0.upperBound...].prefix { $0 != "\"" } }
+            // Other requests' lines may come between.
+            let cause = lines[place...].prefix(200).first { line in
+                line.contains(#""message":"cause""#) && id.map(line.contains) ?? false
+            }
+            return lines[place] + (cause.map { "\n    " + $0 } ?? "")
+        }
+    }
+}
