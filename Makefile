@@ -3,6 +3,7 @@
 SWIFTFLAGS ?=
 ARGS ?=
 SEEDS ?= 20000
+MUTATIONS ?= 1000000
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test soak lint format bench docs-check
@@ -26,9 +27,11 @@ demo: setup ## Run the gateway with a demo backend; ARGS=--once ends by itself
 test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)
 
-soak: setup ## Run what takes hours: all tests under the thread sanitizer, then SEEDS=20000 simulations
+soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, a flood
 	@.ci/test --sanitize=thread --scratch-path .build-tsan $(SWIFTFLAGS) $(ARGS)
 	@RIND_TEST_SEEDS=$(SEEDS) .ci/test --filter SimulationTests $(SWIFTFLAGS)
+	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test -c release --filter MutatedExchangeTests $(SWIFTFLAGS)
+	@RIND_TEST_FLOOD=1 .ci/test -c release --filter FloodTests $(SWIFTFLAGS)
 
 lint: setup ## Check formatting and style
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
