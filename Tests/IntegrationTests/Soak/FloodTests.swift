@@ -19,7 +19,7 @@ struct FloodTests {
         try await Self.flood(with: clients, principal: "backend:GET /users/me id") { flood in
             flood.judgeSyncs()
             flood.judgeMemory()
-            flood.judgeState()
+            flood.judgeState(newcomers: 1, growth: 64 << 20)
         }
     }
 
@@ -27,7 +27,7 @@ struct FloodTests {
     @Test func `made-up tokens leave nothing in the state where a token names its principal`() async throws {
         try await Self.flood(with: [.strangers], principal: "bearer") { flood in
             flood.judgeSyncs()
-            flood.judgeState()
+            flood.judgeState(newcomers: 0, growth: 8 << 20)
         }
     }
 
