@@ -124,9 +124,10 @@ extension Flood {
     /// Every genuine sync comes through, and leaves its device equal to the backend.
     func judgeSyncs() {
         for sync in syncs {
-            if let problem = sync.problem {
-                Issue.record("\(sync.device), \(sync.tries) tries: \(problem.prefix(600))")
-            }
+            let facts = "\(sync.device), \(sync.tries) tries, \(sync.time.formatted)"
+            if let problem = sync.problem { Issue.record("\(facts): \(problem.prefix(600))") }
+            // The last try may begin shortly before the user's patience ends.
+            #expect(sync.time <= Self.patience * 2, "\(facts)")
         }
         #expect(syncs.count >= 4 + 4 * 2, "only \(syncs.count) syncs came to an end")
     }
