@@ -244,7 +244,10 @@ import Testing
                 #expect(try vectors() == 2)
                 _ = try await store.raiseGeneration(principal: alice, session: phone, at: now)
                 #expect(try vectors() == 1)
-                _ = try await store.collect(Retention(now: now + 1, seenBefore: now + 1))
+                // One replica an hour.
+                for hour: Int64 in 0..<5 {
+                    _ = try await store.collect(Retention(now: now + 1 + hour * 3_600_000, seenBefore: now + 1))
+                }
                 #expect(try vectors() == 0)
             }
         }
