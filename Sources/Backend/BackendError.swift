@@ -31,6 +31,9 @@ package enum BackendError: Error, Sendable {
     case malformedAnswer(String)
     /// The call cannot be made with these values; nothing was sent.
     case invalidCall(String)
+    /// The value for this placeholder would let the call reach another address, or one that servers read differently;
+    /// nothing was sent.
+    case unsafeValue(String)
     /// The configuration has no such call.
     case notConfigured(String)
 
@@ -48,7 +51,7 @@ package enum BackendError: Error, Sendable {
         case .encoding: "backend.encoding"
         case .answerTooLarge: "backend.answer_too_large"
         case .malformedAnswer: "backend.answer"
-        case .invalidCall: "backend.call"
+        case .invalidCall, .unsafeValue: "backend.call"
         case .notConfigured: "backend.not_configured"
         }
     }
@@ -63,7 +66,7 @@ package enum BackendError: Error, Sendable {
         case .busy(let status, _): status >= 500
         case .refused(let status): status == 408
         case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer: true
-        case .credentialRefused, .typesRefused, .invalidCall, .notConfigured: false
+        case .credentialRefused, .typesRefused, .invalidCall, .unsafeValue, .notConfigured: false
         }
     }
 
@@ -100,6 +103,7 @@ extension BackendError: CustomStringConvertible {
         case .answerTooLarge(let limit): "the backend's answer has more than \(limit) bytes"
         case .malformedAnswer(let text): "the backend's answer is not what was agreed on: \(text)"
         case .invalidCall(let text): "the backend cannot be called: \(text)"
+        case .unsafeValue(let name): "the backend cannot be called: the value for {\(name)} is unsafe in a path"
         case .notConfigured(let name): "the configuration has no call '\(name)'"
         }
     }

@@ -8,28 +8,53 @@ import SyncModel
 struct CallRenderer {
     let values: CallValues
 
+    /// The longest target in bytes: more is no address to most servers, and beside it the backend's URL has room.
+    static let maximumTarget = 15 * 1_024
+
     /// The target below the backend's URL.
     ///
-    /// Each value is percent-encoded so that it stays within its segment or its query parameter.
+    /// Each value is percent-encoded so that it stays within its segment or its query parameter, and a segment that has
+    /// one in it must mean the same to every server on the way.
     ///
-    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, or where it would name another resource:
-    ///   empty segments, `.` and `..` are taken away by servers.
+    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, is nothing in a path, or makes the target too
+    ///   long; ``BackendError/unsafeValue(_:)`` where one would name another resource.
     func target(_ fragments: [TextFragment]) throws(BackendError) -> String {
         var target = ""
+        var filled: [(start: Int, name: String)] = []
+        var isPath = true
         for fragment in fragments {
             switch fragment {
-            case .text(let text): target += text
+            case .text(let text):
+                target += text
+                if text.utf8.contains(UInt8(ascii: "?")) { isPath = false }
             case .placeholder(let name):
                 guard let value = values.named[name] else { throw .invalidCall("there is no value for {\(name)}") }
                 let text = Self.text(of: value)
-                guard target.contains("?") || !["", ".", ".."].contains(text) else {
-                    throw .invalidCall("the value for {\(name)} is no segment of a path")
-                }
+                guard !isPath || !text.isEmpty else { throw .invalidCall("the value for {\(name)} is empty") }
+                guard text.utf8.count <= Self.maximumTarget else { throw .invalidCall("the target is too long") }
+                if isPath { filled.append((target.utf8.count, name)) }
                 target += Self.percentEncoded(text)
             }
         }
         guard target.first == "/" else { throw .invalidCall("the target does not begin with a slash") }
+        guard target.utf8.count <= Self.maximumTarget else { throw .invalidCall("the target is too long") }
+        try check(target, filled)
         return target
+    }
+
+    /// What the configuration writes itself may be as it likes.
+    private func check(_ target: String, _ filled: [(start: Int, name: String)]) throws(BackendError) {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        var start = 0
+        for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            let end = start + segment.count
+            if let value = filled.first(where: { (start..<end).contains($0.start) }),
+                PathSegment.isAmbiguousWhenDecodedAgain(segment)
+            {
+                throw .unsafeValue(value.name)
+            }
+            start = end + 1
+        }
     }
 
     /// The bytes of the body; nil where the call has none.

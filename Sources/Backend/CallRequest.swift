@@ -24,7 +24,8 @@ package struct CallRequest: Hashable, Sendable {
 
     /// Fills the places of a call.
     ///
-    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, or would name another resource.
+    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing or cannot stand in an address, and
+    ///   ``BackendError/unsafeValue(_:)`` where it would name another resource.
     package init(_ call: Call, _ values: CallValues) throws(BackendError) {
         let renderer = CallRenderer(values: values)
         method = call.method

@@ -153,8 +153,14 @@ import Testing
     @Test(arguments: [
         Filling(
             testDescription: "an id in the path", target: [.text("/albums/"), .placeholder("id")],
-            values: ["id": .string("a b/../c?d=1&e#f%\u{e9}\r\n\0")],
-            line: "PATCH /api/albums/a%20b%2F..%2Fc%3Fd%3D1%26e%23f%25%C3%A9%0D%0A%00 HTTP/1.1", sent: ""),
+            values: ["id": .string("a b..c?d=1&e#f%\u{e9}")],
+            line: "PATCH /api/albums/a%20b..c%3Fd%3D1%26e%23f%25%C3%A9 HTTP/1.1", sent: ""),
+        Filling(
+            testDescription: "what the configuration writes itself", target: [.text("/a%2Fb/"), .placeholder("id")],
+            values: ["id": .string("c")], line: "PATCH /api/a%2Fb/c HTTP/1.1", sent: ""),
+        Filling(
+            testDescription: "anything in the query", target: [.text("/x?id="), .placeholder("id")],
+            values: ["id": .string("../a\r\n\0")], line: "PATCH /api/x?id=..%2Fa%0D%0A%00 HTTP/1.1", sent: ""),
         Filling(
             testDescription: "parts of an id and the query",
             target: [
@@ -202,6 +208,20 @@ import Testing
             values: ["id": .string(".")]),
         Filling(
             testDescription: "two dots", target: [.text("/a/"), .placeholder("id")], values: ["id": .string("..")]),
+        Filling(
+            testDescription: "two dots in one segment", target: [.text("/a/."), .placeholder("id")],
+            values: ["id": .string(".")]),
+        Filling(
+            testDescription: "a slash", target: [.text("/a/"), .placeholder("id")],
+            values: ["id": .string("../sync/ack")]),
+        Filling(
+            testDescription: "a line break", target: [.text("/a/"), .placeholder("id")], values: ["id": .string("a\n")]),
+        Filling(
+            testDescription: "dots that were encoded", target: [.text("/a/"), .placeholder("id")],
+            values: ["id": .string("%2e%2E")]),
+        Filling(
+            testDescription: "too long", target: [.text("/a/"), .placeholder("id")],
+            values: ["id": .string(String(repeating: "x", count: 16_000))]),
         Filling(testDescription: "null", target: [.text("/a/"), .placeholder("id")], values: ["id": .null]),
         Filling(testDescription: "another host", target: [.text("@evil.example/")]),
         Filling(testDescription: "no method", method: "GET / HTTP/1.1\r\nX:"),

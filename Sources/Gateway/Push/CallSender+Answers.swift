@@ -78,12 +78,35 @@ extension CallSender {
     }
 
     func refused(
-        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, status: Int? = nil
+        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, status: Int? = nil,
+        obstacle: PushRefusal.Obstacle? = nil
     ) -> CallReport {
         let operation = plan.operations[place]
         let record = PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message, status: status, place: place)
+            table: reader.tableName(of: operation), id: operation.id, message: message, status: status, place: place,
+            obstacle: obstacle)
         return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
+    }
+
+    /// What becomes of an operation of which no request can be made: the others must not stop for it.
+    ///
+    func unsendable(
+        _ error: BackendError, _ place: Int, _ content: OperationReader.Content
+    ) throws(BackendError) -> CallReport {
+        switch error {
+        case .invalidCall where isNowhere(plan.operations[place], content):
+            return CallReport(place: place, result: .applied)
+        case .invalidCall: return refused(place, .rejected, error.description, obstacle: .unsendable)
+        case .unsafeValue: return refused(place, .rejected, error.description, obstacle: .unsafeID)
+        default: throw error
+        }
+    }
+
+    /// Whether a deletion has no address: the backend has given no id, and the client's has not the parts of one, so the
+    /// backend has never had the record.
+    func isNowhere(_ operation: PushOperation, _ content: OperationReader.Content) -> Bool {
+        operation.kind == .delete && content.key.count < content.paths.count
+            && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
     }
 
     /// `{id}`, its parts, and the columns as the backend wants to see them.

@@ -137,6 +137,8 @@ struct CallSender: Sendable {
         where kind == .update && content.update?.values.isEmpty == true
             && content.record?.values.isEmpty == false:
             return CallReport(place: place, result: .applied)
+        case .call(let call) where !call.mentions("id") && isNowhere(operation, content):
+            return CallReport(place: place, result: .applied)
         case .call(let call):
             let isPart = kind == .update && content.table.calls.update != nil
             return try await perform(call, place, content, isPart: isPart)
@@ -149,7 +151,12 @@ struct CallSender: Sendable {
     ) async throws -> CallReport {
         let operation = plan.operations[place]
         let isCreation = content.table.calls.create == .call(call)
-        let request = try CallRequest(call, values(operation, content, call, isPart: isPart))
+        let request: CallRequest
+        do throws(BackendError) {
+            request = try CallRequest(call, values(operation, content, call, isPart: isPart))
+        } catch {
+            return try unsendable(error, place, content)
+        }
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
         if call.returns != nil { try await fly(place, content, request, key: key?.value) }
         let isRepeated = key != nil && uncertain.contains(place)

@@ -116,7 +116,7 @@ extension JournalCloser {
         case .refused(408), .refused(425), .credentialRefused(401): .later(error)
         case .transport, .busy, .failed: .later(error)
         case .refused, .credentialRefused, .typesRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
-            .malformedAnswer, .invalidCall, .notConfigured:
+            .malformedAnswer, .invalidCall, .unsafeValue, .notConfigured:
             .event(.unanswerable)
         }
     }

@@ -117,7 +117,8 @@ struct MarkedPushes {
                 return .unknown(runner.reason(at: 0, code: code))
             }
             // Of one whose outcome is unknown nobody can say that the backend has what it had before.
-            if code == PushRefusal.Kind.rejected.rawValue || code == PushRefusal.Kind.conflict.rawValue {
+            let refusals = [PushRefusal.Kind.rejected, .conflict].map(\.rawValue)
+            if refusals.contains(code) || PushRefusal.Obstacle(rawValue: code) != nil {
                 try await runner.noteRefused([0])
             }
             return .refused(runner.reason(at: 0, code: code))

@@ -126,7 +126,7 @@ extension PushRunner {
         case .refused(let refusal):
             let record = refusal.records.first
             written.failure = PushJournal.Failure(
-                code: refusal.kind.rawValue, message: record?.message,
+                code: refusal.code, message: record?.message,
                 record: record.map { PushedRecordKey(table: $0.table, id: $0.id) })
         case .failed(let failure):
             written.failure = PushJournal.Failure(code: failure.rawValue, record: end.unknown.first.map(key(at:)))

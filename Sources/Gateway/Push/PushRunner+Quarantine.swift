@@ -56,7 +56,8 @@ extension PushRunner {
                 }
             return SetAsidePush(
                 key: reader.key(of: operation), kind: kind, body: reader.bytes(of: operation),
-                reason: reason(at: place, code: PushRefusal.Kind.rejected.rawValue))
+                reason: reason(
+                    at: place, code: refusals[place]?.obstacle?.rawValue ?? PushRefusal.Kind.rejected.rawValue))
         }
         let ids = try await services.store.setAside(
             pushes, of: identity.principal, limit: services.configuration.push.quarantineEntries,

@@ -104,7 +104,9 @@ extension PushRunner {
     /// What the client hears of a refusal: which records, by table.
     func refused(_ refusal: PushRefusal, applied: Int) -> GatewayError {
         let details = recordLists(refusal.records)
-        let cause = refusal.records.first?.message.map { "the backend says: \($0)" }
+        let cause = refusal.records.first.flatMap { record in
+            record.message.map { record.obstacle == nil ? "the backend says: \($0)" : $0 }
+        }
         switch refusal.kind {
         case .conflict:
             return GatewayError(
@@ -118,7 +120,7 @@ extension PushRunner {
                 figures: figures)
         case .rejected:
             return GatewayError(
-                status: 422, code: refusal.kind.rawValue,
+                status: 422, code: refusal.code,
                 message: applied > 0
                     ? "The server did not accept all of your changes." : "The server did not accept your changes.",
                 details: details, cause: cause, figures: figures)

@@ -177,13 +177,23 @@ struct PushRunner {
 
     /// Keeps why operations were refused.
     private mutating func note(_ event: PushEvent) {
+        var records: [PushRefusal.Record] = []
         switch event {
-        case .refused(let refusal): for record in refusal.records { refusals[record.place] = record }
+        case .refused(let refusal): records = refusal.records
         case .sent(let results):
-            for case .refused(let refusal) in results.values {
-                for record in refusal.records { refusals[record.place] = record }
-            }
+            for case .refused(let refusal) in results.values { records += refusal.records }
         default: break
+        }
+        for record in records { refusals[record.place] = record }
+        for (obstacle, records) in Dictionary(grouping: records, by: \.obstacle) {
+            guard let obstacle else { continue }
+            logger.warning(
+                "operations cannot be sent to the backend and count as refused",
+                metadata: [
+                    "code": "\(obstacle.rawValue)", "records": "\(records.count)",
+                    "tables": "\(Set(records.map(\.table)).sorted().joined(separator: " "))",
+                    "error": "\(records.first?.message ?? "")",
+                ])
         }
     }
 

@@ -32,22 +32,13 @@ package enum RequestTarget {
 
     /// Refuses a path that the backend might read in another way than this gateway.
     ///
-    /// That is: dot segments however written, malformed escapes, and escaped slashes, backslashes and control bytes.
+    /// Which segments those are, ``PathSegment`` knows: the same hold for ids in calls.
     ///
     /// - Throws: ``GatewayError`` with `proxy.ambiguous_target` (400).
     package static func checkUnambiguous(_ path: some StringProtocol) throws {
-        for segment in path.utf8.split(separator: UInt8(ascii: "/")) {
-            let decoded = PercentCoding.decode(segment)
-            // Some servers drop what follows a semicolon before they look at dots.
-            let name = decoded.prefix { $0 != UInt8(ascii: ";") }
-            let isDots = name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
-            let isOdd = decoded.contains {
-                $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\")
-            }
-            guard !isDots, !isOdd, hasOnlyWholeEscapes(segment) else {
-                throw GatewayError(
-                    status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")
-            }
+        for segment in path.utf8.split(separator: UInt8(ascii: "/")) where PathSegment.isAmbiguous(segment) {
+            throw GatewayError(
+                status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")
         }
     }
 
@@ -77,27 +68,5 @@ package enum RequestTarget {
             if name.elementsEqual("..".utf8) { _ = segments.popLast() } else { segments.append(Array(name)) }
         }
         return segments
-    }
-
-    private static func hasOnlyWholeEscapes(_ segment: some Collection<UInt8>) -> Bool {
-        var rest = segment[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else { continue }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else { return false }
-            rest = rest.dropFirst(2)
-        }
-        return true
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }

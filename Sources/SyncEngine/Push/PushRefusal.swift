@@ -12,6 +12,13 @@ package struct PushRefusal: Hashable, Sendable {
         /// The backend will never take a record as it is.
         case rejected = "push.rejected"
     }
+    /// Why an operation cannot be sent at all; the raw value is the stable code.
+    package enum Obstacle: String, Hashable, CaseIterable, Sendable {
+        /// Its id, or what else of it goes into the address, could reach another one (`proxy.ambiguous_target`).
+        case unsafeID = "push.unsafe_id"
+        /// The call has no place for what the record has, or needs what it has not.
+        case unsendable = "push.unsendable"
+    }
     /// One record that it is about.
     package struct Record: Hashable, Sendable {
         /// The client's name of the table.
@@ -24,8 +31,14 @@ package struct PushRefusal: Hashable, Sendable {
         package var status: Int?
         /// The place of its operation in the plan.
         package var place: Int
+        /// Why the backend was not even asked; nil where it was.
+        package var obstacle: Obstacle?
         /// A record.
-        package init(table: String, id: String, message: String? = nil, status: Int? = nil, place: Int = 0) {
+        package init(
+            table: String, id: String, message: String? = nil, status: Int? = nil, place: Int = 0,
+            obstacle: Obstacle? = nil
+        ) {
+            self.obstacle = obstacle
             self.place = place
             self.status = status
             self.table = table
@@ -37,6 +50,8 @@ package struct PushRefusal: Hashable, Sendable {
     package var kind: Kind
     /// What it is about.
     package var records: [Record]
+    /// The stable code: of what was not even sent, why.
+    package var code: String { records.first?.obstacle?.rawValue ?? kind.rawValue }
     /// A refusal.
     package init(kind: Kind, records: [Record]) {
         self.kind = kind
