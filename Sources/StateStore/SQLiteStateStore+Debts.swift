@@ -40,7 +40,7 @@ extension SQLiteStateStore {
 
     /// Reads first, since most pushes follow no 409.
     package func dropDebts(_ debts: [Debt], of replica: ReplicaID) async throws {
-        let isOwing = try await read { db in
+        let isOwing = try await look { db in
             try db.exists("SELECT 1 FROM owed WHERE replica = ? LIMIT 1", [replica.rawValue])
         }
         guard isOwing else { return }

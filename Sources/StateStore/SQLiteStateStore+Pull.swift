@@ -43,7 +43,7 @@ extension SQLiteStateStore {
     /// Reads first, and takes the write lock only where there is something to write.
     package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Int64) async throws {
         let interval = limits.touchInterval
-        let isNews = try await read { db in
+        let isNews = try await look { db in
             let found = try db.confirmation(of: cursor, principal)
             return found.isNews || isDue(now, after: found.lastSeen, interval)
         }

@@ -8,7 +8,7 @@ extension SQLiteStateStore {
     /// Reads first.
     package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
         let interval = limits.touchInterval
-        let isNews = try await read { db in
+        let isNews = try await look { db in
             let row = try db.row("SELECT last_seen, last_result FROM replica WHERE id = ?", [replica.rawValue])
             return try row.map { try isDue(now, after: $0.integer(0), interval) || $0.text(1) != remark(result) }
                 ?? false
@@ -23,7 +23,7 @@ extension SQLiteStateStore {
 
     /// Reads first; it rises once for an update of an app.
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
-        let isNews = try await read { try $0.replica(replica, of: principal, below: version) != nil }
+        let isNews = try await look { try $0.replica(replica, of: principal, below: version) != nil }
         guard isNews else { return false }
         return try await write { db in
             guard let id = try db.replica(replica, of: principal, below: version) else { return false }

@@ -56,7 +56,7 @@ extension SQLiteStateStore {
     /// Reads first; also writes where the clock has gone back.
     package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
         let interval = limits.acceptedInterval
-        let isNews = try await read { db in
+        let isNews = try await look { db in
             guard let owner = try db.principalID(principal), let id = try db.session(session, of: owner)?.id else {
                 return true
             }

@@ -52,6 +52,17 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
+    /// One consistent read that goes on when its task is cancelled, for what decides whether something is written: to
+    /// look is a part of the writing then.
+    func look<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncRead { [path = file.path] database in
+                let result = Result { try body(database.get()) }
+                continuation.resume(with: result.mapError { StateError.wrapping($0, path: path) })
+            }
+        }
+    }
+
     /// One transaction, durable when it returns.
     ///
     /// Not GRDB's `async` method, which rolls back when the task is cancelled: a client that hangs up at the wrong

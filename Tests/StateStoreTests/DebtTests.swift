@@ -39,6 +39,32 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `what looks before it writes does both in a task that is cancelled`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(10, replica: 1))
+            try await store.owe(Self.owed, to: Self.replica, at: now)
+            let receipt = Receipt(status: 200, contentType: "application/json", body: [0x7B, 0x7D])
+            try await store.saveReceipt(receipt, principal: alice, digest: "d", at: now, expiresAt: now + 1_000)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.cancelAll()
+                group.addTask {
+                    #expect(Task.isCancelled)
+                    try await store.dropDebts(Self.owed, of: Self.replica)
+                    try await store.dropReceipts(principal: alice)
+                    try await store.confirm(principal: alice, cursor: cursor(10), at: now)
+                    try await store.touch(replica: Self.replica, result: "pull failed", at: now)
+                    _ = try await store.notePushed(version: 3, replica: Self.replica, principal: alice)
+                    let record = PushedRecordKey(table: "a", id: "1")
+                    #expect(try await !store.wasGivenUp(record, of: alice))
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await Self.debts(store, at: 10).isEmpty)
+            #expect(try await store.receipt(principal: alice, digest: "d", at: now) == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `what was paid is counted for a while, and what nobody comes for is forgotten with the devices`(
         backing: StateBacking
     ) async throws {

@@ -117,7 +117,12 @@ extension PushRunner {
     mutating func endJournal(_ end: PushEnd) async throws {
         guard let journal else { return }
         var written = JournalEnd(step: step(end.applied), unknown: end.unknown)
-        try await dropDebts(taken)
+        do {
+            try await dropDebts(taken)
+        } catch {
+            // What is owed although it was overwritten comes once more, which harms nobody.
+            logger.error("what is owed no more is still noted", metadata: ["error": "\(error)"])
+        }
         switch end.outcome {
         case .answered(let keepsReceipt):
             // Before it: once there is a receipt, nothing more happens when the client comes again.
