@@ -99,7 +99,8 @@ package final class SyncGateway: Sendable {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         return try await services.locks.withLock(pushLock(identity)) {
-            let closer = JournalCloser(services: services, identity: identity, logger: caller.logger)
+            let closer = JournalCloser(
+                services: services, identity: identity, logger: caller.logger, push: request)
             try await closer.close()
             let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
             try await marked.apply(before: request.changes)

@@ -59,6 +59,11 @@ extension GatewayError {
     }
 
     private init(_ failure: PushFailure) {
+        if failure == .unexpectedEvent {
+            self.init(
+                status: 500, code: failure.rawValue, message: "Something went wrong. Please try again later.")
+            return
+        }
         self.init(
             status: 502, code: failure.rawValue,
             message: "It is not certain that your changes were saved. Please sync again.", retryAfter: 2)

@@ -43,11 +43,14 @@ extension PullRunner {
     }
 
     /// Names what a mistake of ours was about.
-    func tell(unexpected: String?) {
+    func tell(unexpected: UnexpectedEvent?) {
         guard let unexpected else { return }
         logger.error(
             "a pull was given up, since something happened that cannot happen at that point",
-            metadata: ["code": "\(PullFailure.unexpectedEvent.rawValue)", "event": "\(unexpected)"])
+            metadata: [
+                "code": "\(PullFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
+                "event": "\(unexpected.event)",
+            ])
     }
 
     private static func list(_ types: Set<String>) -> Logger.MetadataValue {

@@ -3,6 +3,7 @@
 
 import GatewayConfig
 import JSONBytes
+import Logging
 import StateStore
 import SyncEngine
 import SyncModel

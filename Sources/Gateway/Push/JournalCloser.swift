@@ -6,6 +6,7 @@ import Logging
 import StateStore
 import SyncEngine
 import SyncModel
+import WatermelonWire
 
 /// Closes the journals of pushes that were cut off, before anything else is done for their principal (finding 19).
 ///
@@ -17,6 +18,8 @@ struct JournalCloser {
     let services: SyncServices
     let identity: CallerIdentity
     let logger: Logger
+    /// What the caller pushes; nil where it pulls, or does not say what it shows now.
+    var push: PushRequest?
 
     /// Whether a journal is open that keeps a pull from going on.
     var isNeeded: Bool {
@@ -38,7 +41,7 @@ struct JournalCloser {
     }
 
     private func close(_ open: Open) async throws {
-        let flights = Dictionary(uniqueKeysWithValues: open.flights.filter(\.makesID).map { ($0.place, $0) })
+        let flights = Dictionary(open.flights.filter(\.makesID).map { ($0.place, $0) }) { $1 }
         var closing = JournalClosing(
             flights.values.sorted { $0.place < $1.place }
                 .map { JournalClosing.Creation(place: $0.place, means: means($0, open.journal)) })
@@ -60,11 +63,22 @@ struct JournalCloser {
             try Task.checkCancellation()
             switch action {
             case .repeatRequest(let place):
-                guard let flight = flights[place] else { preconditionFailure("a creation is not in flight") }
+                guard let flight = flights[place] else {
+                    action = closing.handle(.unanswerable)
+                    continue
+                }
                 action = closing.handle(try await repeatRequest(flight, journal))
             case .search(let places):
                 action = closing.handle(.found(try await search(places.compactMap { flights[$0] }, journal)))
             case .close(let found, let lost): return (found, lost)
+            case .fail(let unexpected):
+                logger.error(
+                    "the closing of a journal got what it had not asked for",
+                    metadata: [
+                        "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
+                        "event": "\(unexpected.event)", "journal": "\(journal.id)",
+                    ])
+                throw PushFailure.unexpectedEvent
             }
         }
     }
@@ -90,10 +104,20 @@ struct JournalCloser {
         let push = services.configuration.push
         // What the backend has forgotten it would carry out once more.
         let isKnown = services.clock.now - journal.startedAt < push.idempotencyLife.milliseconds
-        if flight.request != nil, push.idempotencyHeader != nil, isKnown {
-            return .repetition(thenSearch: canSearch)
-        }
-        return canSearch ? .search : .none
+        return JournalClosing.Means(
+            canRepeat: flight.request != nil && push.idempotencyHeader != nil && isKnown, canSearch: canSearch,
+            shown: shown(flight, journal))
+    }
+
+    /// What the device that has made a record shows of it, where it is the one that pushes: it has the cursor of the push
+    /// that was cut off, and names the record's table.
+    private func shown(_ flight: PushFlight, _ journal: PushJournal) -> JournalClosing.Shown {
+        guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
+            let table = push.changes.tables.first(where: { $0.name == flight.record.table })
+        else { return .unknown }
+        let id = flight.record.id
+        if table.deleted.contains(id) { return .deleted }
+        return table.created.contains { $0.id == id } || table.updated.contains { $0.id == id } ? .unknown : .gone
     }
 
     /// The call that makes records of a table, as it is configured now.

@@ -107,11 +107,6 @@ struct PushRunner {
                 // A retry is the operator's, and says nothing of the app.
                 if !isRetry { await noteVersion() }
                 return answer(newReceipt)
-            case .fail(.busy, let applied):
-                if applied > 0 { tellHalf(applied) }
-                await removeTakenAtLast()
-                await dropNotes(machine)
-                throw busy(applied: applied)
             case .answerFromReceipt:
                 logger.info("a push came again and was answered as before")
                 await noteVersion()
@@ -127,10 +122,7 @@ struct PushRunner {
                 await dropNotes(machine)
                 if applied > 0 { tellHalf(applied) }
                 throw failure ?? PushFailure.unknownOutcome
-            case .fail(let failure, let applied):
-                tellHalf(applied)
-                await removeTakenAtLast()
-                throw failure
+            case .fail(let failure, let applied): throw await failed(failure, applied: applied, machine)
             default:
                 do {
                     let event = try await perform(action)
@@ -146,12 +138,6 @@ struct PushRunner {
                 }
             }
         }
-    }
-
-    private func tellHalf(_ applied: Int) {
-        logger.error(
-            "a push failed half way",
-            metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
     }
 
     /// The push as the machine needs to know it; a retry of the operator's must not hold up the request that it is made
@@ -238,6 +224,7 @@ struct PushRunner {
             if !without.isEmpty { key += "-\(without.count)" }
             return try await sendAll(base: base, without: without, batch: batch, idempotencyKey: key)
         case .send(let places): return await send(places)
+        case .readClock: return .clock(clock.now)
         case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
         case .findRoom(let places): return .room(hasRoom(for: places))
         case .setAside(let places): try await setAside(places)

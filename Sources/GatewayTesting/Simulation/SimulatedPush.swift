@@ -94,6 +94,7 @@ package final class SimulatedPush {
         case .send(let places): return .sent(Dictionary(uniqueKeysWithValues: places.map { ($0, send($0)) }))
         case .verifyCredential, .sleep, .setAside, .owe: break
         case .findRoom: return .room(false)
+        case .readClock: return .clock(simulation.now)
         case .checkConflicts: return .checked
         case .answer, .answerFromReceipt: return end(isDone: outcome != .answerLost)
         case .refuse, .fail, .rethrow:

@@ -88,7 +88,7 @@ package struct PullMachine: Sendable {
     /// Whether the pull went on from where an earlier one's stream has ended.
     package internal(set) var hasTakenKept = false
     /// The event that could not be, and in which state it came, for the log.
-    package private(set) var unexpected: String?
+    package private(set) var unexpected: UnexpectedEvent?
 
     /// A pull that is about to begin.
     package init(query: PullQuery, settings: PullSettings) {
@@ -142,7 +142,7 @@ package struct PullMachine: Sendable {
         case (.committing(let row), .done): return answer(row)
         case (.committing, .cursorTaken(let newest)): return cursorTaken(newest)
         default:
-            unexpected = "\(caseName(of: event)) while \(caseName(of: step))"
+            unexpected = UnexpectedEvent(event, in: step)
             return fail(.unexpectedEvent)
         }
     }

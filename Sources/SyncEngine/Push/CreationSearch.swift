@@ -112,7 +112,7 @@ package struct CreationSearch: Sendable {
                 if case .reference = subject.mark { if !isCertain { continue } } else if isCertain { continue }
                 let ids = (candidates[index] ?? []).subtracting(isCertain ? [] : used[subject.table] ?? [])
                 // Rows with one client id are one record's, whichever of them the backend made first.
-                guard let id = isCertain ? ids.min() : ids.count == 1 ? ids.first : nil else { continue }
+                guard ids.count == 1, let id = ids.first else { continue }
                 found[subject.place] = id
                 used[subject.table, default: []].insert(id)
             }
@@ -136,7 +136,8 @@ package struct CreationSearch: Sendable {
         else { return }
         for (path, subjects) in references[target.table] ?? [] {
             guard let reference = data.value(at: path)?.idText, let index = subjects[reference] else { continue }
-            candidates[index, default: []].insert(id)
+            // Of those that are certain one is enough, always the same.
+            candidates[index] = [min(candidates[index]?.first ?? id, id)]
         }
         for (index, subject) in subjects.enumerated() where subject.table == target.table {
             guard case .values(let places) = subject.mark else { continue }

@@ -15,6 +15,30 @@ package struct JournalClosing: Sendable {
         case search
         /// None.
         case none
+
+        /// The best of those that there are.
+        ///
+        /// A repetition carries out what has not happened yet, which is wrong for a record that its device has no more: that
+        /// is looked for. Where it cannot be, one that the device deletes is made for the deletion to find it, since it may
+        /// be there already; one that the device does not name at all is left.
+        package init(canRepeat: Bool, canSearch: Bool, shown: Shown) {
+            self =
+                switch shown {
+                case .unknown: canRepeat ? .repetition(thenSearch: canSearch) : canSearch ? .search : .none
+                case .deleted: canSearch ? .search : canRepeat ? .repetition(thenSearch: false) : .none
+                case .gone: canSearch ? .search : .none
+                }
+        }
+    }
+
+    /// What the device shows of the record now.
+    package enum Shown: Hashable, CaseIterable, Sendable {
+        /// The record, or nobody can tell.
+        case unknown
+        /// That its user has deleted it.
+        case deleted
+        /// Nothing: a client names everything that it has not synced.
+        case gone
     }
 
     /// A creation whose outcome nobody knows.
@@ -38,6 +62,8 @@ package struct JournalClosing: Sendable {
         case search([Int])
         /// The end: these ids were found, and of these creations nobody knows.
         case close(found: [Int: String], lost: [Int])
+        /// Something came that was not asked for: the journal stays open, whoever comes next begins anew.
+        case fail(UnexpectedEvent)
     }
 
     /// What came of the last ``Action``.
@@ -75,16 +101,19 @@ package struct JournalClosing: Sendable {
     /// Where something cannot be had for the moment there is no event: the journal stays open, and whoever comes next
     /// begins anew.
     package mutating func handle(_ event: Event) -> Action {
-        switch event {
-        case .found(let ids):
-            found.merge(ids) { $1 }
-            lost += searched.filter { ids[$0] == nil }
+        switch (next(), event) {
+        case (.search(let places), .found(let ids)):
+            found.merge(ids.filter { places.contains($0.key) }) { $1 }
+            lost += places.filter { ids[$0] == nil }
             searched = []
-        case .created(let id): found[repetitions.removeFirst().place] = id
-        case .refused: repetitions.removeFirst()
-        case .unanswerable:
-            let (place, canSearch) = repetitions.removeFirst()
+        case (.repeatRequest(let place), .created(let id)):
+            found[place] = id
+            repetitions.removeFirst()
+        case (.repeatRequest, .refused): repetitions.removeFirst()
+        case (.repeatRequest(let place), .unanswerable):
+            let canSearch = repetitions.removeFirst().canSearch
             if canSearch { searched.append(place) } else { lost.append(place) }
+        case (let asked, _): return .fail(UnexpectedEvent(event, in: asked))
         }
         return next()
     }

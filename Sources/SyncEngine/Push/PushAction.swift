@@ -38,6 +38,8 @@ package enum PushAction: Hashable, Sendable {
     case findRoom(Set<Int>)
     /// Set the operations at these places aside, durably.
     case setAside(Set<Int>)
+    /// Read the clock; answered by `clock`.
+    case readClock
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Keep the answer for a repeated request.
@@ -114,6 +116,8 @@ package enum PushEvent: Hashable, Sendable {
     case refused(PushRefusal)
     /// Whether operations can be set aside.
     case room(Bool)
+    /// The time in milliseconds.
+    case clock(Int64)
     /// The request may or may not have been applied.
     case unknownOutcome
     /// It was not applied, or may be sent again whatever became of it, and the backend may take it a little later: after

@@ -7,4 +7,8 @@ package enum PushFailure: String, Error, CaseIterable, Sendable {
     case unknownOutcome = "push.unknown_outcome"
     /// The backend did not take an operation for longer than `[push] retry_budget` allows.
     case busy = "backend.busy"
+    /// The backend refuses one line of a stream push after the other, more often or for longer than a push may last.
+    case tooManyRefusals = "push.too_many_refusals"
+    /// Something happened that nothing had been asked for.
+    case unexpectedEvent = "internal.unexpected_event"
 }

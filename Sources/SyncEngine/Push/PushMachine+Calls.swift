@@ -104,6 +104,24 @@ struct CallWaves: Sendable {
         gather()
     }
 
+    /// Whether results are about the wave, so that it comes to an end.
+    func fits(_ results: [Int: CallResult], _ machine: PushMachine) -> Bool {
+        let isAboutWave = wave.contains { results[$0] != nil }
+        return isAboutWave
+            && results.allSatisfy { place, result in
+                guard case .refused(let refusal) = result else { return true }
+                // Whatever goes on must know that this one is refused.
+                let isNamed = machine.query.rejection == .fail || refusal.records.contains { $0.place == place }
+                return isNamed && machine.fits(refusal)
+            }
+    }
+
+    /// Takes it that nobody will hear what became of the wave.
+    mutating func abandon() {
+        unknown.formUnion(wave)
+        wave = []
+    }
+
     /// Takes what became of the wave.
     mutating func end(_ results: [Int: CallResult]) -> Ended {
         var ended = Ended()

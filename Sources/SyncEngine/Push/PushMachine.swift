@@ -39,18 +39,23 @@ package struct PushMachine: Sendable {
         case closing(PushAction)
         /// Whether what is refused can be set aside.
         case findingRoom(PushRefusal)
+        /// How long the backend has been refusing one line after the other.
+        case timing
     }
 
     let query: Query
     var step = Step.loading
-    private var row: CursorRow?
-    private var attempt = 0
+    private(set) var row: CursorRow?
+    var attempt = 0
+    /// How often a stream push was sent again without what was refused, and when that began.
+    var rounds = 0
+    var firstRound: Int64?
     /// The first operation of a stream push that is not settled.
-    private var next = 0
+    private(set) var next = 0
     /// How often in a row something was put off, and how long the push has waited altogether.
     var retries = 0
     private var waited: Int64 = 0
-    private var isSetAside = false
+    var isSetAside = false
     /// What has become of the calls.
     var calls = CallWaves()
 
@@ -58,6 +63,8 @@ package struct PushMachine: Sendable {
     package internal(set) var rejected: Set<Int> = []
     /// The places of the operations that the backend is known to have applied.
     package internal(set) var taken: Set<Int> = []
+    /// What came where nothing of its kind was asked for; the push fails then (`internal.unexpected_event`).
+    package internal(set) var unexpected: UnexpectedEvent?
     /// How many operations the backend is known to have applied.
     package var applied: Int { taken.count }
     /// Operations that may have been applied.
@@ -76,7 +83,7 @@ package struct PushMachine: Sendable {
     /// The first action.
     package mutating func begin() -> PushAction { .loadContext }
 
-    /// Takes what happened and says what to do next.
+    /// Takes what happened and says what to do next, whatever it is.
     package mutating func handle(_ event: PushEvent) -> PushAction {
         wasUncertain = wasUncertain || event.leavesOpen
         switch (step, event) {
@@ -97,18 +104,20 @@ package struct PushMachine: Sendable {
         case (.verifying, .done):
             step = .ended
             return .answer
-        case (.applying, .applied): return batchApplied()
-        case (.applying, .sent(let results)): return waveEnded(results)
-        case (.applying, .refused(let refusal)): return refused(refusal)
+        case (.applying, .sent(let results)) where query.style == .calls && calls.fits(results, self):
+            return waveEnded(results)
+        case (.applying, .applied) where query.style == .stream: return batchApplied()
+        case (.applying, .refused(let refusal)) where query.style == .stream && fits(refusal): return refused(refusal)
         case (.findingRoom(let refusal), .room(let isThere)):
             return isThere ? goOn(without: refusal) : end(.refuse(refusal, applied: applied))
-        case (.applying, .notNow(let after, let isKnown)):
+        case (.timing, .clock(let now)): return sendAgain(at: now)
+        case (.applying, .notNow(let after, let isKnown)) where query.style == .stream:
             guard let pause = pause(after) else {
                 return end(.fail(isKnown ? .busy : .unknownOutcome, applied: applied))
             }
             step = .pausing
             return .sleep(pause)
-        case (.applying, .unknownOutcome):
+        case (.applying, .unknownOutcome) where query.style == .stream:
             guard attempt < query.attempts else { return end(.fail(.unknownOutcome, applied: applied)) }
             defer { attempt += 1 }
             step = .pausing
@@ -126,7 +135,7 @@ package struct PushMachine: Sendable {
         case (.savingReceipt, .done):
             step = .ended
             return .answer
-        default: preconditionFailure("a push got \(event) while \(step)")
+        default: return fail(event)
         }
     }
 
@@ -173,11 +182,11 @@ package struct PushMachine: Sendable {
 
     /// The operations of a stream push that are sent at present, in the order in which they can be applied: so a batch
     /// has what it refers to in it or behind it.
-    private var batch: Range<Int> {
+    var batch: Range<Int> {
         next..<min(next + (query.batch > 0 ? query.batch : query.operations), query.operations)
     }
 
-    private mutating func batchApplied() -> PushAction {
+    mutating func batchApplied() -> PushAction {
         taken.formUnion(Set(batch).subtracting(rejected))
         next = batch.upperBound
         retries = 0
@@ -186,63 +195,12 @@ package struct PushMachine: Sendable {
         return end(query.hasToldTime ? .saveReceipt : .answer)
     }
 
-    /// Stops, or goes on without what the backend will never take.
-    private mutating func refused(_ refusal: PushRefusal) -> PushAction {
-        guard refusal.kind == .rejected, query.rejection != .fail else {
-            return end(.refuse(refusal, applied: applied))
-        }
-        guard query.rejection == .quarantine else { return goOn(without: refusal) }
-        return findRoom(refusal)
-    }
-
-    mutating func findRoom(_ refusal: PushRefusal) -> PushAction {
-        step = .findingRoom(refusal)
-        return .findRoom(rejected.union(refusal.records.map(\.place)))
-    }
-
-    mutating func goOn(without refusal: PushRefusal) -> PushAction {
-        let before = rejected.count
-        rejected.formUnion(refusal.records.map(\.place))
-        guard query.style == .stream else { return nextWave() }
-        // One that names nothing new would be asked for ever.
-        guard rejected.count > before else { return end(.refuse(refusal, applied: applied)) }
-        attempt = 0
-        return rejected.isSuperset(of: batch) ? batchApplied() : send()
-    }
-
     /// How long to wait before it is tried again; nil where the budget does not hold that.
     mutating func pause(_ after: Int64?) -> Int64? {
         let pause = max(after ?? 0, query.backoff << Int64(min(retries, 6)))
-        guard waited + pause <= query.retryBudget else { return nil }
+        guard pause <= query.retryBudget - waited else { return nil }
         waited += pause
         retries += 1
         return pause
-    }
-
-    /// Notes what a conflict owes and what the backend has, then does the last thing.
-    mutating func end(_ action: PushAction) -> PushAction {
-        guard query.notes, row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
-            return close(action)
-        }
-        step = .owing(action)
-        return .owe(refusal.records)
-    }
-
-    private mutating func close(_ action: PushAction) -> PushAction {
-        guard query.style == .stream, query.notes, applied > 0 else { return finish(action) }
-        step = .closing(action)
-        return .noteHeld(operations: next)
-    }
-
-    private mutating func finish(_ action: PushAction) -> PushAction {
-        // Durable before anybody can hear that it was taken, from a receipt too.
-        if query.rejection == .quarantine, !rejected.isEmpty, !isSetAside, action == .saveReceipt || action == .answer {
-            isSetAside = true
-            step = .closing(action)
-            return .setAside(rejected)
-        }
-        if calls.hasBegun { return endJournal(action) }
-        step = action == .saveReceipt ? .savingReceipt : .ended
-        return action
     }
 }

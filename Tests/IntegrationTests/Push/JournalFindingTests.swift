@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Creates a task whose answer is lost.
-    private static func createLosingAnswer(
+    static func createLosingAnswer(
         _ stack: GatewayStack, _ action: DemoFault.Action = .loseAnswer
     ) async throws -> StackDevice {
         try await stack.backend.edit(.put("projects", ["id": "p-0", "name": "p"]))

@@ -23,7 +23,7 @@ import Testing
             // Long enough for every state, and on behind the end now and then.
             for _ in 0..<fuzz.number(below: 40) + 2 {
                 let event = fuzz.number(below: 8) > 0 ? fuzz.answer(to: action) : fuzz.event()
-                if events.isMultiple(of: 3) { reached[caseName(of: machine.step), default: 0] += 1 }
+                if events.isMultiple(of: 3) { reached[UnexpectedEvent.name(of: machine.step), default: 0] += 1 }
                 action = machine.handle(event)
                 events += 1
                 if case .fail(.unexpectedEvent) = action { #expect(machine.unexpected != nil) }

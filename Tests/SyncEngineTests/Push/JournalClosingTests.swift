@@ -30,6 +30,40 @@ import Testing
         #expect(closing.handle(.found([4: "18"])) == .close(found: [1: "17", 4: "18"], lost: [0, 2, 5]))
     }
 
+    @Test func `what nobody has asked for ends nothing but the closing`() {
+        var closing = Self.closing(.search)
+        #expect(closing.begin() == .search([0]))
+        for event in [JournalClosing.Event.created("17"), .refused, .unanswerable] {
+            guard case .fail(let unexpected) = closing.handle(event) else {
+                Issue.record("\(event) was taken")
+                continue
+            }
+            #expect(unexpected.state == "search" && "\(event)".hasPrefix(unexpected.event))
+        }
+        // Of places that were not asked for nothing is believed.
+        #expect(closing.handle(.found([0: "1", 5: "2"])) == .close(found: [0: "1"], lost: []))
+        guard case .fail = closing.handle(.found([:])) else {
+            Issue.record("it was closed already")
+            return
+        }
+    }
+
+    @Test(
+        arguments: [
+            (JournalClosing.Shown.unknown, true, true, .repetition(thenSearch: true)),
+            (.unknown, true, false, .repetition(thenSearch: false)), (.unknown, false, true, .search),
+            (.deleted, true, true, .search), (.deleted, false, true, .search), (.gone, true, true, .search),
+            // It may be there already, and only so the deletion finds it.
+            (.deleted, true, false, .repetition(thenSearch: false)), (.gone, true, false, .none),
+            (.deleted, false, false, .none),
+        ] as [(JournalClosing.Shown, Bool, Bool, JournalClosing.Means)])
+    func `what its device has no more is looked for, and carried out only for a deletion to find it`(
+        _ row: (shown: JournalClosing.Shown, canRepeat: Bool, canSearch: Bool, means: JournalClosing.Means)
+    ) {
+        #expect(
+            JournalClosing.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means)
+    }
+
     @Test func `what a repetition does not tell is looked for where the stream may tell it`() {
         var closing = Self.closing(.repetition(thenSearch: true), .repetition(thenSearch: false))
         #expect(closing.begin() == .repeatRequest(0))

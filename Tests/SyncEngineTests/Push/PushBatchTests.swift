@@ -64,7 +64,8 @@ import Testing
     {
         var machine = Self.begun(.report)
         _ = machine.handle(.done)
-        #expect(machine.handle(.refused(Self.refusal(.rejected, 1))) == .sendAll(base: nil, without: [1], batch: 0..<2))
+        #expect(machine.handle(.refused(Self.refusal(.rejected, 1))) == .readClock)
+        #expect(machine.handle(.clock(0)) == .sendAll(base: nil, without: [1], batch: 0..<2))
         #expect(machine.handle(.applied) == .sendAll(base: nil, without: [1], batch: 2..<4))
         #expect(
             machine.handle(.refused(Self.refusal(.rejected, 2, 3)))

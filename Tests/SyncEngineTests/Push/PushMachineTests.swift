@@ -128,8 +128,10 @@ import Testing
         _ = machine.begin()
         _ = machine.handle(.context(nil))
         #expect(machine.handle(.done) == .sendAll(base: nil))
-        #expect(machine.handle(.refused(refusal(1))) == .sendAll(base: nil, without: [1]))
-        #expect(machine.handle(.refused(refusal(2))) == .sendAll(base: nil, without: [1, 2]))
+        #expect(machine.handle(.refused(refusal(1))) == .readClock)
+        #expect(machine.handle(.clock(0)) == .sendAll(base: nil, without: [1]))
+        #expect(machine.handle(.refused(refusal(2))) == .readClock)
+        #expect(machine.handle(.clock(1)) == .sendAll(base: nil, without: [1, 2]))
         #expect(machine.handle(.applied) == .noteHeld(operations: 3))
         #expect(machine.rejected == [1, 2])
 
@@ -147,6 +149,7 @@ import Testing
         _ = machine.begin()
         _ = machine.handle(.context(nil))
         _ = machine.handle(.refused(refusal))
+        _ = machine.handle(.clock(0))
         #expect(machine.handle(.refused(refusal)) == .refuse(refusal, applied: 0))
     }
 
@@ -158,7 +161,8 @@ import Testing
         _ = machine.begin()
         _ = machine.handle(.context(nil))
         #expect(machine.handle(.refused(refusal(1))) == .findRoom([1]))
-        #expect(machine.handle(.room(true)) == .sendAll(base: nil, without: [1]))
+        #expect(machine.handle(.room(true)) == .readClock)
+        #expect(machine.handle(.clock(0)) == .sendAll(base: nil, without: [1]))
         #expect(machine.handle(.refused(refusal(0, 2))) == .findRoom([0, 1, 2]))
         // All of it: nothing is left to be sent.
         #expect(machine.handle(.room(true)) == .setAside([0, 1, 2]))

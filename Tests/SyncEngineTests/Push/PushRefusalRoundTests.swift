@@ -1,0 +1,73 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import SyncModel
+import Testing
+
+/// A stream push to a backend that names one refused line at a time.
+@Suite struct PushRefusalRoundTests {
+    private static func sent(_ rejection: PushMachine.Rejection = .report, batch: Int = 0) -> PushMachine {
+        var machine = PushMachine(
+            query: .init(
+                presented: nil, hasToldTime: false, operations: 10_000, style: .stream, notes: true,
+                rejection: rejection, batch: batch))
+        _ = machine.begin()
+        _ = machine.handle(.context(nil))
+        _ = machine.handle(.done)
+        return machine
+    }
+
+    private static func refusal(_ place: Int) -> PushEvent {
+        .refused(PushRefusal(kind: .rejected, records: [.init(table: "t", id: "\(place)", place: place)]))
+    }
+
+    @Test(arguments: [PushMachine.Rejection.report, .quarantine])
+    func `it is sent again a limited number of times`(_ rejection: PushMachine.Rejection) {
+        var machine = Self.sent(rejection)
+        var rounds = 0
+        var action = PushAction.sendAll(base: nil)
+        while rounds < 10_000 {
+            switch action {
+            case .sendAll:
+                action = machine.handle(Self.refusal(rounds))
+                rounds += 1
+            case .findRoom: action = machine.handle(.room(true))
+            case .readClock: action = machine.handle(.clock(0))
+            default:
+                #expect(action == .fail(.tooManyRefusals, applied: 0))
+                #expect(rounds == PushMachine.maximumRounds + 1 && machine.rejected.count == rounds)
+                return
+            }
+        }
+        Issue.record("it goes on without end")
+    }
+
+    @Test(arguments: [0, 1_700_000_000_000, Int64.max - 100_000]) func `and for a limited time`(_ start: Int64) {
+        var machine = Self.sent()
+        _ = machine.handle(Self.refusal(0))
+        #expect(machine.handle(.clock(start)) == .sendAll(base: nil, without: [0]))
+        _ = machine.handle(Self.refusal(1))
+        let last = start + PushMachine.maximumRoundTime
+        #expect(machine.handle(.clock(last)) == .sendAll(base: nil, without: [0, 1]))
+        _ = machine.handle(Self.refusal(2))
+        #expect(machine.handle(.clock(last + 1)) == .fail(.tooManyRefusals, applied: 0))
+    }
+
+    @Test func `what batches before have taken is noted, and counts`() {
+        var machine = Self.sent(batch: 100)
+        #expect(machine.handle(.applied) == .sendAll(base: nil, batch: 100..<200))
+        var last = PushAction.answer
+        for round in 0...PushMachine.maximumRounds {
+            last = machine.handle(Self.refusal(100 + round % 90 + round / 90 * 100))
+            if last == .readClock { last = machine.handle(.clock(0)) }
+            if round % 90 == 89 { last = machine.handle(.applied) }
+        }
+        #expect(last == .noteHeld(operations: 300))
+        guard case .fail(.tooManyRefusals, let applied) = machine.handle(.done) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(applied == 120)
+    }
+}
