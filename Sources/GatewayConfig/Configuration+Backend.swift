@@ -60,6 +60,8 @@ extension Configuration {
         package var resumeBackoff: Duration = .milliseconds(200)
         /// The most connections at a time.
         package var maxConnections = 256
+        /// How many of them what passes through may take; zero is half.
+        package var passThroughConnections = 0
         /// A file of the certificate authorities that are trusted instead of the system's; as the file writes it,
         /// relative to the configuration file's directory.
         package var caFile: String?

@@ -211,6 +211,18 @@ extension Configuration {
         package var pushMemory = 512 << 20
         /// The most bytes of a request's head.
         package var headerBytes = 32 << 10
+        /// How many connections of clients there may be.
+        package var connections = 4_096
+        /// How long a client may send nothing of a body that is wanted.
+        package var bodyTimeout: Duration = .seconds(60)
+        /// The least rate at which a body comes, in bytes a second; zero is none.
+        package var bodyRate = 512
+        /// How long the body of a sync request may take altogether.
+        package var bodyTime: Duration = .seconds(600)
+        /// How long a client may take nothing of an answer that waits for it.
+        package var sendTimeout: Duration = .seconds(300)
+        /// The least rate at which a client takes its answer, in bytes a second; zero is none.
+        package var sendRate = 0
         /// How deep JSON from clients and backend may be nested.
         package var jsonDepth = 64
         /// How many pulls run at a time, over all clients.

@@ -65,6 +65,14 @@ extension KeyTable {
             "backend", "max_connections", \.backend.maxConnections, .integer(1...10_000),
             "The most connections to the backend at a time."),
         .setting(
+            "backend", "pass_through_connections", \.backend.passThroughConnections,
+            .integer(0...9_999, zero: "half of `max_connections`"),
+            "How many of them what passes through may take.",
+            """
+            The others are for syncs, so that slow uploads and downloads do not stop them. Fewer than `max_connections`; \
+            each side has one at least.
+            """),
+        .setting(
             "backend", "ca_file", \.backend.caFile, ValueFormat<String>.text("path").optional,
             "Certificate authorities to trust instead of the system's, in PEM.",
             "A relative path is relative to this file. Empty: the system's. Verification cannot be switched off."),

@@ -40,7 +40,7 @@ package enum KeyTable {
     /// All keys, by sections, in the order of the documents.
     package static let keys: [Key] =
         gateway + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger + spool
-        + limits + log + admin + table
+        + limits + limitsOfClients + log + admin + table
 
     /// The keys of one section.
     package static func keys(of section: String) -> [Key] { keys.filter { $0.section == section } }

@@ -19,6 +19,7 @@ extension Loader {
         checkLineTypes()
         checkForwardedFields()
         checkSizes()
+        checkConnections()
         checkVersions()
         checkVersionSource()
         checkPushTable()
@@ -165,6 +166,18 @@ extension Loader {
         checkOrder(Size("limits", "body", limits.body), Size("limits", "inflated_body", limits.inflatedBody))
         checkOrder(
             Size("limits", "inflated_body", limits.inflatedBody), Size("limits", "push_memory", limits.pushMemory))
+    }
+
+    private mutating func checkConnections() {
+        let backend = configuration.backend
+        guard backend.passThroughConnections > 0, backend.passThroughConnections >= backend.maxConnections,
+            !isBroken("backend", "pass_through_connections"), !isBroken("backend", "max_connections")
+        else { return }
+        problems.error(
+            "what passes through may take all connections to the backend, and syncs would have none",
+            at: anyPlace("backend", "pass_through_connections"),
+            hint: "fewer than max_connections, which is \(backend.maxConnections)",
+            second: second("backend", "max_connections", "which is set here"))
     }
 
     private struct Size {

@@ -37,6 +37,9 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             required["gateway"] = ["pull_path": "/a", "push_path": "/b"]
         }
         if section == "schema", name != "version" { required["schema"] = ["version": "1000000000"] }
+        if section == "backend", name == "pass_through_connections" {
+            required["backend", default: [:]]["max_connections"] = "10000"
+        }
         if section == "limits", name == "body" {
             required["limits"] = ["inflated_body": "16GiB", "push_memory": "16GiB"]
         }
@@ -171,6 +174,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("backend", "forward_headers", good: ["", "Accept-Language, X-A"], bad: ["a b", "x:", "a,A"]),
         KeyCase("backend", "harmless_headers", good: ["", "X-A, X-B"], bad: ["a b", "x:", "a,A", "Authorization"]),
         .integer("backend", "max_connections", low: 1, high: 10_000),
+        .integer("backend", "pass_through_connections", low: 0, high: 9_999),
         KeyCase("backend", "ca_file", good: ["", "ca.pem", "\"/etc/my ca.pem\""], bad: ["\"a\" b"]),
         KeyCase("backend", "pass_through", good: ["true", "false"], bad: ["", "yes", "True", "1"]),
         KeyCase("backend", "denied_paths", good: ["", "/admin, /users/{id}/key"], bad: notPaths),
@@ -233,6 +237,12 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("limits", "pulls", low: 1, high: 100_000),
         .integer("limits", "queue", low: 0, high: 10_000),
         .duration("limits", "queue_wait", low: "0s", below: nil, high: "10m", above: "11m"),
+        .integer("limits", "connections", low: 16, high: 1_000_000),
+        .duration("limits", "body_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
+        .integer("limits", "body_rate", low: 0, high: 1_000_000_000),
+        .duration("limits", "body_time", low: "10ms", below: "9ms", high: "1d", above: "2d"),
+        .duration("limits", "send_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
+        .integer("limits", "send_rate", low: 0, high: 1_000_000_000),
         .size("limits", "answers_kept", low: "0B", below: nil, high: "16384GiB", above: "16385GiB"),
         KeyCase("log", "level", good: ["trace", "critical"], bad: ["", "verbose"]),
         KeyCase("log", "format", good: ["text", "json"], bad: ["", "xml"]),

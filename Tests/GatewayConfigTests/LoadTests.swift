@@ -140,6 +140,18 @@ import Testing
         #expect(configuration?.backend.caFile == "/etc/rind/tls/ca.pem")
     }
 
+    @Test func `what passes through cannot have all connections to the backend`() {
+        let text = Support.minimal().replacing(
+            "[backend]", with: "[backend]\nmax_connections = 8\npass_through_connections = 8")
+        #expect(
+            Support.messages(text) == [
+                "1:1 there is no [table NAME], so clients get nothing",
+                "6:1 what passes through may take all connections to the backend, and syncs would have none",
+            ])
+        let right = Support.messages(text.replacing("connections = 8\npass", with: "connections = 9\npass"))
+        #expect(right == ["1:1 there is no [table NAME], so clients get nothing"])
+    }
+
     @Test func `loading from the disk reads the file and the files that it names`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rind-config-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
