@@ -106,11 +106,24 @@ extension Configuration {
         return settings
     }
 
-    /// How the connections to the backend are kept.
+    /// How the connections to the backend are kept that syncs use.
     package var reactorSettings: CurlReactor.Settings {
+        reactorSettings(connections: backend.maxConnections - (backend.passThrough ? passThroughConnections : 0))
+    }
+
+    /// How the connections to the backend are kept for what passes through: others, so that it takes none from syncs.
+    package var passThroughReactorSettings: CurlReactor.Settings {
+        reactorSettings(connections: passThroughConnections)
+    }
+
+    private var passThroughConnections: Int {
+        backend.passThroughConnections > 0 ? backend.passThroughConnections : backend.maxConnections / 2
+    }
+
+    private func reactorSettings(connections: Int) -> CurlReactor.Settings {
         var settings = CurlReactor.Settings()
         settings.caFile = backend.caFile
-        settings.maximumConnections = backend.maxConnections
+        settings.maximumConnections = max(1, connections)
         return settings
     }
 

@@ -14,17 +14,18 @@ extension GatewayStack {
     /// Serves until the body is through.
     static func serve<Value: Sendable>(
         _ options: StackOptions, _ configuration: Configuration, _ backend: DemoBackend, _ directory: String,
-        _ reactor: CurlReactor, _ store: SQLiteStateStore, _ body: (GatewayStack) async throws -> Value
+        _ reactors: (sync: CurlReactor, passThrough: CurlReactor), _ store: SQLiteStateStore,
+        _ body: (GatewayStack) async throws -> Value
     ) async throws -> Value {
         let log = CapturedLog()
         let state = options.wrapState(store)
         let gateway = SyncGateway(
             configuration: configuration, store: state,
-            backend: BackendClient(settings: configuration.backendSettings, reactor: reactor), clock: options.clock,
-            temporaryDirectory: directory)
+            backend: BackendClient(settings: configuration.backendSettings, reactor: reactors.sync),
+            clock: options.clock, temporaryDirectory: directory)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(
-            service: gateway, configuration: configuration, reactor: reactor, logger: log.logger("rind")
+            service: gateway, configuration: configuration, reactor: reactors.passThrough, logger: log.logger("rind")
         ) { listener, port in
             if listener == .clients { listening.yield(port) }
         }

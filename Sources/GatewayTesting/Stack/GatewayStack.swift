@@ -64,12 +64,13 @@ package struct GatewayStack: Sendable {
         let configuration = try StackConfiguration.load(
             options, backendURL: try await backend.url, state: "\(directory)/state.db")
         let reactor = try CurlReactor.start(configuration.reactorSettings)
+        let passThrough = try CurlReactor.start(configuration.passThroughReactorSettings)
         let result: Result<Value, any Error>
         do {
             let store = try await SQLiteStateStore.open(path: "\(directory)/state.db", options: options.state)
             do {
                 result = .success(
-                    try await serve(options, configuration, backend, directory, reactor, store, body))
+                    try await serve(options, configuration, backend, directory, (reactor, passThrough), store, body))
             } catch {
                 result = .failure(error)
             }
@@ -78,6 +79,7 @@ package struct GatewayStack: Sendable {
             result = .failure(error)
         }
         await reactor.shutdown()
+        await passThrough.shutdown()
         return try result.get()
     }
 

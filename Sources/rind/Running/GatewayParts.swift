@@ -14,9 +14,11 @@ struct GatewayParts {
     let configuration: Configuration
     let store: SQLiteStateStore
     let reactor: CurlReactor
+    /// The way to the backend for what passes through.
+    let passThrough: CurlReactor
     let gateway: SyncGateway
 
-    /// Opens the state and starts the reactor; nothing is asked of the backend.
+    /// Opens the state and starts the reactors; nothing is asked of the backend.
     ///
     /// - Throws: `StateError`, `CurlError`, or `PullFailure.clockBehind` where the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
@@ -29,7 +31,9 @@ struct GatewayParts {
                 backend: BackendClient(settings: configuration.backendSettings, reactor: reactor),
                 clock: SystemClock(), temporaryDirectory: Configuration.temporaryDirectory)
             try await gateway.checkClock()
-            return GatewayParts(configuration: configuration, store: store, reactor: reactor, gateway: gateway)
+            return GatewayParts(
+                configuration: configuration, store: store, reactor: reactor,
+                passThrough: try CurlReactor.start(configuration.passThroughReactorSettings), gateway: gateway)
         } catch {
             await store.close()
             throw error
@@ -41,12 +45,13 @@ struct GatewayParts {
         Housekeeping(store: store, ledger: configuration.ledger, clock: SystemClock(), logger: logger)
     }
 
-    /// Closes the state, then ends the reactor.
+    /// Closes the state, then ends the reactors.
     ///
     /// The server must have drained before.
     func close() async {
         await store.close()
         await reactor.shutdown()
+        await passThrough.shutdown()
     }
 }
 
