@@ -61,6 +61,14 @@ package final class SyncGateway: Sendable {
     /// Whether the state can be read and written.
     package func checkState() async throws { try await services.store.check(thoroughly: false) }
 
+    /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`, where it can be asked.
+    ///
+    /// - Throws: What ``pull(_:caller:)`` throws for a caller that is not accepted.
+    package func admit(_ caller: Caller) async throws {
+        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        try await services.identities.verify(identity, at: services.clock.now)
+    }
+
     /// Serves one pull.
     ///
     /// - Returns: An answer that is committed already: its cursor may be seen.

@@ -38,15 +38,15 @@ package struct GatewayHTTPServer: Service {
     ///   - service: What it serves: a `SyncGateway`.
     ///   - configuration: What the operator wants.
     ///   - reactor: The way to the backend for what passes through.
-    ///   - limits: What is no key of the configuration.
+    ///   - limits: What its clients may; nil is what the configuration says.
     ///   - logger: Gets one line for each request.
     ///   - onListening: Called for each listener, once; port 0 of the configuration is the system's choice by then.
     package init(
         service: any SyncService, configuration: Configuration, reactor: CurlReactor,
-        limits: ServerLimits = ServerLimits(), logger: Logger, onListening: OnListening? = nil
+        limits: ServerLimits? = nil, logger: Logger, onListening: OnListening? = nil
     ) {
         self.configuration = configuration
-        self.limits = limits
+        self.limits = limits ?? ServerLimits(configuration.limits)
         self.logger = logger
         self.onListening = onListening
         let origins = CrossOriginRules(origins: configuration.gateway.corsOrigins)
@@ -55,7 +55,7 @@ package struct GatewayHTTPServer: Service {
         let sync = SyncResponder(
             service: service,
             collector: BodyCollector(limit: configuration.limits.body, inflatedLimit: inflated),
-            budget: ByteBudget(limit: configuration.limits.pushMemory),
+            budget: ByteBudget(limit: configuration.limits.pushMemory), bodyTime: configuration.limits.bodyTime,
             patience: .init(
                 firstByteAfter: configuration.pull.firstByteAfter, keepAliveEvery: configuration.pull.keepAliveEvery),
             origins: origins)
@@ -112,14 +112,20 @@ package struct GatewayHTTPServer: Service {
         // Its own lines say the same as ours, in another manner.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .error)
+        let count = ConnectionCount(
+            limit: listener == .clients ? limits.connections : ServerLimits.adminConnections, logger: logger)
         let server = Server(
             childChannelSetup: ClientChannel(
-                timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, requestLogger: logger,
-                responder: responder),
+                timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, count: count,
+                requestLogger: logger, responder: responder),
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: address.port), backlog: 1_024,
-                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)),
+                availableConnectionsDelegate: MaximumAvailableConnections(count.accepted)),
             onServerRunning: { channel in
+                // Nobody waits for it: the listener works without, and fails with the channel alone.
+                channel.eventLoop.execute {
+                    try? channel.pipeline.syncOperations.addHandler(AcceptGuard(logger: logger), position: .first)
+                }
                 let port = channel.localAddress?.port ?? address.port
                 logger.info("listening", metadata: ["listener": "\(listener.rawValue)", "port": "\(port)"])
                 await onListening?(listener, port)

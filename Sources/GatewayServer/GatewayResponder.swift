@@ -81,8 +81,9 @@ struct GatewayResponder: Sendable {
     private func fail(
         _ error: any Error, _ request: IncomingRequest, _ stream: AnswerStream, _ record: inout RequestRecord
     ) async throws {
-        let isAlone = error is ClientGone || (Task.isCancelled && request.connection.hangUp.isSignalled)
-        let failure = RequestFailure(behind: isAlone ? ClientGone() : error)
+        let end = request.connection.end(behind: error)
+        let isAlone = end != nil
+        let failure = RequestFailure(behind: end ?? error)
         record.failure = failure.error
         record.cause = failure.error.cause ?? "\(error)"
         guard !isAlone, !stream.hasBegun else {

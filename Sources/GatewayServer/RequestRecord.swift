@@ -34,14 +34,14 @@ struct RequestRecord {
 
     /// Writes the line.
     func write(_ stream: AnswerStream) {
-        let status = stream.status ?? failure?.status ?? 0
+        // An answer that was begun and did not arrive is no success, whatever was promised with its head.
+        let status = stream.isComplete ? stream.status ?? 0 : failure?.status ?? stream.status ?? 0
         let elapsed = (ContinuousClock.now - start).milliseconds
         var metadata: Logger.Metadata = [
             "method": "\(method)", "path": "\(path)", "status": "\(status)", "duration_ms": "\(elapsed)",
             "bytes_out": "\(stream.bodyBytes)",
         ]
         if let failure { metadata["code"] = "\(failure.code)" }
-        // The status was promised before the failure.
         if !stream.isComplete { metadata["cut"] = "true" }
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
         logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)

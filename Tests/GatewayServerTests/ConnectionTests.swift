@@ -97,6 +97,32 @@ private let closing = "Connection: close\r\n\r\n"
         }
     }
 
+    @Test func `a connection is closed where the rest of a refused body comes and then nothing`() async throws {
+        var limits = ServerLimits()
+        limits.timeouts.keepAlive = .milliseconds(50)
+        try await Support.withServer(limits: limits) { port in
+            try await RawClient.connect(to: port) { client in
+                try await client.send("PUT /sync HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
+                #expect(try await client.readAnswer().status == 405)
+                try await client.send("llo")
+                #expect(try await client.readToEnd() == "")
+            }
+        }
+    }
+
+    @Test func `a body that drips is refused, though it never stops`() async throws {
+        var limits = ServerLimits()
+        limits.timeouts.body = .milliseconds(300)
+        limits.timeouts.bodyRate = 1_000
+        try await Support.withServer(limits: limits) { port in
+            try await RawClient.connect(to: port) { client in
+                try await client.send("POST /sync HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{")
+                let answer = try await client.readAnswer(dripping: " ")
+                #expect(answer.status == 408)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             ("GET /sync HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n", 431),

@@ -45,7 +45,7 @@ import Testing
         var rest = pieces[...]
         let collector = BodyCollector(limit: limit, inflatedLimit: inflatedLimit)
         return try await collector.collect(
-            announced: announced, coding: coding, lease: ByteBudget(limit: budget).lease(),
+            announced: announced, coding: coding, lease: ByteBudget(limit: budget).lease(), admit: {},
             next: { rest.popFirst() })
     }
 
@@ -62,6 +62,21 @@ import Testing
             pieces.append(piece)
         }
         #expect(try await collect(pieces, coding: "gzip") == Array(content.readableBytesView))
+    }
+
+    @Test(arguments: [true, false])
+    func `who sends more than a small body is asked for once, and a small one comes without`(isGzip: Bool) async throws
+    {
+        let collector = BodyCollector(limit: 1 << 20, inflatedLimit: 1 << 20)
+        for (size, asked) in [(60_000, 0), (70_000, 1), (900_000, 1)] {
+            let body = ByteBuffer(repeating: 32, count: size)
+            var piece: ByteBuffer? = isGzip ? try Deflater.compress(body) : body
+            var count = 0
+            let collected = try await collector.collect(
+                announced: nil, coding: isGzip ? "gzip" : nil, lease: ByteBudget(limit: 1 << 20).lease(),
+                admit: { count += 1 }, next: { piece.take() })
+            #expect(collected.count == size && count == asked, "\(size)")
+        }
     }
 
     @Test func `a plain body comes out as it was`() async throws {

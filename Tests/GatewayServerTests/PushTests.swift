@@ -112,6 +112,70 @@ private let body = #"{"changes":{"tasks":{"created":[{"id":"a"}],"updated":[],"d
         }
     }
 
+    @Test func `half-sent bodies of strangers hold nothing of the memory for pushes`() async throws {
+        // The backend has not said yet who they are.
+        let service = StubService(onAdmit: { _ in try await Task.sleep(for: .seconds(60)) })
+        let configuration = Support.changed { $0.limits.pushMemory = 256 << 10 }
+        try await Support.withServer(service, configuration) { port in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let (sent, announce) = AsyncStream.makeStream(of: Void.self)
+                for _ in 0..<8 {
+                    group.addTask {
+                        try await RawClient.connect(to: port) { client in
+                            let compressed = try Deflater.compress(ByteBuffer(repeating: 32, count: 1 << 20))
+                            let length = compressed.readableBytes + 1
+                            try await client.send(
+                                "POST /sync HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\n"
+                                    + "Content-Length: \(length)\r\n\r\n")
+                            try await client.send(compressed)
+                            announce.yield()
+                            _ = try await client.readToEnd()
+                        }
+                    }
+                }
+                var count = 0
+                for await _ in sent {
+                    count += 1
+                    if count == 8 { break }
+                }
+                for _ in 0..<20 {
+                    let status = try await RawClient.exchange(port, post()).status
+                    #expect(status == 200)
+                }
+                group.cancelAll()
+                while let result = await group.nextResult() { _ = result }
+            }
+        }
+    }
+
+    @Test func `a large body is refused before it comes where its sender is not accepted`() async throws {
+        let service = StubService(onAdmit: { _ in
+            throw GatewayError(status: 401, code: "request.not_signed_in", message: "")
+        })
+        try await Support.withServer(service) { port in
+            for framing in [
+                "Content-Length: 1000000\r\n\r\n",
+                "Transfer-Encoding: chunked\r\n\r\n186A0\r\n\(String(repeating: " ", count: 100_000))",
+            ] {
+                try await RawClient.connect(to: port) { client in
+                    try await client.send("POST /sync HTTP/1.1\r\nHost: a\r\n" + framing)
+                    #expect(try await client.readAnswer().status == 401)
+                }
+            }
+        }
+    }
+
+    @Test func `a body that takes longer than its time is refused, however steady it comes`() async throws {
+        let configuration = Support.changed { $0.limits.bodyTime = .milliseconds(200) }
+        try await Support.withServer(StubService(), configuration) { port in
+            try await RawClient.connect(to: port) { client in
+                try await client.send("POST /sync HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n{")
+                let answer = try await client.readAnswer(dripping: String(repeating: " ", count: 50))
+                #expect(answer.status == 408)
+            }
+        }
+    }
+
     @Test func `a push whose records alone take more than all memory for pushes is refused for good`() async throws {
         let configuration = Support.changed { $0.limits.pushMemory = 20 * ByteBudget.bytesPerRecord }
         let deleted = (0..<21).map { "\"\($0)\"" }.joined(separator: ",")

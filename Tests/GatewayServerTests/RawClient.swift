@@ -83,6 +83,22 @@ struct RawClient {
         return try RawAnswer(head + (try await read(count: length)))
     }
 
+    /// Takes one answer while it sends a piece again and again.
+    mutating func readAnswer(dripping piece: String) async throws -> RawAnswer {
+        try await withThrowingTaskGroup(of: Void.self) { [outbound] group in
+            group.addTask {
+                while !Task.isCancelled {
+                    try await outbound.write(ByteBuffer(string: piece))
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            let answer = try await readAnswer()
+            group.cancelAll()
+            while let result = await group.nextResult() { _ = result }
+            return answer
+        }
+    }
+
     /// Takes everything until the server ends the connection.
     mutating func readToEnd() async throws -> String {
         do { while try await readMore() {} } catch { wasReset = true }

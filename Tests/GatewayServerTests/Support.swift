@@ -68,7 +68,10 @@ struct StubService: SyncService {
     var onPush: @Sendable (PushRequest, Caller) async throws -> StubPush = { _, _ in StubPush() }
     var onReadiness: @Sendable () async throws -> Void = {}
 
+    var onAdmit: @Sendable (Caller) async throws -> Void = { _ in }
+
     func checkReadiness() async throws { try await onReadiness() }
+    func admit(_ caller: Caller) async throws { try await onAdmit(caller) }
     func pull(_ request: PullRequest, caller: Caller) async throws -> StubPull { try await onPull(request, caller) }
     func push(_ request: PushRequest, caller: Caller) async throws -> StubPush { try await onPush(request, caller) }
 }

@@ -13,7 +13,8 @@ import Testing
     @Test func `a connection that nobody takes is closed, and the process goes on`() async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let setup = ClientChannel(
-            timeouts: ConnectionTimeouts(), headLimit: 1_024, requestLogger: logger, responder: { _, _ in })
+            timeouts: ConnectionTimeouts(), headLimit: 1_024,
+            count: ConnectionCount(limit: 10, logger: logger), requestLogger: logger, responder: { _, _ in })
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in setup.setup(channel: channel, logger: logger).map { _ in } }
             .bind(host: "127.0.0.1", port: 0).get()

@@ -9,6 +9,8 @@ import NIOHTTP1
 final class AnswerStream {
     /// How much of a request's body is read and forgotten so that the connection can be used again, in bytes.
     static let skippedBodyLimit = 256 * 1_024
+    /// Up to so many bytes count as taken when they are on their way.
+    private static let shortLimit = 64 * 1_024
 
     private enum Framing {
         /// Neither body nor length, or a length alone.
@@ -25,18 +27,23 @@ final class AnswerStream {
     private(set) var status: Int?
     /// The bytes of the body so far, as they are sent.
     private(set) var bodyBytes = 0
-    /// Whether all of the answer is out.
+    /// Whether the client has all of the answer, as far as its system tells.
     private(set) var isComplete = false
     /// Whether the connection may serve another request afterwards.
     private(set) var keepsConnection = true
 
     private let request: IncomingRequest
     private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+    private let channel: any Channel
     private var framing = Framing.none
 
-    init(to request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>) {
+    init(
+        to request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        _ channel: any Channel
+    ) {
         self.request = request
         self.outbound = outbound
+        self.channel = channel
     }
 
     /// Whether the head is out, so that the status cannot be changed any more.
@@ -49,7 +56,8 @@ final class AnswerStream {
     ///   - fields: The fields of this answer; those that frame it are set here.
     ///   - length: How long the body will be; nil where that is not known. To a `HEAD` and with a 304 it is said,
     ///     but no body follows.
-    /// - Throws: What the connection throws when it is gone; so do all that write.
+    /// - Throws: ``ClientGone`` or ``ClientTooSlow`` where the connection has ended, or `CancellationError`; so do all that
+    ///   write.
     func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
         var headers = HTTPHeaders()
         for field in fields { headers.add(name: field.name.rawName, value: field.value) }
@@ -76,20 +84,37 @@ final class AnswerStream {
         if !keepsConnection { headers.add(name: "Connection", value: "close") }
         let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
         self.status = status
-        try await outbound.write(.head(head))
+        try await write(.head(head))
     }
 
     /// Sends a piece of the body; it returns when the connection can take more.
     func write(_ piece: ByteBuffer) async throws {
         guard framing != .none, piece.readableBytes > 0 else { return }
         bodyBytes += piece.readableBytes
-        try await outbound.write(.body(.byteBuffer(piece)))
+        try await write(.body(.byteBuffer(piece)))
     }
 
-    /// Ends the answer.
+    /// Ends the answer; it returns when the client has it.
+    ///
+    /// That all was written says nothing: some of it lies in buffers, for minutes where the client is slow.
     func finish() async throws {
-        try await outbound.write(.end(nil))
+        try await write(.end(nil))
+        do {
+            try await channel.triggerUserOutboundEvent(AnswerEnd(isLong: bodyBytes > Self.shortLimit)).get()
+        } catch {
+            throw lost(error)
+        }
         isComplete = true
+    }
+
+    private func write(_ part: HTTPServerResponsePart) async throws {
+        do { try await outbound.write(part) } catch { throw lost(error) }
+    }
+
+    /// Whatever it is that a write fails with, it is the client that does not take it.
+    private func lost(_ error: any Error) -> any Error {
+        if error is CancellationError { return error }
+        return request.connection.isGivenUp ? ClientTooSlow() : ClientGone()
     }
 
     /// Sends a whole answer.

@@ -7,12 +7,11 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-// What cannot be parsed gets an answer, too, and the connection ends.
+// What cannot be parsed, or not even listened to, gets an answer, too, and the connection ends.
 extension ClientChannel {
     func refuse(
-        _ error: HTTPParserError, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, _ logger: Logger
+        _ failure: GatewayError, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, _ logger: Logger?
     ) async throws {
-        let failure = GatewayError(parsing: error)
         let id = RequestID.random()
         let answer = FailureAnswer(failure, requestID: id, accept: nil)
         var headers = HTTPHeaders()
@@ -25,7 +24,7 @@ extension ClientChannel {
         try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)))
         try await outbound.write(.body(.byteBuffer(answer.body)))
         try await outbound.write(.end(nil))
-        logger.info(
+        logger?.info(
             "request",
             metadata: ["request_id": "\(id)", "status": "\(failure.status)", "code": "\(failure.code)"])
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import HummingbirdCore
 import Logging
 import NIOConcurrencyHelpers
@@ -19,13 +20,19 @@ struct ClientChannel: ServerChildChannel {
     /// itself. A stream that is dropped open would end the process.
     final class Value: ServerChildChannelValue {
         let state: ConnectionState
+        /// Whether it may be served; else it is told that there are too many.
+        let isWelcome: Bool
         private let stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         private let isServed = NIOLockedValueBox(false)
         var channel: any Channel { stream.channel }
 
-        init(_ stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>, _ state: ConnectionState) {
+        init(
+            _ stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>, _ state: ConnectionState,
+            isWelcome: Bool
+        ) {
             self.stream = stream
             self.state = state
+            self.isWelcome = isWelcome
         }
 
         /// The stream for the one who serves it, who must close it.
@@ -44,6 +51,8 @@ struct ClientChannel: ServerChildChannel {
     let timeouts: ConnectionTimeouts
     /// The most bytes of a request's head.
     let headLimit: Int
+    /// How many there are, and may be.
+    let count: ConnectionCount
     /// Gets the line of a request that cannot be parsed; the server's own logger keeps still.
     let requestLogger: Logger
     let responder: Responder
@@ -61,11 +70,12 @@ struct ClientChannel: ServerChildChannel {
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
+            try SendProgress.limitBuffer(of: channel)
             try pipeline.addHandler(ConnectionHandler(timeouts: timeouts, state: state))
             let stream = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true))
-            return Value(stream, state)
+            return Value(stream, state, isWelcome: count.enter(channel))
         }
     }
 
@@ -90,10 +100,11 @@ struct ClientChannel: ServerChildChannel {
     ) async throws {
         let peer = value.channel.remoteAddress?.ipAddress
         do {
+            guard value.isWelcome else { throw TooManyConnections() }
             serving: while let head = try await parts.nextHead() {
                 value.state.hangUp.reset()
                 let request = IncomingRequest(head, peer: peer, body: parts, connection: value.state)
-                switch try await answer(request, outbound) {
+                switch try await answer(request, outbound, value.channel) {
                 case .keep:
                     guard try await parts.skipBody(limit: AnswerStream.skippedBodyLimit) else { break serving }
                     // A body may come in slowly; meanwhile the server may have begun to shut down.
@@ -103,7 +114,13 @@ struct ClientChannel: ServerChildChannel {
                 }
             }
         } catch let error as HTTPParserError {
-            try await refuse(error, outbound, requestLogger)
+            try await refuse(GatewayError(parsing: error), outbound, requestLogger)
+        } catch is TooManyConnections {
+            let error = GatewayError(
+                status: 503, code: "limit.connections", message: "The server is busy. Please try again in a moment.",
+                retryAfter: 5)
+            // The count has told the log.
+            try await refuse(error, outbound, nil)
         } catch is ClientGone {
             return
         }
@@ -117,13 +134,16 @@ struct ClientChannel: ServerChildChannel {
         }
     }
 
+    private struct TooManyConnections: Error {}
+
     /// Serves one request, and cancels that when the client goes first.
     private func answer(
-        _ request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+        _ request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        _ channel: any Channel
     ) async throws -> Outcome {
         try await withThrowingTaskGroup(of: Outcome?.self) { group in
             group.addTask {
-                let stream = AnswerStream(to: request, outbound)
+                let stream = AnswerStream(to: request, outbound, channel)
                 do {
                     try await responder(request, stream)
                 } catch {

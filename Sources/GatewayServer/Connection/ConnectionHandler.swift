@@ -11,20 +11,28 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private enum Timer {
+    enum Timer {
         case reading, sending, closing, halfClosed
     }
 
-    private let timeouts: ConnectionTimeouts
-    private let state: ConnectionState
+    let timeouts: ConnectionTimeouts
+    let state: ConnectionState
+    /// What waits for the client to take it; nil where nothing does.
+    var sending: Sending?
+    /// How many bytes of answers were written.
+    var written: UInt64 = 0
+    /// Whether an answer has begun that its client does not have yet.
+    var isAnswering = false
     private var timers: [Timer: Scheduled<Void>] = [:]
     /// Requests whose head has come and whose answer has not been written.
     private var openRequests = 0
     private var isReadingBody = false
+    private var pace: BodyPace
 
     init(timeouts: ConnectionTimeouts, state: ConnectionState) {
         self.timeouts = timeouts
         self.state = state
+        pace = BodyPace(patience: timeouts.body, rate: timeouts.bodyRate)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -52,7 +60,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func read(context: ChannelHandlerContext) {
         // Only now, since a body that nobody wants to read may take its time.
         if isReadingBody, timers[.reading] == nil {
-            start(.reading, context, in: timeouts.body) { $0.fireErrorCaught(ClientTimeout()) }
+            start(.reading, context, in: pace.wait(at: .now())) { $0.fireErrorCaught(ClientTimeout()) }
         }
         context.read()
     }
@@ -63,33 +71,42 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .head:
             openRequests += 1
             isReadingBody = true
-        case .body: break
-        case .end: isReadingBody = false
+            pace = BodyPace(patience: timeouts.body, rate: timeouts.bodyRate)
+        case .body(let piece): pace.receive(piece.readableBytes, at: .now())
+        case .end:
+            isReadingBody = false
+            waitForRequest(context)
         }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head): isAnswering = isAnswering || head.status.code >= 200
+        case .body(let piece): written += UInt64(piece.readableBytes)
+        case .end:
             openRequests = max(0, openRequests - 1)
-            if openRequests == 0, !isReadingBody { close(context, unlessStopped: .reading, in: timeouts.keepAlive) }
+            waitForRequest(context)
         }
         context.write(data, promise: promise)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            stop(.sending)
-        } else {
-            close(context, unlessStopped: .sending, in: timeouts.send)
-        }
+        clientBlocks(!context.channel.isWritable, context)
         context.fireChannelWritabilityChanged()
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // The rest of the answer may still wait for the client.
+        // What is short may still wait for the client.
         if mode == .output { close(context, unlessStopped: .closing, in: timeouts.send) }
         context.close(mode: mode, promise: promise)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard let end = event as? AnswerEnd else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        answerEnds(end, promise, context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -97,23 +114,37 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case ChannelEvent.inputClosed:
             isReadingBody = false
             stop(.reading)
-            start(.halfClosed, context, in: timeouts.halfClosed) { [state] _ in state.hangUp.signal() }
+            waitForHalfClosed(context, since: written)
         case ChannelEvent.outputClosed:
             close(context, unlessStopped: .closing, in: timeouts.linger)
         case is ChannelShouldQuiesceEvent:
             state.drain()
             // A request in flight ends the connection itself.
-            if openRequests == 0 { context.close(promise: nil) }
+            if openRequests == 0, !isAnswering { context.close(promise: nil) }
         default: break
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Gives the client its time for the next request where it owes nothing of the present one.
+    private func waitForRequest(_ context: ChannelHandlerContext) {
+        guard openRequests == 0, !isReadingBody else { return }
+        close(context, unlessStopped: .reading, in: timeouts.keepAlive)
+    }
+
+    /// Takes a client that has closed its side for one that has gone, but not while it takes an answer: then the sending tells.
+    private func waitForHalfClosed(_ context: ChannelHandlerContext, since last: UInt64) {
+        start(.halfClosed, context, in: timeouts.halfClosed) { [self] context in
+            guard sending != nil || written != last else { return state.hangUp.signal() }
+            waitForHalfClosed(context, since: written)
+        }
     }
 
     private func close(_ context: ChannelHandlerContext, unlessStopped timer: Timer, in delay: TimeAmount) {
         start(timer, context, in: delay) { $0.close(promise: nil) }
     }
 
-    private func start(
+    func start(
         _ timer: Timer, _ context: ChannelHandlerContext, in delay: TimeAmount,
         _ action: @escaping (ChannelHandlerContext) -> Void
     ) {
@@ -124,10 +155,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    private func stop(_ timer: Timer) { timers.removeValue(forKey: timer)?.cancel() }
+    func stop(_ timer: Timer) { timers.removeValue(forKey: timer)?.cancel() }
 
     private func stopAll() {
         for timer in timers.values { timer.cancel() }
         timers = [:]
+        failSending()
     }
 }

@@ -8,9 +8,23 @@ final class ConnectionState: Sendable {
     /// Signalled when the client has gone.
     let hangUp = HangUp()
     private let isDrainingBox = NIOLockedValueBox(false)
+    private let isGivenUpBox = NIOLockedValueBox(false)
 
     /// Whether the server shuts down: the running request is the connection's last.
     var isDraining: Bool { isDrainingBox.withLockedValue { $0 } }
+
+    /// Whether the connection was cut because its client took its answer too slowly.
+    var isGivenUp: Bool { isGivenUpBox.withLockedValue { $0 } }
+
+    /// The client takes its answer too slowly, and the connection is cut.
+    func giveUp() { isGivenUpBox.withLockedValue { $0 = true } }
+
+    /// How the client's end shows in an error of whoever served it; nil where it is another error.
+    func end(behind error: any Error) -> (any Error)? {
+        let isEnd = error is ClientGone || error is ClientTooSlow || (Task.isCancelled && hangUp.isSignalled)
+        guard isEnd else { return nil }
+        return isGivenUp ? ClientTooSlow() : ClientGone()
+    }
 
     /// The server shuts down.
     func drain() { isDrainingBox.withLockedValue { $0 = true } }

@@ -68,3 +68,6 @@ struct ClientGone: Error {}
 
 /// The client sends nothing, or too slowly.
 struct ClientTimeout: Error {}
+
+/// The client took its answer too slowly, and was cut.
+struct ClientTooSlow: Error {}

@@ -57,6 +57,8 @@ extension GatewayError {
         case is ClientGone:
             // Nobody hears it; the status is nginx's, for the log.
             self.init(status: 499, code: "request.client_gone", message: "The client has gone.")
+        case is ClientTooSlow:
+            self.init(status: 499, code: "request.client_too_slow", message: "The answer was not taken in time.")
         case let error as HTTPParserError: self.init(parsing: error)
         case let error as CurlError: self.init(proxying: error)
         default: self.init(error)

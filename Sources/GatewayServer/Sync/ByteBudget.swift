@@ -22,13 +22,16 @@ package final class ByteBudget: Sendable {
     /// A lease of nothing yet.
     package func lease() -> ByteLease { ByteLease(self) }
 
-    fileprivate func take(_ count: Int) throws {
-        let fits = used.withLockedValue { used in
+    fileprivate func tryTake(_ count: Int) -> Bool {
+        used.withLockedValue { used in
             guard count <= limit - used else { return false }
             used += count
             return true
         }
-        guard fits else {
+    }
+
+    fileprivate func take(_ count: Int) throws {
+        guard tryTake(count) else {
             throw GatewayError(
                 status: 503, code: "limit.bodies", message: "The server is busy. Please try again in a moment.",
                 retryAfter: 5)
@@ -46,6 +49,13 @@ package final class ByteLease: Sendable {
     fileprivate init(_ budget: ByteBudget) { self.budget = budget }
 
     deinit { budget.giveBack(count.withLockedValue { $0 }) }
+
+    /// Takes so many bytes more where there is room; false where there is none.
+    func tryTake(_ bytes: Int) -> Bool {
+        guard budget.tryTake(bytes) else { return false }
+        count.withLockedValue { $0 += bytes }
+        return true
+    }
 
     /// Takes so many bytes more.
     ///

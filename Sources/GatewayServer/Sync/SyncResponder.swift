@@ -19,6 +19,8 @@ struct SyncResponder: Sendable {
     let service: any SyncService
     let collector: BodyCollector
     let budget: ByteBudget
+    /// How long a body may take.
+    let bodyTime: Duration
     let patience: Patience
     let origins: CrossOriginRules
 
@@ -33,19 +35,27 @@ struct SyncResponder: Sendable {
         guard methods.contains(request.method.rawValue) else { throw RequestFailure(allowed: methods) }
         let lease = budget.lease()
         defer { withExtendedLifetime(lease) {} }
+        let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
+        let deadline = ContinuousClock.now + bodyTime
         let body = try await collector.collect(
             announced: request.contentLength, coding: request.fields[.contentEncoding], lease: lease,
-            next: request.body.nextBody)
+            admit: { try await service.admit(caller) },
+            next: {
+                // Between two pieces the connection's own timer runs.
+                guard ContinuousClock.now < deadline else { throw ClientTimeout() }
+                return try await request.body.nextBody()
+            })
         let dialect = service.dialect
         let version = dialect.schemaVersionField.flatMap { HTTPField.Name($0) }
         let parsed = try RequestReader(dialect: dialect).read(
             method: request.method.rawValue, route: route, query: String(request.query), body: body,
             versions: version.map { request.fields[values: $0] } ?? [])
-        let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
         switch parsed {
         case .pull(let pull): return try await serve(pull, caller, request, stream)
         case .push(let push):
-            try lease.take(push.changes.recordCount * ByteBudget.bytesPerRecord)
+            let size = push.changes.recordCount * ByteBudget.bytesPerRecord
+            if size > BodyCollector.smallLimit { try await service.admit(caller) }
+            try lease.take(size)
             return try await serve(push, caller, request, stream)
         }
     }

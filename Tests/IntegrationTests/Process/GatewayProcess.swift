@@ -27,10 +27,12 @@ struct GatewayProcess: Sendable {
 
     /// Starts it with its state, configuration and log in a directory, and waits until it listens.
     ///
-    /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`. Where it ends instead,
+    /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`; `softDescriptors` is the soft limit that
+    /// it begins with. Where it ends instead,
     /// ``Failure/ended(_:_:)`` has its status and what it said.
     static func start(
-        backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil
+        backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil,
+        softDescriptors: Int? = nil
     ) async throws -> GatewayProcess {
         guard FileManager.default.isExecutableFile(atPath: program.path) else {
             throw Failure.noProgram(program.path)
@@ -51,6 +53,12 @@ struct GatewayProcess: Sendable {
         let process = Process()
         process.executableURL = program
         process.arguments = ["serve", "--config", file.path]
+        if let softDescriptors {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = [
+                "-c", "ulimit -S -n \(softDescriptors) && exec \"$0\" serve --config \"$1\"", program.path, file.path,
+            ]
+        }
         process.environment = environment
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardOutput = FileHandle.nullDevice
@@ -67,10 +75,11 @@ struct GatewayProcess: Sendable {
 
     /// Starts it, passes it to the body, and kills it where it still runs then.
     static func with<Value>(
-        backend: String, directory: String, overrides: [String: String] = [:],
+        backend: String, directory: String, overrides: [String: String] = [:], softDescriptors: Int? = nil,
         _ body: (GatewayProcess) async throws -> Value
     ) async throws -> Value {
-        let process = try await start(backend: backend, directory: directory, overrides: overrides)
+        let process = try await start(
+            backend: backend, directory: directory, overrides: overrides, softDescriptors: softDescriptors)
         do {
             let value = try await body(process)
             try await process.kill()

@@ -1,0 +1,106 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOPosix
+
+/// Tells the handler of a connection that all of an answer was written; the event is done when the client has it.
+///
+/// It fails where the connection ends before.
+struct AnswerEnd: Sendable {
+    /// Whether it is so long that what is on its way must have been acknowledged, too.
+    ///
+    /// What is short counts as taken as soon as it is on its way, so that no client has to acknowledge it by itself before
+    /// its next request is served.
+    var isLong: Bool
+}
+
+// What waits for the client to take it, and for how long.
+extension ConnectionHandler {
+    /// Something waits for the client.
+    struct Sending {
+        /// Nil until the connection was looked at for the first time.
+        var pace: SendPace?
+        /// Whether more of an answer is there than the connection takes.
+        var isBlocked = false
+        /// Who waits for the end of an answer.
+        var end: (AnswerEnd, EventLoopPromise<Void>?)?
+        /// How long to wait before the next look; grows, since most answers are taken at once.
+        var pause = TimeAmount.milliseconds(1)
+    }
+
+    /// The longest time between two looks at a connection.
+    private static let longestPause = TimeAmount.milliseconds(500)
+
+    func clientBlocks(_ isBlocked: Bool, _ context: ChannelHandlerContext) {
+        guard isBlocked || sending != nil else { return }
+        sending = sending ?? Sending()
+        sending?.isBlocked = isBlocked
+        look(context)
+    }
+
+    func answerEnds(_ end: AnswerEnd, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        guard context.channel.isActive else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        sending = sending ?? Sending()
+        sending?.end = (end, promise)
+        sending?.pause = .milliseconds(1)
+        look(context)
+    }
+
+    func failSending() {
+        let end = sending?.end
+        sending = nil
+        end?.1?.fail(ChannelError.ioOnClosedChannel)
+    }
+
+    /// Looks how far the connection has got, now and as long as something waits.
+    private func look(_ context: ChannelHandlerContext) {
+        stop(.sending)
+        SendProgress.look(at: context.channel, written: written).assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let progress): self.judge(progress, context)
+            case .failure: self.cut(context)
+            }
+        }
+    }
+
+    private func judge(_ progress: SendProgress, _ context: ChannelHandlerContext) {
+        guard var sending else { return }
+        if let (end, promise) = sending.end, progress.unsent == 0, !(end.isLong && progress.isUnderWay) {
+            isAnswering = false
+            sending.end = nil
+            promise?.succeed()
+        }
+        guard sending.isBlocked || sending.end != nil else {
+            self.sending = nil
+            return
+        }
+        let now = NIODeadline.now()
+        var pace =
+            sending.pace
+            ?? SendPace(patience: timeouts.send, rate: timeouts.sendRate, taken: progress.taken, at: now)
+        let isTooSlow = pace.isTooSlow(taken: progress.taken, at: now)
+        sending.pace = pace
+        let pause = sending.pause
+        let quarter = TimeAmount.nanoseconds(max(1_000_000, timeouts.send.nanoseconds / 4))
+        sending.pause = min(pause + pause, Self.longestPause, quarter)
+        self.sending = sending
+        if isTooSlow {
+            cut(context)
+        } else {
+            start(.sending, context, in: pause) { self.look($0) }
+        }
+    }
+
+    /// Ends the connection of a client that is too slow, in a way that nobody takes for the end of an answer.
+    private func cut(_ context: ChannelHandlerContext) {
+        state.giveUp()
+        if let options = context.channel as? any SocketOptionProvider {
+            options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in }
+        }
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,81 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// How far what was written to a connection has got.
+///
+/// That the system's buffer takes nothing says little: it grows to megabytes, and has room again only when a third of it
+/// is free, which takes minutes with a slow reader. So it is asked what the other side has acknowledged.
+struct SendProgress: Equatable {
+    /// How many bytes the other side has acknowledged.
+    var taken: UInt64
+    /// How many bytes are still here, in the channel's own buffer or the system's, and not even on their way.
+    var unsent: Int
+    /// Whether some are on their way and not acknowledged.
+    var isUnderWay: Bool
+
+    /// How many bytes may lie in the system's buffer, besides those that are on their way.
+    ///
+    /// Enough to keep a fast client busy; what is more would only make the end of an answer uncertain.
+    private static let unsentLimit: CInt = 128 * 1_024
+
+    /// Keeps the system from taking much more than the client does.
+    static func limitBuffer(of channel: any Channel) throws {
+        #if os(Linux)
+        let option = ChannelOptions.Types.SocketOption(
+            level: .tcp, name: NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT)))
+        try channel.syncOptions?.setOption(option, value: SocketOptionValue(unsentLimit))
+        #endif
+    }
+
+    /// Looks at a channel, on its event loop; `written` is for systems that do not tell what was acknowledged.
+    static func look(at channel: any Channel, written: UInt64) -> EventLoopFuture<SendProgress> {
+        let buffered = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        let guess = SendProgress(taken: written &- UInt64(buffered), unsent: buffered, isUnderWay: false)
+        #if os(Linux)
+        guard let provider = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeSucceededFuture(guess)
+        }
+        let words: EventLoopFuture<Words> = provider.unsafeGetSocketOption(
+            level: .tcp, name: NIOBSDSocket.Option(rawValue: CInt(TCP_INFO)))
+        return words.map { SendProgress($0, guess) }
+        #else
+        return channel.eventLoop.makeSucceededFuture(guess)
+        #endif
+    }
+}
+
+#if os(Linux)
+extension SendProgress {
+    /// The beginning of the kernel's `struct tcp_info`, which is longer than the C library's.
+    fileprivate typealias Words = (
+        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
+    )
+
+    fileprivate init(_ words: Words, _ guess: SendProgress) {
+        // linux/tcp.h: tcpi_unacked, tcpi_bytes_acked and tcpi_notsent_bytes.
+        let (unacked, acked, unsent) = withUnsafeBytes(of: words) { bytes in
+            (
+                bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self),
+                bytes.loadUnaligned(fromByteOffset: 120, as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: 144, as: UInt32.self)
+            )
+        }
+        // Zero where nothing was acknowledged yet, or nobody counts it.
+        taken = acked > 0 ? acked : guess.taken
+        self.unsent = guess.unsent + Int(unsent)
+        isUnderWay = unacked > 0
+    }
+}
+#endif

@@ -1,0 +1,97 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayServer
+import NIOCore
+import NIOPosix
+import Testing
+
+private let request = "GET /sync?last_pulled_at=7 HTTP/1.1\r\nHost: a\r\n\r\n"
+
+/// Answers whose client does not take them to their end.
+@Suite(.timeLimit(.minutes(1))) struct LostAnswerTests {
+    private static func service(pieces: Int, of size: Int = 1 << 20) -> StubService {
+        StubService(onPull: { _, _ in StubPull(Array(repeating: String(repeating: "x", count: size), count: pieces)) })
+    }
+
+    /// The line of the one sync, as soon as it is there.
+    private static func line(_ log: LogLines) async throws -> LogLines.Line {
+        while true {
+            if let line = log.lines.first(where: { $0.message == "sync" }) { return line }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// A connection that sends the request and reads nothing; its buffer is small, so that little lies in it.
+    private static func withSilentClient(_ port: Int, _ body: (any Channel) async throws -> Void) async throws {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.socketOption(.so_rcvbuf), value: 8_192).channelOption(.autoRead, value: false)
+            .connect(host: "127.0.0.1", port: port).get()
+        try await channel.writeAndFlush(ByteBuffer(string: request))
+        try await body(channel)
+        if channel.isActive { try? await channel.close() }
+    }
+
+    /// The shorter one fits into the system's buffers as a whole.
+    @Test(arguments: [64, 1])
+    func `a client that takes nothing of its answer is cut, and the log does not call it whole`(
+        _ pieces: Int
+    ) async throws {
+        var limits = ServerLimits()
+        limits.timeouts.send = .milliseconds(300)
+        let log = LogLines()
+        try await Support.withServer(Self.service(pieces: pieces, of: 200_000), limits: limits, log: log) { port in
+            try await Self.withSilentClient(port) { _ in
+                let line = try await Self.line(log)
+                #expect(line.metadata["status"] == "499" && line.metadata["cut"] == "true")
+                #expect(line.metadata["code"] == "request.client_too_slow")
+            }
+        }
+    }
+
+    @Test func `a client that goes while its answer is sent is logged as gone`() async throws {
+        let log = LogLines()
+        try await Support.withServer(Self.service(pieces: 64), log: log) { port in
+            try await RawClient.connect(to: port) { client in
+                try await client.send(request)
+                _ = try await client.read(through: "\r\n\r\n")
+                try await client.close()
+            }
+            let line = try await Self.line(log)
+            #expect(line.metadata["status"] == "499" && line.metadata["cut"] == "true")
+            #expect(line.metadata["code"] == "request.client_gone")
+        }
+    }
+
+    @Test func `a client that goes with the end of its answer in buffers is logged as gone`() async throws {
+        let log = LogLines()
+        try await Support.withServer(Self.service(pieces: 1, of: 200_000), log: log) { port in
+            try await Self.withSilentClient(port) { channel in
+                // All of it is out, and waits for the client.
+                try await Task.sleep(for: .milliseconds(100))
+                #expect(!log.lines.contains { $0.message == "sync" })
+                try await channel.close()
+                let line = try await Self.line(log)
+                #expect(line.metadata["status"] == "499" && line.metadata["code"] == "request.client_gone")
+            }
+        }
+    }
+
+    @Test func `a client that closes its side and reads on gets its answer to the end`() async throws {
+        var limits = ServerLimits()
+        limits.timeouts.halfClosed = .milliseconds(100)
+        let log = LogLines()
+        try await Support.withServer(Self.service(pieces: 8), limits: limits, log: log) { port in
+            try await RawClient.connect(to: port) { client in
+                try await client.send(request)
+                _ = try await client.read(through: "\r\n\r\n")
+                client.finish()
+                // Several times as long as such a client is waited for.
+                try await Task.sleep(for: .milliseconds(500))
+                #expect(try await client.readToEnd().utf8.count > 8 << 20)
+            }
+            let line = try await Self.line(log)
+            #expect(line.metadata["status"] == "200" && line.metadata["cut"] == nil)
+        }
+    }
+}
