@@ -46,7 +46,8 @@ struct CheckCommand: AsyncParsableCommand {
             Console.ignoreBrokenPipes()
             let configuration = try GatewayConfig.Configuration.loadReporting(config)
             Console.out("\(config) is right.")
-            for line in ConfigurationSummary(configuration).lines { Console.out("  " + line) }
+            let summary = ConfigurationSummary(configuration, Descriptors(configuration))
+            for line in summary.lines { Console.out("  " + line) }
             var isConnected = true
             if connect { isConnected = await ConnectionCheck(configuration).run() }
             if let sample {

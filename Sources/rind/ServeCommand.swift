@@ -31,6 +31,9 @@ struct ServeCommand: AsyncParsableCommand {
             let configuration = try GatewayConfig.Configuration.loadReporting(config)
             let logger = Logger(configuration.log)
             LoggingSystem.bootstrap { _ in LogLineHandler(level: logger.logLevel, format: configuration.log.format) }
+            var descriptors = Descriptors(configuration)
+            descriptors.raise()
+            let limits = Self.limits(of: configuration, descriptors, logger)
             let parts = try await GatewayParts.open(configuration, logger: logger)
             logger.notice(
                 "starting",
@@ -39,7 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
                     "backend": "\(configuration.backend.url)", "state": "\(parts.store.path)",
                 ])
             do {
-                try await serve(parts, logger)
+                try await serve(parts, limits, logger)
             } catch {
                 await parts.close()
                 throw error
@@ -49,9 +52,26 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private func serve(_ parts: GatewayParts, _ logger: Logger) async throws {
+    /// The limits of the configuration, with no more connections than there are descriptors for.
+    private static func limits(
+        of configuration: GatewayConfig.Configuration, _ descriptors: Descriptors, _ logger: Logger
+    ) -> ServerLimits {
+        var limits = ServerLimits(configuration.limits)
+        guard descriptors.fittingConnections < limits.connections else { return limits }
+        limits.connections = descriptors.fittingConnections
+        logger.warning(
+            "there are descriptors for fewer connections than configured",
+            metadata: [
+                "code": "server.descriptors", "needed": "\(descriptors.needed)", "allowed": "\(descriptors.allowed)",
+                "connections": "\(limits.connections)",
+            ])
+        return limits
+    }
+
+    private func serve(_ parts: GatewayParts, _ limits: ServerLimits, _ logger: Logger) async throws {
         let server = GatewayHTTPServer(
-            service: parts.gateway, configuration: parts.configuration, reactor: parts.reactor, logger: logger)
+            service: parts.gateway, configuration: parts.configuration, reactor: parts.passThrough, limits: limits,
+            logger: logger)
         // Its lines repeat what is said here, with names of services that mean nothing to an operator.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .error)

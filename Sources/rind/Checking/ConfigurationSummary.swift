@@ -9,7 +9,7 @@ import SyncModel
 struct ConfigurationSummary {
     let lines: [String]
 
-    init(_ configuration: Configuration) {
+    init(_ configuration: Configuration, _ descriptors: Descriptors) {
         let gateway = configuration.gateway
         var lines = [Self.line("listens on", gateway.listen.description)]
         if let admin = configuration.admin.listen { lines.append(Self.line("", "\(admin) for probes")) }
@@ -23,6 +23,7 @@ struct ConfigurationSummary {
         switch configuration.state.url {
         case .sqlite(let path): lines.append(Self.line("state", path))
         }
+        lines.append(Self.line("descriptors", descriptors.summary))
         let push = configuration.push.path.map { _ in "one stream of operations, in one transaction" }
         lines.append(Self.line("pushes", push ?? "one call for each record"))
         lines.append(Self.line("ledger", Self.ledger(configuration.schema)))
