@@ -82,7 +82,7 @@ struct DescriptorTests {
 extension GatewayProcess {
     /// How many descriptors it may have: the soft limit and the hard one.
     fileprivate var descriptorLimit: (soft: Int, hard: Int)? {
-        guard let text = try? String(contentsOfFile: "/proc/\(identifier)/limits", encoding: .utf8),
+        guard let text = try? String(contentsOfFile: "/proc/\(processIdentifier)/limits", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Max open files") })
         else { return nil }
         let numbers = line.split(separator: " ").compactMap { Int($0) }
@@ -93,7 +93,7 @@ extension GatewayProcess {
     fileprivate func limitDescriptors(to soft: Int) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/prlimit")
-        process.arguments = ["--pid", "\(identifier)", "--nofile=\(soft):"]
+        process.arguments = ["--pid", "\(processIdentifier)", "--nofile=\(soft):"]
         try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
@@ -101,7 +101,7 @@ extension GatewayProcess {
 
     /// How many seconds of a processor it has used.
     fileprivate var processorTime: Double? {
-        guard let text = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8),
+        guard let text = try? String(contentsOfFile: "/proc/\(processIdentifier)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
         else { return nil }
         // proc(5): utime and stime, the 14th and 15th field, in ticks.
