@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayServer
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Testing
@@ -23,11 +24,16 @@ private let request = "GET /sync?last_pulled_at=7 HTTP/1.1\r\nHost: a\r\n\r\n"
     }
 
     /// A connection that sends the request and reads nothing; its buffer is small, so that little lies in it.
-    private static func withSilentClient(_ port: Int, _ body: (any Channel) async throws -> Void) async throws {
+    private static func silentClient(_ port: Int) async throws -> any Channel {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.socketOption(.so_rcvbuf), value: 8_192).channelOption(.autoRead, value: false)
             .connect(host: "127.0.0.1", port: port).get()
         try await channel.writeAndFlush(ByteBuffer(string: request))
+        return channel
+    }
+
+    private static func withSilentClient(_ port: Int, _ body: (any Channel) async throws -> Void) async throws {
+        let channel = try await silentClient(port)
         try await body(channel)
         if channel.isActive { try? await channel.close() }
     }
@@ -75,6 +81,21 @@ private let request = "GET /sync?last_pulled_at=7 HTTP/1.1\r\nHost: a\r\n\r\n"
                 #expect(line.metadata["status"] == "499" && line.metadata["code"] == "request.client_gone")
             }
         }
+    }
+
+    @Test func `the end of the server does not wait for a client that takes nothing`() async throws {
+        let log = LogLines()
+        let client = NIOLockedValueBox<(any Channel)?>(nil)
+        try await Support.withServer(Self.service(pieces: 1, of: 200_000), log: log) { port in
+            let channel = try await Self.silentClient(port)
+            client.withLockedValue { $0 = channel }
+            // All of it is out, and waits for the client.
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let line = try await Self.line(log)
+        #expect(line.metadata["status"] == "503" && line.metadata["code"] == "request.cancelled")
+        #expect(line.metadata["cut"] == "true")
+        try? await client.withLockedValue(\.self)?.close()
     }
 
     @Test func `a client that closes its side and reads on gets its answer to the end`() async throws {

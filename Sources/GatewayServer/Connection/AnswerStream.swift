@@ -99,8 +99,15 @@ final class AnswerStream {
     /// That all was written says nothing: some of it lies in buffers, for minutes where the client is slow.
     func finish() async throws {
         try await write(.end(nil))
+        let end = AnswerEnd(isLong: bodyBytes > Self.shortLimit)
         do {
-            try await channel.triggerUserOutboundEvent(AnswerEnd(isLong: bodyBytes > Self.shortLimit)).get()
+            try await withTaskCancellationHandler {
+                try await channel.triggerUserOutboundEvent(end).get()
+            } onCancel: { [channel, connection = request.connection] in
+                // A shutdown does not wait for slow clients; the future knows nothing of it.
+                connection.stop()
+                channel.triggerUserOutboundEvent(AnswerAbandoned(), promise: nil)
+            }
         } catch {
             throw lost(error)
         }
@@ -114,6 +121,7 @@ final class AnswerStream {
     /// Whatever it is that a write fails with, it is the client that does not take it.
     private func lost(_ error: any Error) -> any Error {
         if error is CancellationError { return error }
+        if request.connection.isStopped { return CancellationError() }
         return request.connection.isGivenUp ? ClientTooSlow() : ClientGone()
     }
 

@@ -15,6 +15,9 @@ struct AnswerEnd: Sendable {
     var isLong: Bool
 }
 
+/// Tells the handler of a connection that nobody waits any longer for the client to take its answer.
+struct AnswerAbandoned: Sendable {}
+
 // What waits for the client to take it, and for how long.
 extension ConnectionHandler {
     /// Something waits for the client.
@@ -62,7 +65,7 @@ extension ConnectionHandler {
         SendProgress.look(at: context.channel, written: written).assumeIsolated().whenComplete { result in
             switch result {
             case .success(let progress): self.judge(progress, context)
-            case .failure: self.cut(context)
+            case .failure: context.close(promise: nil)
             }
         }
     }
@@ -89,15 +92,15 @@ extension ConnectionHandler {
         sending.pause = min(pause + pause, Self.longestPause, quarter)
         self.sending = sending
         if isTooSlow {
+            state.giveUp()
             cut(context)
         } else {
             start(.sending, context, in: pause) { self.look($0) }
         }
     }
 
-    /// Ends the connection of a client that is too slow, in a way that nobody takes for the end of an answer.
-    private func cut(_ context: ChannelHandlerContext) {
-        state.giveUp()
+    /// Ends the connection in a way that nobody takes for the end of an answer.
+    func cut(_ context: ChannelHandlerContext) {
         if let options = context.channel as? any SocketOptionProvider {
             options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in }
         }

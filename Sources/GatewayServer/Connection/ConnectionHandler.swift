@@ -103,10 +103,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard let end = event as? AnswerEnd else {
-            return context.triggerUserOutboundEvent(event, promise: promise)
+        switch event {
+        case let end as AnswerEnd: answerEnds(end, promise, context)
+        case is AnswerAbandoned:
+            if isAnswering { cut(context) }
+            promise?.succeed()
+        default: context.triggerUserOutboundEvent(event, promise: promise)
         }
-        answerEnds(end, promise, context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -9,6 +9,7 @@ final class ConnectionState: Sendable {
     let hangUp = HangUp()
     private let isDrainingBox = NIOLockedValueBox(false)
     private let isGivenUpBox = NIOLockedValueBox(false)
+    private let isStoppedBox = NIOLockedValueBox(false)
 
     /// Whether the server shuts down: the running request is the connection's last.
     var isDraining: Bool { isDrainingBox.withLockedValue { $0 } }
@@ -19,10 +20,16 @@ final class ConnectionState: Sendable {
     /// The client takes its answer too slowly, and the connection is cut.
     func giveUp() { isGivenUpBox.withLockedValue { $0 = true } }
 
+    /// Whether the server cut the connection, and not because of its client.
+    var isStopped: Bool { isStoppedBox.withLockedValue { $0 } }
+
+    /// The server waits no longer for a client that is still there.
+    func stop() { if !hangUp.isSignalled { isStoppedBox.withLockedValue { $0 = true } } }
+
     /// How the client's end shows in an error of whoever served it; nil where it is another error.
     func end(behind error: any Error) -> (any Error)? {
         let isEnd = error is ClientGone || error is ClientTooSlow || (Task.isCancelled && hangUp.isSignalled)
-        guard isEnd else { return nil }
+        guard isEnd, !isStopped else { return nil }
         return isGivenUp ? ClientTooSlow() : ClientGone()
     }
 
