@@ -45,6 +45,34 @@ package struct BackendClient: Sendable {
     func send(
         _ call: CallRequest, _ credentials: ForwardedCredentials, _ adjust: (inout CurlRequest) -> Void
     ) async throws(BackendError) -> CurlResponse {
+        let request = try request(call, credentials, adjust)
+        do {
+            return try await reactor.execute(request)
+        } catch {
+            throw BackendError(sending: error)
+        }
+    }
+
+    /// Makes the request of a call and hands the answer to `use`, while a body that is streamed is still being sent.
+    func send<Result>(
+        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials,
+        _ adjust: (inout CurlRequest) -> Void, _ use: (CurlResponse) async throws -> Result
+    ) async throws(BackendError) -> Result {
+        let request = try request(CallRequest(call, values), credentials, adjust)
+        do {
+            return try await reactor.perform(request, use)
+        } catch let error as BackendError {
+            throw error
+        } catch let error as CurlError {
+            throw BackendError(sending: error)
+        } catch {
+            throw .transport(.cancelled)
+        }
+    }
+
+    private func request(
+        _ call: CallRequest, _ credentials: ForwardedCredentials, _ adjust: (inout CurlRequest) -> Void
+    ) throws(BackendError) -> CurlRequest {
         guard let method = HTTPRequest.Method(rawValue: call.method) else {
             throw .invalidCall("\(call.method) is no method")
         }
@@ -58,13 +86,7 @@ package struct BackendClient: Sendable {
             request.fields[.contentType] = "application/json"
         }
         adjust(&request)
-        do {
-            return try await reactor.execute(request)
-        } catch {
-            // The placeholders' values are checked above; what is left is the configuration's or the caller's fault.
-            if case .invalidRequest(let text) = error { throw .invalidCall(text) }
-            throw .transport(error)
-        }
+        return request
     }
 
     /// Throws what a status other than 2xx means, and logs the beginning of its body.
@@ -131,6 +153,13 @@ package struct BackendClient: Sendable {
             }
             return text
         }
+    }
+}
+
+extension BackendError {
+    fileprivate init(sending error: CurlError) {
+        // The placeholders' values are checked before; what is left is the configuration's or the caller's fault.
+        if case .invalidRequest(let text) = error { self = .invalidCall(text) } else { self = .transport(error) }
     }
 }
 

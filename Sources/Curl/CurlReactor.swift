@@ -73,11 +73,63 @@ package final class CurlReactor: Sendable {
 
     /// Sends `request`, and returns when the head of the answer has come and a streamed body has been sent.
     ///
-    /// An answer of 300 or more ends the sending of a body. Cancelling the task ends the exchange.
+    /// An answer of 300 or more ends the sending of a body. Cancelling the task ends the exchange. A server that
+    /// answers while it reads may wait for its reader before it reads on: use ``perform(_:_:)`` for streamed bodies.
     ///
     /// - Returns: The answer, whatever its status; its body is read from the network as it is asked for.
     /// - Throws: ``CurlError``; of one that came too late for `throws`, the body's iterator throws it.
     package func execute(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+        let started = try start(request)
+        let head = await withTaskCancellationHandler {
+            guard let upload = started.upload else { return await started.exchange.head() }
+            return await withTaskGroup(of: Void.self) { group in
+                group.addTask { await upload.run() }
+                let head = await started.exchange.head()
+                // Whoever waits for bytes that nobody wants any more would hold back an answer that is there.
+                if upload.channel.isClosed { group.cancelAll() }
+                if case .failure = head { group.cancelAll() }
+                await group.waitForAll()
+                return head
+            }
+        } onCancel: {
+            started.cancel(mailbox)
+        }
+        return started.response(try head.get())
+    }
+
+    /// Sends `request`, and hands the answer to `use` when its head has come, while a streamed body is still being sent.
+    ///
+    /// An answer of 300 or more ends the sending before `use` is called; the end of `use` ends it in any case, and the
+    /// exchange with it where `use` has not read all of the body.
+    ///
+    /// - Returns: What `use` returns.
+    /// - Throws: ``CurlError``, or what `use` throws. What the source of the request's body throws after the head came
+    ///   is thrown by the iterator of the answer's body, as ``CurlError/upload(_:)``.
+    package func perform<Result>(
+        _ request: CurlRequest, _ use: (CurlResponse) async throws -> Result
+    ) async throws -> Result {
+        let started = try start(request)
+        return try await withTaskCancellationHandler {
+            guard let upload = started.upload else {
+                return try await use(started.response(try await started.exchange.head().get()))
+            }
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await upload.run() }
+                defer { group.cancelAll() }
+                let head = try await started.exchange.head().get()
+                if upload.channel.isClosed {
+                    group.cancelAll()
+                    try await group.waitForAll()
+                }
+                return try await use(started.response(head))
+            }
+        } onCancel: {
+            started.cancel(mailbox)
+        }
+    }
+
+    /// Gives the request to the thread.
+    private func start(_ request: CurlRequest) throws(CurlError) -> StartedExchange {
         var prepared = try PreparedRequest(request)
         guard !Task.isCancelled else { throw .cancelled }
         let id = mailbox.makeTransferID()
@@ -85,38 +137,15 @@ package final class CurlReactor: Sendable {
             backPressureStrategy: .init(lowWatermark: 2, highWatermark: 6), finishOnDeinit: true,
             delegate: BodyDelegate(mailbox: mailbox, transfer: id))
         let exchange = Exchange(id: id, source: new.source)
-        var upload: UploadChannel?
-        if case .stream(let length, _) = request.body {
+        var upload: StartedExchange.Upload?
+        if case .stream(let length, let produce) = request.body {
             let channel = UploadChannel(transfer: id, length: length, mailbox: mailbox)
             prepared.body = .channel(channel, length: length)
-            upload = channel
+            upload = StartedExchange.Upload(channel: channel, produce: produce)
         }
-        // Posted before the handler is set, so a cancellation always comes behind it.
+        // Posted before a handler of cancellation is set, so a cancellation always comes behind it.
         if !mailbox.post(.start(prepared, exchange)) { exchange.finish(.shutDown) }
-        let result = await withTaskCancellationHandler {
-            await Self.head(of: exchange, request.body, upload)
-        } onCancel: {
-            exchange.resolve(.failure(.cancelled))
-            mailbox.post(.cancel(id))
-        }
-        let head = try result.get()
-        return CurlResponse(
-            status: head.status, fields: head.fields, body: CurlBody(producer: new.sequence, exchange: exchange))
-    }
-
-    private static func head(
-        of exchange: Exchange, _ body: CurlRequest.Body, _ upload: UploadChannel?
-    ) async -> Result<Exchange.Head, CurlError> {
-        guard case .stream(_, let produce) = body, let upload else { return await exchange.head() }
-        return await withTaskGroup(of: Void.self) { group in
-            group.addTask { await upload.run(produce) }
-            let head = await exchange.head()
-            // Whoever waits for bytes that nobody wants any more would hold back an answer that is there.
-            if upload.isClosed { group.cancelAll() }
-            if case .failure = head { group.cancelAll() }
-            await group.waitForAll()
-            return head
-        }
+        return StartedExchange(exchange: exchange, body: new.sequence, upload: upload)
     }
 
     /// libcurl's own start, once for the process and before any thread of ours uses it.

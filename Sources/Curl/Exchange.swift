@@ -11,6 +11,8 @@ final class Exchange: Sendable {
     struct Head: Sendable {
         var status: HTTPResponse.Status
         var fields: HTTPFields
+        /// Whether the connection may serve another exchange: not behind an answer of doubtful length.
+        var mayKeepConnection = true
     }
 
     private enum HeadState {

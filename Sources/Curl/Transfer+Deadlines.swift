@@ -32,8 +32,10 @@ extension Transfer {
             if !isUploading { return (lastSent, timeouts.firstByte, .firstByte) }
             return (lastSent, isUploadPaused ? nil : timeouts.idle, .idle)
         case .receiving:
+            // A server that answers while it reads may be waiting for the rest of the request.
+            if isUploading, isUploadPaused { return (lastSent, nil, .idle) }
             if demand != .paused { return (max(lastReceived, lastSent), timeouts.idle, .idle) }
-            return (lastSent, isUploading && !isUploadPaused ? timeouts.idle : nil, .idle)
+            return (lastSent, isUploading ? timeouts.idle : nil, .idle)
         }
     }
 }

@@ -104,6 +104,7 @@ final class Transfer {
             return 0
         case .head(let head):
             isHeadDelivered = true
+            if !head.mayKeepConnection { rind_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
             // libcurl sends no more behind such an answer, so whoever writes need not go on.
             if head.status.code >= 300 { closeUpload() }
             exchange.resolve(.success(head))

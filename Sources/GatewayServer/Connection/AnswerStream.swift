@@ -15,7 +15,7 @@ final class AnswerStream {
     private enum Framing {
         /// Neither body nor length, or a length alone.
         case none
-        case length
+        case length(Int)
         case chunked
         /// The end of the connection ends the body.
         case close
@@ -60,7 +60,7 @@ final class AnswerStream {
     ///   write.
     func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
         var headers = HTTPHeaders()
-        for field in fields { headers.add(name: field.name.rawName, value: field.value) }
+        for field in fields { headers.add(name: field.name.rawName, value: field.text) }
         for field in commonFields where fields[field.name] == nil || field.name == .vary {
             headers.add(name: field.name.rawName, value: field.value)
         }
@@ -70,16 +70,18 @@ final class AnswerStream {
         if let length, status != 204 { headers.add(name: "Content-Length", value: String(length)) }
         if hasNoBody {
             framing = .none
-        } else if length != nil {
-            framing = .length
+        } else if let length {
+            framing = .length(length)
         } else if request.isModern {
             framing = .chunked
             headers.add(name: "Transfer-Encoding", value: "chunked")
         } else {
             framing = .close
         }
+        var endsWithConnection = false
+        if case .close = framing { endsWithConnection = true }
         keepsConnection =
-            request.wantsKeepAlive && framing != .close && !request.connection.isDraining && !request.body.hasFailed
+            request.wantsKeepAlive && !endsWithConnection && !request.connection.isDraining && !request.body.hasFailed
             && !hasUnreadableRest
         if !keepsConnection { headers.add(name: "Connection", value: "close") }
         let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
@@ -88,8 +90,12 @@ final class AnswerStream {
     }
 
     /// Sends a piece of the body; it returns when the connection can take more.
+    ///
+    /// - Throws: ``AnswerLengthError`` where that would be more than was announced.
     func write(_ piece: ByteBuffer) async throws {
-        guard framing != .none, piece.readableBytes > 0 else { return }
+        guard piece.readableBytes > 0 else { return }
+        if case .none = framing { return }
+        if case .length(let length) = framing, piece.readableBytes > length - bodyBytes { throw AnswerLengthError() }
         bodyBytes += piece.readableBytes
         try await write(.body(.byteBuffer(piece)))
     }
@@ -97,7 +103,10 @@ final class AnswerStream {
     /// Ends the answer; it returns when the client has it.
     ///
     /// That all was written says nothing: some of it lies in buffers, for minutes where the client is slow.
+    ///
+    /// - Throws: ``AnswerLengthError`` where the body is shorter than was announced.
     func finish() async throws {
+        if case .length(let length) = framing, bodyBytes != length { throw AnswerLengthError() }
         try await write(.end(nil))
         let end = AnswerEnd(isLong: bodyBytes > Self.shortLimit)
         do {
@@ -138,3 +147,6 @@ final class AnswerStream {
         return request.body.isWithheld || request.contentLength ?? 0 > Self.skippedBodyLimit
     }
 }
+
+/// The body of an answer is not as long as its head says; on a kept connection the next answer would begin within it.
+struct AnswerLengthError: Error {}

@@ -102,6 +102,7 @@ struct ClientChannel: ServerChildChannel {
         do {
             guard value.isWelcome else { throw TooManyConnections() }
             serving: while let head = try await parts.nextHead() {
+                try RequestHead.check(head)
                 value.state.hangUp.reset()
                 let request = IncomingRequest(head, peer: peer, body: parts, connection: value.state)
                 switch try await answer(request, outbound, value.channel) {
@@ -121,6 +122,8 @@ struct ClientChannel: ServerChildChannel {
                 retryAfter: 5)
             // The count has told the log.
             try await refuse(error, outbound, nil)
+        } catch let error as GatewayError {
+            try await refuse(error, outbound, requestLogger)
         } catch is ClientGone {
             return
         }

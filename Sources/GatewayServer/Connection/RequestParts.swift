@@ -1,21 +1,28 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
 /// Reads what a client sends on one connection: heads by the connection's task, bodies by whoever serves the request.
 // The connection's task lends it to the task of the request, which may lend it to one that uploads the body, and each
-// waits until the other has ended; so only one task uses it at any time.
+// waits until the other has ended; so only one task reads at any time. What others may ask meanwhile is in a box.
 final class RequestParts: @unchecked Sendable {
     private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
-    private var waitsForContinue = false
+    private let progress = NIOLockedValueBox(Progress())
+
+    private struct Progress {
+        var waitsForContinue = false
+        var isComplete = true
+        var hasFailed = false
+    }
 
     /// Whether all of the present request has been read.
-    private(set) var isComplete = true
+    var isComplete: Bool { progress.withLockedValue { $0.isComplete } }
     /// Whether nothing more can be read from the connection.
-    private(set) var hasFailed = false
+    var hasFailed: Bool { progress.withLockedValue { $0.hasFailed } }
 
     init(
         _ inbound: NIOAsyncChannelInboundStream<HTTPServerRequestPart>,
@@ -26,19 +33,33 @@ final class RequestParts: @unchecked Sendable {
     }
 
     /// Whether the client sends the body only when it is asked to, and was not.
-    var isWithheld: Bool { waitsForContinue && !isComplete }
+    var isWithheld: Bool { progress.withLockedValue { $0.waitsForContinue && !$0.isComplete } }
 
     /// The head of the next request; nil where none comes.
     func nextHead() async throws -> HTTPRequestHead? {
         while let part = try await nextPart() {
             guard case .head(let head) = part else { continue }
-            isComplete = false
-            waitsForContinue =
+            let waits =
                 head.version.minor >= 1
                 && head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
+            progress.withLockedValue {
+                $0.isComplete = false
+                $0.waitsForContinue = waits
+            }
             return head
         }
         return nil
+    }
+
+    /// Asks for the body where the client waits to be asked.
+    ///
+    /// Whoever may answer while somebody else reads asks first: behind the answer's head it would be too late.
+    func invite() async throws {
+        let waits = progress.withLockedValue { progress in
+            defer { progress.waitsForContinue = false }
+            return progress.waitsForContinue && !progress.isComplete
+        }
+        if waits { try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue))) }
     }
 
     /// The next piece of the present request's body; nil at its end.
@@ -46,22 +67,19 @@ final class RequestParts: @unchecked Sendable {
     /// - Throws: ``ClientGone`` where the connection ended before the body did, ``ClientTimeout``, `HTTPParserError`.
     func nextBody() async throws -> ByteBuffer? {
         guard !isComplete else { return nil }
-        if waitsForContinue {
-            waitsForContinue = false
-            try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
-        }
+        try await invite()
         while true {
             switch try await nextPart() {
             case .body(let buffer):
                 if buffer.readableBytes > 0 { return buffer }
             case .end:
-                isComplete = true
+                progress.withLockedValue { $0.isComplete = true }
                 return nil
             case nil:
-                hasFailed = true
+                fail()
                 throw ClientGone()
             case .head:
-                hasFailed = true
+                fail()
                 throw HTTPParserError.invalidInternalState
             }
         }
@@ -85,11 +103,13 @@ final class RequestParts: @unchecked Sendable {
         while let part = try? await nextPart() { _ = part }
     }
 
+    private func fail() { progress.withLockedValue { $0.hasFailed = true } }
+
     private func nextPart() async throws -> HTTPServerRequestPart? {
         do {
             return try await iterator.next(isolation: #isolation)
         } catch {
-            hasFailed = true
+            fail()
             if let error = error as? HTTPParserError, error == .invalidEOFState { throw ClientGone() }
             if error is IOError || error is ChannelError { throw ClientGone() }
             throw error

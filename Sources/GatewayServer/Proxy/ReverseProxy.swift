@@ -10,8 +10,8 @@ import NIOCore
 /// Passes every request that is none of the gateway's own through to the backend, and the answer back.
 ///
 /// The client's target is appended to the backend's URL as it stands: with `url = http://host/api`, `/users?x=1`
-/// becomes `http://host/api/users?x=1`. Bodies are streamed both ways as they are, never decompressed; whoever is slow
-/// slows the other side down.
+/// becomes `http://host/api/users?x=1`. Bodies are streamed both ways as they are, at the same time and never
+/// decompressed; whoever is slow slows the other side down.
 struct ReverseProxy: Sendable {
     let reactor: CurlReactor
     let backend: Configuration.Backend
@@ -34,19 +34,21 @@ struct ReverseProxy: Sendable {
         let fields = PassedFields.toBackend(
             request.fields, from: .init(peer: request.peer, requestID: request.id))
         let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
-        let response = try await reactor.execute(
-            CurlRequest(
-                method: request.method, url: backend.url.description + request.target, fields: fields,
-                body: Self.body(of: request),
-                timeouts: CurlTimeouts(
-                    connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
-                    total: total)))
-        try await stream.begin(
-            response.status.code,
-            PassedFields.toClient(response.fields, replacingCrossOrigin: replacesCrossOrigin),
-            length: response.fields[.contentLength].flatMap { Int($0) })
-        for try await piece in response.body { try await stream.write(piece) }
-        try await stream.finish()
+        let passed = CurlRequest(
+            method: request.method, url: backend.url.description + request.target, fields: fields,
+            body: Self.body(of: request),
+            timeouts: CurlTimeouts(
+                connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
+                total: total))
+        if case .stream = passed.body { try await request.body.invite() }
+        try await reactor.perform(passed) { response in
+            try await stream.begin(
+                response.status.code,
+                PassedFields.toClient(response.fields, replacingCrossOrigin: replacesCrossOrigin),
+                length: response.fields[.contentLength].flatMap { Int($0) })
+            for try await piece in response.body { try await stream.write(piece) }
+            try await stream.finish()
+        }
     }
 
     private static func body(of request: IncomingRequest) -> CurlRequest.Body {

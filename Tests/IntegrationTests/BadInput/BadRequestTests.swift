@@ -79,6 +79,13 @@ import Testing
             .fields("a negative length", "\(host)\r\nContent-Length: -2", "400 request.malformed"),
             .fields(
                 "two framings", "\(host)\r\nContent-Length: 2\r\nTransfer-Encoding: chunked", "400 request.malformed"),
+            .fields("a length of 2^63", "\(host)\r\nContent-Length: 9223372036854775808", "400 request.malformed"),
+            .fields("a length of 2^64", "\(host)\r\nContent-Length: 18446744073709551616", "400 request.malformed"),
+            .fields("gzip in chunks", "\(host)\r\nTransfer-Encoding: gzip, chunked", "501 request.transfer_coding"),
+            .fields(
+                "identity and chunks", "\(host)\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked",
+                "501 request.transfer_coding"),
+            .fields("chunks twice", "\(host)\r\nTransfer-Encoding: chunked, chunked", "400 request.malformed"),
             .fields("a name that is no token", "\(host)\r\nBad Name: x\r\nContent-Length: 2", "400 request.malformed"),
             .fields("a name with a space behind", "\(host)\r\nX-Y : x\r\nContent-Length: 2", "400 request.malformed"),
             .fields("a control character", "\(host)\r\nX-Y: a\u{1}b\r\nContent-Length: 2", "400 request.malformed"),

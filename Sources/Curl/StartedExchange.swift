@@ -1,0 +1,26 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// An exchange that the reactor's thread has been given.
+struct StartedExchange: Sendable {
+    /// A request's body that is made while it is sent.
+    struct Upload: Sendable {
+        let channel: UploadChannel
+        let produce: @Sendable (CurlUploadWriter) async throws -> Void
+
+        func run() async { await channel.run(produce) }
+    }
+
+    let exchange: Exchange
+    let body: BodyProducer
+    let upload: Upload?
+
+    func response(_ head: Exchange.Head) -> CurlResponse {
+        CurlResponse(status: head.status, fields: head.fields, body: CurlBody(producer: body, exchange: exchange))
+    }
+
+    func cancel(_ mailbox: Mailbox) {
+        exchange.resolve(.failure(.cancelled))
+        mailbox.post(.cancel(exchange.id))
+    }
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import NIOHTTP1
+
+/// What the head of a request must be beside what NIO's decoder holds it to.
+enum RequestHead {
+    /// Refuses a head that the backend could read in another way than this gateway: the connection must end then, since
+    /// it is not certain where the body does.
+    ///
+    /// - Throws: ``GatewayError`` with `request.malformed` (400) or `request.transfer_coding` (501).
+    static func check(_ head: HTTPRequestHead) throws {
+        let codings = head.headers[canonicalForm: "transfer-encoding"]
+        if !codings.isEmpty {
+            guard codings.allSatisfy({ $0.lowercased() == "chunked" }) else {
+                throw GatewayError(
+                    status: 501, code: "request.transfer_coding",
+                    message: "The request's body is framed in a way that is not understood here.")
+            }
+            guard codings.count == 1, head.version.minor >= 1, !head.headers.contains(name: "content-length") else {
+                throw malformed("two framings")
+            }
+        }
+        // The decoder has seen that there is one, that it is digits, and that it is below 2^64.
+        guard head.headers["content-length"].allSatisfy({ Int($0) != nil }) else { throw malformed("a length of 2^63") }
+        // The decoder has put it where bytes were no UTF-8: two credentials would become one, and a name another.
+        guard !head.headers.contains(where: { $0.value.unicodeScalars.contains("\u{FFFD}") }) else {
+            throw malformed("a field that is not UTF-8")
+        }
+    }
+
+    private static func malformed(_ cause: String) -> GatewayError {
+        GatewayError(status: 400, code: "request.malformed", message: "The request is not valid HTTP.", cause: cause)
+    }
+}
