@@ -77,7 +77,7 @@ extension BackendClient {
             if status == 409 || status == 412 { meaning = .conflict }
         }
         guard let meaning else {
-            try await requireSuccess(response)
+            try await requireSuccess(response, credentials)
             throw .unexpectedStatus(status)
         }
         let wantsConditions = isSuccess && !call.when.isEmpty
@@ -118,7 +118,7 @@ extension BackendClient {
         of call: Call, at path: Path, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> String? {
         let response = try await send(call, CallValues(), credentials)
-        try await requireSuccess(response)
+        try await requireSuccess(response, credentials)
         return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)?.idText
     }
 

@@ -29,7 +29,7 @@ extension BackendClient {
     package func list(_ credentials: ForwardedCredentials) async throws(BackendError) -> CheckpointVector {
         guard let call = settings.list else { throw .notConfigured("list") }
         let response = try await send(call, CallValues(), credentials)
-        try await requireSuccess(response)
+        try await requireSuccess(response, credentials)
         let answer = try await json(response, limit: settings.maximumAnswerBytes)
         let array = call.returns.map { answer.value(at: $0) } ?? answer
         guard let entries = array?.array else { throw .malformedAnswer("the list of checkpoints is no array") }
@@ -73,7 +73,7 @@ extension BackendClient {
         _ call: Call, _ values: [String: JSONValue], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
         let response = try await send(call, CallValues(values), credentials) { $0.isIdempotent = true }
-        try await requireSuccess(response)
+        try await requireSuccess(response, credentials)
         await drain(response)
     }
 }

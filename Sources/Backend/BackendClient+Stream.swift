@@ -37,7 +37,7 @@ extension BackendClient {
             request.fields[.accept] = "application/jsonlines+json, application/x-ndjson;q=0.9, application/json;q=0.8"
             if settings.offersGzip, isCompressed { request.fields[.acceptEncoding] = "gzip" }
         }
-        try await requireSuccess(response, types: types)
+        try await requireSuccess(response, credentials, types: types)
         if let type = response.fields[.contentType], !Self.mayBeLines(type) {
             throw .contentType(String(type.prefix(100)))
         }

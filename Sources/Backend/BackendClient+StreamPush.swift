@@ -50,14 +50,16 @@ extension BackendClient {
             // The key makes it so.
             request.isIdempotent = true
         } _: { response in
-            try await result(of: response, count)
+            try await result(of: response, count, credentials)
         }
     }
 
-    private func result(of response: CurlResponse, _ count: Int) async throws(BackendError) -> StreamPushResult {
+    private func result(
+        of response: CurlResponse, _ count: Int, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> StreamPushResult {
         let status = response.status.code
         guard status == 200 || status == 409 || status == 422 else {
-            try await requireSuccess(response)
+            try await requireSuccess(response, credentials)
             await drain(response)
             throw .unexpectedStatus(status)
         }

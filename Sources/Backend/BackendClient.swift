@@ -93,16 +93,18 @@ package struct BackendClient: Sendable {
     ///
     /// - Parameters:
     ///   - response: The answer.
+    ///   - credentials: What was sent: some backends repeat it in their errors, and it stands in no log.
     ///   - types: The request types; where the answer names some of them, the error does, too.
     /// - Throws: What the status means.
-    func requireSuccess(_ response: CurlResponse, types: [String] = []) async throws(BackendError) {
+    func requireSuccess(
+        _ response: CurlResponse, _ credentials: ForwardedCredentials, types: [String] = []
+    ) async throws(BackendError) {
         guard response.status.kind != .successful else { return }
         let body = await beginning(of: response)
+        let shown = ForeignText.cut(credentials.masked(in: body), to: Self.loggedBytes)
         logger.debug(
             "the backend answered with an error",
-            metadata: [
-                "backend_status": "\(response.status.code)", "backend_body": "\(body.prefix(Self.loggedBytes))",
-            ])
+            metadata: ["backend_status": "\(response.status.code)", "backend_body": "\(shown)"])
         if response.status.code == 400 {
             let named = types.filter { body.containsWord($0) }
             if !named.isEmpty { throw .typesRefused(named) }

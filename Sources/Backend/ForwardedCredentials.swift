@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import HTTPTypes
+import SyncModel
 
 /// The header fields of a client's request that go on to the backend, above all its credential.
 ///
@@ -20,6 +21,34 @@ package struct ForwardedCredentials: Hashable, Sendable {
         var fields = fields
         if let name = HTTPField.Name("x-request-id") { fields[name] = requestID }
         return ForwardedCredentials(fields: fields)
+    }
+
+    /// Fields that say nothing about who somebody is.
+    private static let harmless: Set<String> = ["accept-language", "user-agent", "x-request-id"]
+
+    /// The text without what of it is a credential, or the beginning of one, as it was sent or escaped.
+    func masked(in text: String) -> String {
+        var secrets: Set<String> = []
+        for field in fields where !Self.harmless.contains(field.name.canonicalName) {
+            // The token behind its scheme, the values of cookies, and the two halves of a pair.
+            let words = field.value.split { " ;,=\t".contains($0) }.map(String.init)
+            for secret in words + [field.value] where secret.utf8.count >= 6 {
+                secrets.insert(secret)
+                secrets.insert(secret.replacing("/", with: "\\/"))
+                secrets.insert(Self.percentEncoded(secret))
+            }
+        }
+        return ForeignText.masked(text, secrets: Array(secrets))
+    }
+
+    private static func percentEncoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            if RecordID.isSafe(byte) || byte == UInt8(ascii: "~") {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
     }
 
     /// Whether nothing is forwarded.

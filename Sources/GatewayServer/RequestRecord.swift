@@ -4,8 +4,10 @@
 import Gateway
 import HTTPTypes
 import Logging
+import SyncModel
 
-/// What the log tells of one request; never its query, its body or its credential.
+/// What the log tells of one request; never its query, its body or its credential, and at info of a path that passes
+/// through only its first word: links to share, to reset a password or to sign in have a secret in their path.
 struct RequestRecord {
     /// Carries the request id; for everybody who serves the request.
     let logger: Logger
@@ -37,20 +39,37 @@ struct RequestRecord {
         // An answer that was begun and did not arrive is no success, whatever was promised with its head.
         let status = stream.isComplete ? stream.status ?? 0 : failure?.status ?? stream.status ?? 0
         let elapsed = (ContinuousClock.now - start).milliseconds
+        let shown = isSync || isProbe ? path : Self.beginning(of: path)
         var metadata: Logger.Metadata = [
-            "method": "\(method)", "path": "\(path)", "status": "\(status)", "duration_ms": "\(elapsed)",
+            "method": "\(method)", "path": "\(shown)", "status": "\(status)", "duration_ms": "\(elapsed)",
             "bytes_out": "\(stream.bodyBytes)",
         ]
         if let failure { metadata["code"] = "\(failure.code)" }
         if !stream.isComplete { metadata["cut"] = "true" }
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
         logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)
-        if let cause { logger.debug("cause", metadata: ["cause": "\(cause)"]) }
+        if let cause { logger.debug("cause", metadata: ["cause": "\(ForeignText.cut(cause, to: Self.causeBytes))"]) }
+        if !isSync, !isProbe { logger.debug("path", metadata: ["path": "\(path)"]) }
     }
 
     private func level(_ status: Int) -> Logger.Level {
         if status >= 500 { return .warning }
         return isProbe ? .debug : .info
+    }
+
+    /// The most bytes of what lies behind a failure.
+    private static let causeBytes = 1_000
+
+    /// The path's first segment where it is a word, and a sign of what follows.
+    private static func beginning(of path: String) -> String {
+        let segments = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true)
+        guard let first = segments.first else { return path }
+        let isWord =
+            first.utf8.count <= 24
+            && first.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "-")
+            }
+        return "/" + (isWord ? first : "…") + (segments.count > 1 ? "/…" : "")
     }
 
     /// The path without what would break a line, and cut where it is long.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import SyncModel
 
 /// What a client gets when a request failed: for most apps a sentence that they show to their user as it is.
 package struct ErrorAnswer: Hashable, Sendable {
@@ -61,8 +62,11 @@ package struct ErrorAnswer: Hashable, Sendable {
         }
     }
 
+    /// The most bytes of the sentence.
+    private static let messageBytes = 1_000
+
     private var textBody: [UInt8] {
-        var sentence = message
+        var sentence = ForeignText.cut(message, to: Self.messageBytes)
         while sentence.last == "." { sentence.removeLast() }
         if case .conflicts(let lists, _) = details, let records = Self.someOf(lists) { sentence += ": \(records)" }
         return Array("\(sentence) (\(requestID.shortened))".utf8)
@@ -84,17 +88,47 @@ package struct ErrorAnswer: Hashable, Sendable {
         return parts.joined(separator: "; ") + (isCut ? " …" : "")
     }
 
+    /// The most bytes of tables and ids in the body; the client has sent them, but not as a promise to get them back.
+    private static let detailBytes = 256 * 1_024
+
+    /// As many of the records as may be named, none by more than could be an id, and how many are left out.
+    private static func bounded(_ lists: [RecordList]) -> (lists: [RecordList], more: Int) {
+        var bounded: [RecordList] = []
+        var rest = detailBytes
+        var more = 0
+        for list in lists {
+            var kept = RecordList(table: quoted(list.table), ids: [])
+            rest -= kept.table.utf8.count
+            for id in list.ids {
+                let id = quoted(id)
+                rest -= id.utf8.count + 3
+                if rest >= 0 { kept.ids.append(id) } else { more += 1 }
+            }
+            if !kept.ids.isEmpty { bounded.append(kept) }
+        }
+        return (bounded, more)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        text.utf8.count <= RecordID.maximumLength ? text : ForeignText.cut(text)
+    }
+
     private var jsonBody: [UInt8] {
         var writer = JSONWriter()
         writer.append(raw: #"{"error":{"code":"#)
         writer.append(string: code)
         writer.append(raw: #","message":"#)
-        writer.append(string: message)
+        writer.append(string: ForeignText.cut(message, to: Self.messageBytes))
         writer.append(raw: #","request_id":"#)
         writer.append(string: requestID)
         if case .conflicts(let lists, let present) = details {
+            let (lists, more) = Self.bounded(lists)
             writer.append(raw: #","details":{"conflicts":"#)
             RecordList.append(lists, to: &writer)
+            if more > 0 {
+                writer.append(raw: #","more":"#)
+                writer.append(Int64(more))
+            }
             if !present.isEmpty {
                 writer.append(raw: #","present":"#)
                 PresentRecord.append(present, to: &writer)

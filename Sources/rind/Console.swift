@@ -2,13 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SyncModel
 
 /// Standard output and standard error, without buffers: what is printed can be read at once, in a pipe too.
 enum Console {
+    /// What of the hostile scalars the commands themselves print: lines, columns and colours.
+    private static let own: Set<Unicode.Scalar> = ["\n", "\t", "\u{1B}"]
+
     /// Prints a line, or text that ends otherwise, on standard output.
+    ///
+    /// What could deceive whoever reads it is escaped; control characters of others must be out of it before, by
+    /// `shown(upTo:)`.
     static func out(_ text: String, terminator: String = "\n") {
+        let bytes = (ForeignText.escaped(text, except: own) + terminator).utf8
         // Nobody reads any more where this fails, as in `rind keys | head`.
-        do { try FileHandle.standardOutput.write(contentsOf: Data((text + terminator).utf8)) } catch { return }
+        do { try FileHandle.standardOutput.write(contentsOf: Data(bytes)) } catch { return }
     }
 
     /// Prints bytes as they are on standard output.
@@ -18,7 +26,8 @@ enum Console {
 
     /// Prints a line on standard error.
     static func error(_ text: String) {
-        do { try FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8)) } catch { return }
+        let bytes = (ForeignText.escaped(text, except: own) + "\n").utf8
+        do { try FileHandle.standardError.write(contentsOf: Data(bytes)) } catch { return }
     }
 
     /// Lets a write to a pipe that nobody reads fail instead of ending the process: libcurl and OpenSSL write, too.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SyncModel
 
 /// Text for people: in colours on a terminal, plain in a file or where `NO_COLOR` is set (https://no-color.org).
 struct Terminal {
@@ -35,13 +36,14 @@ extension String {
     /// The same with the spaces before it.
     func leftPadded(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 
-    /// The text as it may stand on a screen: control characters become spaces, and what is long is cut.
+    /// The text as it may stand on a screen: control characters become spaces, what else could deceive is escaped, and
+    /// what is long is cut.
     func shown(upTo limit: Int) -> String {
         let scalars = unicodeScalars.prefix(limit).map { scalar -> Unicode.Scalar in
             let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
             return isControl ? " " : scalar
         }
-        let text = String(String.UnicodeScalarView(scalars))
+        let text = ForeignText.escaped(String(String.UnicodeScalarView(scalars)))
         return unicodeScalars.count > limit ? text + "…" : text
     }
 }

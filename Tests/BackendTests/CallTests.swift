@@ -117,6 +117,25 @@ import Testing
         }
     }
 
+    @Test func `a credential that a backend repeats in its error stands in no log`() async throws {
+        let token = "s3cret/Token+1234567890"
+        let escaped = token.replacing("/", with: "\\/")
+        let echo = "no such token: \(token), \(escaped), s3cret%2FToken%2B1234567890 or s3cret/To"
+        try await ScriptedBackend.run(answer: Answer(status: "401 No", body: echo)) { backend in
+            let credentials = ForwardingRule(listed: ["authorization", "cookie", "user-agent"])
+                .credentials(
+                    of: [.authorization: "Bearer \(token)", .cookie: "session=abc123", .userAgent: "App/1"],
+                    isPeerTrusted: false)
+            await #expect(throws: BackendError.self) {
+                let call = Call(method: "GET", target: [.text("/me")])
+                return try await backend.client.value(of: call, at: Path(name: "id"), credentials)
+            }
+            let logged = "\(backend.log.entries)"
+            #expect(logged.contains("no such token"))
+            #expect(!logged.contains("Token") && !logged.contains("s3cret"))
+        }
+    }
+
     @Test func `an answer that is lost leaves a creation unknown, and it is not repeated`() async throws {
         try await ScriptedBackend.run { request, peer in
             if request.line.hasPrefix("POST") { throw CancellationError() }

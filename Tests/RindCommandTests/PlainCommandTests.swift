@@ -76,6 +76,14 @@ import Testing
                 == "2024-11-21T08:37:15.123Z info    a\\nb code=200 path=\"/x y\\u{1b}[31m\"\n")
     }
 
+    @Test func `marks of direction and what is not seen are escaped in logs and on screens`() {
+        let text = "a\u{202E}b\u{9B}31m\u{200B}"
+        let line = LogLine(milliseconds: 0, level: .info, message: "m", fields: ["record": "\(text)"])
+        #expect(String(decoding: line.text, as: UTF8.self).hasSuffix("record=\"a\\u{202e}b\\u{9b}31m\\u{200b}\"\n"))
+        #expect(String(decoding: line.json, as: UTF8.self).hasSuffix("\"record\":\"a\\u202eb\\u009b31m\\u200b\"}\n"))
+        #expect(text.shown(upTo: 80) == "a\\u{202e}b 31m\\u{200b}")
+    }
+
     @Test func `a log line for machines has numbers where things are counted`() throws {
         let line = LogLine(
             milliseconds: 0, level: .error, message: "\"", fields: ["status": "200", "time": "x", "principal": "123"])

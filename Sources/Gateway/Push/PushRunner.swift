@@ -246,7 +246,7 @@ struct PushRunner {
                 throw GatewayError(
                     status: 400, code: "request.record_id",
                     message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
-                    details: [RecordList(table: reader.tableName(of: operation), ids: [operation.id])])
+                    details: [RecordList(table: reader.tableName(of: operation), ids: [ForeignText.cut(operation.id)])])
             }
             if !RecordID.isSafe(operation.id) { unsafe += 1 }
         }

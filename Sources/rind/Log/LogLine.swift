@@ -3,6 +3,7 @@
 
 import JSONBytes
 import Logging
+import SyncModel
 
 /// One event as a line of bytes, its end included.
 struct LogLine {
@@ -48,7 +49,7 @@ struct LogLine {
             }
         }
         writer.append(raw: "}\n")
-        return writer.bytes
+        return ForeignText.escapedJSON(writer.bytes)
     }
 
     private static func append(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {
@@ -94,8 +95,7 @@ struct LogLine {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
-                result += "\\u{\(String(scalar.value, radix: 16))}"
+            case _ where ForeignText.isHostile(scalar): result += "\\u{\(String(scalar.value, radix: 16))}"
             default: result.unicodeScalars.append(scalar)
             }
         }

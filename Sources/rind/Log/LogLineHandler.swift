@@ -6,6 +6,7 @@ import Gateway
 import GatewayConfig
 import INI
 import Logging
+import SyncModel
 
 /// Writes one line for each event to standard error, in one system call, so that lines never mix.
 ///
@@ -15,6 +16,9 @@ struct LogLineHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
     private let format: LogFormat
+
+    /// The most bytes of one value; whoever quotes others has cut it before, to less.
+    private static let valueBytes = 4_096
 
     init(level: Logger.Level, format: LogFormat) {
         logLevel = level
@@ -31,6 +35,9 @@ struct LogLineHandler: LogHandler {
         if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }
         if let more = event.metadata { fields.merge(more) { $1 } }
         for name in fields.keys where SecretNames.looksSecret(name) { fields[name] = "********" }
+        for (name, value) in fields {
+            if case .string(let text) = value { fields[name] = .string(ForeignText.cut(text, to: Self.valueBytes)) }
+        }
         let line = LogLine(
             milliseconds: SystemClock().now, level: event.level, message: event.message.description, fields: fields)
         let bytes = format == .json ? line.json : line.text

@@ -5,6 +5,7 @@ import ArgumentParser
 import GatewayConfig
 import JSONBytes
 import StateStore
+import SyncModel
 
 /// What all commands on the state take.
 struct StateArguments: ParsableArguments {
@@ -31,7 +32,7 @@ struct StateArguments: ParsableArguments {
             Console.ignoreBrokenPipes()
             let report = try await body(try GatewayConfig.Configuration.loadReporting(config))
             if json {
-                Console.out(bytes: report.json.serialised + [0x0A])
+                Console.out(bytes: ForeignText.escapedJSON(report.json.serialised) + [0x0A])
             } else {
                 for line in report.lines { Console.out(line) }
             }
