@@ -51,7 +51,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Pure: no I/O, no NIO, no C, no Foundation.
-        .target(name: "INI"),
+        .target(name: "INI", dependencies: ["SyncModel"]),
         .target(name: "JSONBytes"),
         .target(name: "SyncModel"),
         .target(name: "WatermelonWire", dependencies: ["JSONBytes", "SyncModel"]),

@@ -50,7 +50,10 @@ struct Loader {
             for entry in section.entries {
                 let key = known.first { $0.name == entry.key.value }
                 // A misspelt key may hold what the right one would have kept secret.
-                let isSecret = key?.isSecret ?? (isSensitive || SecretNames.looksSecret(entry.key.value))
+                // And one with the value of another may have got the secret one's.
+                let isLong = isSensitive && !entry.value.string.contains(" ") && entry.value.string.utf8.count >= 32
+                let isSecret =
+                    isLong || key?.isSecret ?? (isSensitive || SecretNames.looksSecret(entry.key.value))
                 // Names of columns are the app's own, and their values are no secrets.
                 if isSecret, section.kind.value != "columns" { problems.mask(entry.value) }
             }

@@ -124,7 +124,8 @@ struct Lexer {
         guard key.characters.allSatisfy({ $0.scalar.isNamePart }) else {
             problems.error(
                 "'\(key.shown)' is no key: expected one word of letters, digits and '_'", at: key.span)
-            hideIfSecret(word: key.string, text[equals..<text.characters.endIndex])
+            // It may be a misspelt one whose value is secret, as 'kéy' is.
+            problems.mask(text[equals..<text.characters.endIndex])
             return refuse()
         }
         if current == nil, sections.isEmpty {
@@ -158,7 +159,9 @@ struct Lexer {
                 problems.warning(
                     "this line continues the value of '\(key.value)', because it begins with white space",
                     at: trimmed.span, hint: "remove the white space if it is a key of its own")
-                hideIfSecret(word: trimmed.words.first?.string ?? "", trimmed)
+            }
+            if nesting.isOutside, trimmed.string.contains("=") {
+                hideIfSecret(word: String(trimmed.string.prefix { $0 != "=" }), trimmed)
             }
             append(text)
         }
@@ -232,7 +235,7 @@ struct Lexer {
     private mutating func refuse() { open = .refused }
 
     private mutating func hideIfSecret(word: String, _ text: SourceText) {
-        if SecretNames.looksSecret(word) { problems.mask(text) }
+        if SecretNames.looksSecret(word) || !word.utf8.allSatisfy({ $0 < 0x80 }) { problems.mask(text) }
     }
 }
 

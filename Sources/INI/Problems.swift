@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 /// Collects what is wrong with a configuration: all of it in one run, in the order of the lines, without secrets.
 ///
 /// Excerpts are made at the end, when it is known which lines hold secrets; so a complaint about the first half of a
@@ -40,6 +42,7 @@ package struct Problems: Sendable {
     private var found: [Problem] = []
     private var suppressed = 0
     private var masks: [Line: Int] = [:]
+    private var secrets: Set<String> = []
 
     /// Nothing wrong yet.
     package init() {}
@@ -76,11 +79,24 @@ package struct Problems: Sendable {
         masks[key] = min(masks[key] ?? Int.max, column)
     }
 
-    /// Hides the text in every excerpt, over all its lines.
+    /// Hides the text in every excerpt, over all its lines, and whatever messages quote of it.
     package mutating func mask(_ text: SourceText) {
         for character in text.characters {
             mask(source: text.source, line: character.line, from: character.column)
         }
+        for line in text.string.split(separator: "\n") {
+            let value = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).last ?? line
+            for piece in [line, value] { noteSecret(piece) }
+        }
+    }
+
+    /// Short ones would hide words that messages need; what names a file or a variable is no secret itself.
+    private mutating func noteSecret(_ text: Substring) {
+        var text = text
+        while let first = text.first, first == " " || first == "\t" || first == "\"" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" || last == "\"" { text.removeLast() }
+        guard text.utf8.count >= 16, !text.hasPrefix("@file:"), !text.hasPrefix("${") else { return }
+        secrets.insert(String(text))
     }
 
     /// Everything that was found, sorted by source, line and column.
@@ -92,9 +108,8 @@ package struct Problems: Sendable {
         var result = sorted.map { _, problem in
             Diagnostic(
                 severity: problem.severity, place: place(problem.span),
-                message: Self.withoutCredentials(problem.message),
-                hint: problem.hint,
-                note: problem.second.map { .init(place: place($0.span), message: $0.message) })
+                message: readable(problem.message), hint: problem.hint.map(readable),
+                note: problem.second.map { .init(place: place($0.span), message: readable($0.message)) })
         }
         if suppressed > 0, let last = result.last {
             let place = Diagnostic.Place(file: last.place.file, line: last.place.line, column: last.place.column)
@@ -102,6 +117,11 @@ package struct Problems: Sendable {
                 Diagnostic(severity: .error, place: place, message: "\(suppressed) further problems not shown"))
         }
         return result
+    }
+
+    /// A sentence without secrets, whatever of them it quotes.
+    private func readable(_ text: String) -> String {
+        RandomText.masked(ForeignText.masked(Self.withoutCredentials(text), secrets: Array(secrets)))
     }
 
     private mutating func add(_ problem: Problem) {
@@ -122,7 +142,7 @@ package struct Problems: Sendable {
         if let text = excerpt { (excerpt, span) = Self.cut(text, around: span) }
         return .init(
             file: source.name, line: span.line, column: span.column, length: span.length,
-            excerpt: excerpt.map(Self.withoutCredentials))
+            excerpt: excerpt.map { RandomText.masked(Self.withoutCredentials($0)) })
     }
 
     /// Shortens a very long line behind the interesting stretch; columns must stay true, so nothing is cut before it.

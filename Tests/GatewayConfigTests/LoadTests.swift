@@ -216,6 +216,23 @@ import Testing
         #expect(!String(reflecting: diagnostics).contains(secret))
     }
 
+    @Test(arguments: [
+        "principal = bearer\n key = KEY", "principal = bearer\n  key=KEY", "principal = bearer\nkéy = KEY",
+        "principal = KEY\nkey = @file:key", "principal = bearer KEY\nkey = KEY", "principal = bearer\nkéy KEY",
+        "auth_ttl = KEY", "principal = bearer\n kéy = KEY", "principal = \"KEY\"", "principle = KEY", "KEY = bearer",
+        "principal = bearer\nauth_ttl = 1m KEY",
+    ])
+    func `the identity key is not shown wherever it was put by mistake`(identity: String) {
+        for key in [Support.key, "kQ9wT2mX7vLpR4sYzB1nHcJ6dFgA8eUo", "kQ9w/T2mX7+vLpR4sYz/B1nHcJ6dFgA8eUo="] {
+            let text = Support.minimal(identity: identity.replacing("KEY", with: key))
+            let (_, diagnostics) = Support.load(text)
+            #expect(!diagnostics.isEmpty)
+            for part in [key.prefix(12), key.suffix(12)] {
+                #expect(!Support.rendered(diagnostics).contains(part), "\(Support.rendered(diagnostics))")
+            }
+        }
+    }
+
     @Test(arguments: ["RIND_IDENTITY_KEY", "RIND_IDENTITY_KYE", "RIND_BACKEND_URL", "RIND_TABLE_KEY"])
     func `no variable's secret is shown`(variable: String) {
         let value = variable == "RIND_BACKEND_URL" ? "http://u:\(secret)@backend.test" : secret
