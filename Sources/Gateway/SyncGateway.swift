@@ -53,7 +53,7 @@ package final class SyncGateway: Sendable {
     /// - Throws: ``PullFailure/clockBehind`` (finding 10), or what the state throws.
     package func checkClock() async throws {
         guard let newest = try await services.store.newestCursor() else { return }
-        guard newest.rawValue - services.clock.now <= PullMachine.clockTolerance else {
+        guard newest.rawValue - services.clock.now - services.store.cursorLead <= PullMachine.clockTolerance else {
             throw PullFailure.clockBehind
         }
     }

@@ -6,9 +6,11 @@ import GRDB
 extension SQLiteStateStore {
     /// Receipts, ledgers, cursors, replicas, sessions, principals, in this order, so that each step frees the next.
     package func collect(_ retention: Retention) async throws -> Collected {
+        let lead = cursorLead
         let (begun, retention) = try await write { db in
             var collected = Collected()
-            let retention = try db.passTime(retention, into: &collected)
+            var retention = try db.passTime(retention, into: &collected)
+            retention.cursorLead = lead
             return (collected, retention)
         }
         var collected = begun
@@ -23,7 +25,7 @@ extension SQLiteStateStore {
         collected.journals = try await inBatches {
             try $0.collectJournals(before: retention.journalsBefore, openBefore: retention.seenBefore, $1)
         }
-        collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededBefore, $1) }
+        collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededCursorsBefore, $1) }
         collected.replicas = try await inBatches { try $0.buryUnseen(retention, $1) }
         _ = try await inBatches { try $0.buryDead(at: retention.now, $1) }
         collected.sessions = try await inBatches { try $0.collectSessions(before: retention.seenBefore, $1) }

@@ -43,7 +43,7 @@ extension Database {
             SELECT l.id, l.replica, l.cursor FROM layer l JOIN replica r ON r.id = l.replica
             WHERE l.kind = 3 AND l.replica IS NOT NULL AND l.cursor < ? AND l.cursor <= r.folded
             ORDER BY l.cursor LIMIT ?
-            """, [retention.undoBefore, batch])
+            """, [retention.undoCursorsBefore, batch])
         for row in rows {
             try loosen(layer: row.integer(0), at: retention.now)
             try run(
@@ -61,7 +61,7 @@ extension Database {
             WHERE c.layer IS NOT NULL AND c.confirmed = 0 AND c.cursor < ? AND r.tip IS NOT NULL
                 AND c.parent IS NOT r.tip
             LIMIT ?
-            """, [retention.undoBefore, batch])
+            """, [retention.undoCursorsBefore, batch])
         for row in rows {
             try drop(
                 layer: row.integer(2), of: row.integer(1), row.integer(0), below: nil, at: retention.now)

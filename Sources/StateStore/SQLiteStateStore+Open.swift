@@ -41,7 +41,7 @@ extension SQLiteStateStore {
             let lock = try file.lock()
             do {
                 let pool = try open(file, options)
-                return SQLiteStateStore(pool: pool, file: file, hold: .lock(lock), limits: options.limits)
+                return try SQLiteStateStore(pool: pool, file: file, hold: .lock(lock), limits: options.limits)
             } catch {
                 StateFile.unlock(lock)
                 throw StateError.wrapping(error, path: file.path)

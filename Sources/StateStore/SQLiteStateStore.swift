@@ -12,6 +12,8 @@ import NIOConcurrencyHelpers
 package final class SQLiteStateStore: StateStore {
     /// What the store keeps and how often it writes.
     package let limits: StateLimits
+    /// How far cursors run ahead of the clock, as ``acceptClock(at:)`` has left it, in milliseconds.
+    package let cursorLead: Int64
     let file: StateFile
     private let pool: DatabasePool
     private let identity: StateFile.Identity?
@@ -28,7 +30,8 @@ package final class SQLiteStateStore: StateStore {
 
     init(
         pool: DatabasePool, file: StateFile, hold: Hold, limits: StateLimits
-    ) {
+    ) throws {
+        cursorLead = try pool.read { try $0.cursorLead() }
         self.pool = pool
         self.file = file
         self.limits = limits

@@ -8,13 +8,19 @@ extension StateError {
     static func wrapping(_ error: any Error, path: String) -> any Error {
         switch error {
         case is StateError, is CancellationError: error
-        case let error as DatabaseError: StateError(error, path: path)
+        case let error as DatabaseError: StateError(error, path: path, hasRoom: { StateFile.hasRoom(beside: path) })
         default: StateError.failed("\(type(of: error))")
         }
     }
 
     /// What a result code of SQLite means (https://www.sqlite.org/rescode.html).
-    init(_ error: DatabaseError, path: String) {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - path: The state file's.
+    ///   - hasRoom: Whether the disk takes more: SQLite tells of a full one in its own words only where it writes pages,
+    ///     and not where it makes the index of its log, as at every start.
+    init(_ error: DatabaseError, path: String, hasRoom: () -> Bool = { true }) {
         let message = error.message ?? "no message"
         switch error.resultCode {
         case .SQLITE_FULL: self = .full
@@ -25,6 +31,7 @@ extension StateError {
             self = .replaced(path: path)
         case .SQLITE_READONLY: self = .readOnly
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .open(path: path, reason: message)
+        case .SQLITE_IOERR where !hasRoom(): self = .full
         case .SQLITE_IOERR: self = .io("SQLite error \(error.extendedResultCode.rawValue)")
         // GRDB's own error for an access after close().
         case .SQLITE_MISUSE: self = .closed

@@ -116,6 +116,14 @@ struct StateFile: Sendable, Hashable {
         return descriptor
     }
 
+    /// Whether the file system of a path has room for the smallest of SQLite's files.
+    static func hasRoom(beside path: String) -> Bool {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        var status = statvfs()
+        guard statvfs(directory.isEmpty ? "/" : directory, &status) == 0 else { return true }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= 64 * 1_024
+    }
+
     /// Gives a lock of ``lock()`` back.
     ///
     /// By name, not only by closing: a child process that is just being started holds a copy of the descriptor until it

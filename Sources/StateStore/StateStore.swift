@@ -96,7 +96,11 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, JournalStore, IDM
     /// Replicas, all or one principal's, in the order of their numbers, from the one after `after` on.
     func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
 
-    /// The greatest cursor ever handed out to anybody; the clock must be past it (finding 10).
+    /// How far cursors run ahead of the clock, in milliseconds: 0 but where the operator has accepted a clock that was
+    /// behind the state.
+    var cursorLead: Int64 { get }
+
+    /// The greatest cursor ever handed out to anybody; the clock, with ``cursorLead``, must be past it (finding 10).
     func newestCursor() async throws -> Cursor?
 
     /// Raises the generation of every session and forgets every position.

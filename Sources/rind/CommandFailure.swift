@@ -33,7 +33,8 @@ struct CommandFailure: Error {
             self.init(
                 .tryAgain,
                 "The clock is behind the newest cursor in the state (pull.clock_behind). Set the clock right; "
-                    + "nothing is handed out until it has passed that cursor.")
+                    + "nothing is handed out until it has passed that cursor. If it is right, and was ahead before: "
+                    + "'rind state accept-clock'.")
         case let error as ServerError:
             self.init(.unavailable, "\(error.description.asSentence) (\(error.code))")
         case let error as CurlError: self.init(.system, "\(error)".asSentence)

@@ -25,7 +25,8 @@ struct Rind: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self,
-            ReplicasCommand.self, QuarantineCommand.self, JournalCommand.self, WhyCommand.self, ExplainCommand.self,
+            ReplicasCommand.self, QuarantineCommand.self, JournalCommand.self, StateCommand.self, WhyCommand.self,
+            ExplainCommand.self,
             DemoCommand.self,
             VersionCommand.self,
         ])

@@ -177,7 +177,7 @@ struct PullRunner {
         case .stream(let types, let vector, let afresh):
             return .streamEnded(try await stream(types, from: vector, afresh: afresh))
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
-        case .readClock: return .clock(services.clock.now)
+        case .readClock: return .clock(services.clock.now + services.store.cursorLead)
         case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
         case .answer, .fail, .refuse, .endCheck: throw PullFailure.unexpectedEvent
         }

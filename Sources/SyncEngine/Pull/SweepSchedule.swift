@@ -42,7 +42,9 @@ package struct SweepSchedule: Hashable, Sendable {
             let dueAt = dueAt(
                 type, mapping: mapping, sweep: sweep, rows: rows[type, default: 0], replica: replica,
                 acceptedAt: acceptedAt)
-            guard let dueAt, dueAt <= now else { return nil }
+            // What was done in the future was done by a clock that was wrong, and would not be due for as long.
+            let isAhead = max(sweep?.doneAt ?? 0, sweep?.triedAt ?? 0) > now + Self.longestRetry
+            guard let dueAt, dueAt <= now || isAhead else { return nil }
             // People wait for what the operator has released.
             if let sweep, sweep.isReleased(by: acceptedAt) { return (type, -1) }
             return (type, sweep?.mapping == mapping ? sweep?.doneAt ?? 0 : 0)

@@ -1,0 +1,86 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Gateway
+import GatewayConfig
+import JSONBytes
+import StateStore
+import SyncModel
+
+/// `rind state accept-clock`.
+struct StateAcceptClockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept-clock", abstract: "Goes on with a state that was written while the clock was ahead.",
+        discussion: """
+            EXAMPLE
+              rind state accept-clock --config rind.ini
+              rind state accept-clock --config rind.ini --yes
+
+            The gateway hands out no cursor twice, so it does not start while the clock is behind the newest one
+            (pull.clock_behind). If the clock is right now, and was far ahead, this command lets cursors run ahead of
+            the clock, by as much as it was, for ever. No device notices, and nothing is sent anew. Without '--yes' it
+            only says what it would do. Set the clock right first, and stop the gateway.
+            """)
+
+    @Flag(help: "Do it.")
+    var yes = false
+
+    @OptionGroup var state: StateArguments
+
+    func run() async throws {
+        try await state.run { configuration in
+            let store = try await SQLiteStateStore.open(
+                path: configuration.statePath, options: configuration.stateOptions)
+            let result: Result<ClockAcceptance, any Error>
+            do {
+                result = .success(try await Self.accept(store, at: SystemClock().now, isWanted: yes))
+            } catch {
+                result = .failure(error)
+            }
+            await store.close()
+            return try result.get()
+        }
+    }
+
+    private static func accept(
+        _ store: SQLiteStateStore, at now: Int64, isWanted: Bool
+    ) async throws -> ClockAcceptance {
+        let newest = try await store.newestCursor()?.rawValue ?? 0
+        let lag = newest - now - store.cursorLead
+        guard lag > 0, isWanted else {
+            return ClockAcceptance(now: now, newest: newest, lag: lag, lead: store.cursorLead, isChanged: false)
+        }
+        let lead = try await store.acceptClock(at: now)
+        return ClockAcceptance(now: now, newest: newest, lag: lag, lead: lead, isChanged: true)
+    }
+}
+
+/// What came of it.
+struct ClockAcceptance: StateReport {
+    let now: Int64
+    let newest: Int64
+    /// How far the clock, with the lead, is behind the newest cursor, in milliseconds.
+    let lag: Int64
+    let lead: Int64
+    let isChanged: Bool
+
+    var lines: [String] {
+        let head = [
+            "clock          \(TimeText.utc(milliseconds: now))", "newest cursor  \(TimeText.utc(milliseconds: newest))",
+            "cursors lead   \(lead) ms",
+        ]
+        if isChanged { return head + ["Cursors now run ahead of the clock; start the gateway."] }
+        if lag <= 0 { return head + ["The clock is not behind the state; nothing was changed."] }
+        return head + [
+            "The clock is \(lag) ms behind the state. If it is right now, run this again with --yes; nothing was changed."
+        ]
+    }
+
+    var json: JSONValue {
+        .object([
+            "clock": .integer(now), "newest": .integer(newest), "cursor_lead": .integer(lead),
+            "changed": .bool(isChanged),
+        ])
+    }
+}
