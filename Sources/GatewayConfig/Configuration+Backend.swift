@@ -65,6 +65,8 @@ extension Configuration {
         /// A file of the certificate authorities that are trusted instead of the system's; as the file writes it,
         /// relative to the configuration file's directory.
         package var caFile: String?
+        /// Fields of the pass-through that a proxy on this machine sets, and that are dropped otherwise.
+        package var proxyFields: [String] = []
         /// Paths that the pass-through refuses besides those of the calls above, with everything below them.
         package var deniedPaths: [PathPattern] = []
         /// Whether every other path goes through to the backend.

@@ -84,6 +84,14 @@ extension KeyTable {
             goes to `http://host/api/users?x=1`. Otherwise such requests are answered 404.
             """),
         .setting(
+            "backend", "proxy_fields", \.backend.proxyFields, ValueFormat<String>.fieldName.list(),
+            "Fields that the proxy before Rind sets for the backend, such as X-Auth-Request-User.",
+            """
+            What clients could say in the manner of a proxy does not pass through: names with underscores, X-Forwarded-…, \
+            Remote-User, SSL-… and others (docs/SECURITY-MODEL.md). The fields that are listed here do, from a peer on \
+            this machine only. The proxy must set or remove each of them in every request.
+            """),
+        .setting(
             "backend", "denied_paths", \.backend.deniedPaths, ValueFormat<PathPattern>.pathPattern.list(),
             "Paths that the pass-through refuses, with everything below them.",
             """

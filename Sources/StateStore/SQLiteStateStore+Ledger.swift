@@ -101,6 +101,8 @@ extension SQLiteStateStore {
 
     /// Stands in the replica's row: sweeps done before it count as due.
     package func resync(replica: ReplicaID, at now: Int64) async throws {
+        // Cursors are compared with it, and may run ahead of the clock.
+        let now = now + cursorLead
         try await write { db in
             try db.run(
                 "UPDATE replica SET resync_at = max(resync_at, ?) WHERE id = ? AND dead = 0", [now, replica.rawValue])

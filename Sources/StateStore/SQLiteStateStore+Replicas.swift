@@ -34,7 +34,8 @@ extension SQLiteStateStore {
 
     /// By the numbers, each with its newest cursor and what its ledger holds.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
-        try await read { db in
+        let lead = cursorLead
+        return try await read { db in
             var owner: Int64?
             if let principal {
                 owner = try db.principalID(principal)
@@ -58,7 +59,7 @@ extension SQLiteStateStore {
                     isConfirmed: row.integer(2) != 0, firstSeen: row.number(3), lastSeen: row.number(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
                     schemaVersion: row.optionalInteger(7).map(Int.init), sweeps: Database.sweeps(row.bytes(8)))
-                try db.describeLedger(of: &replica)
+                try db.describeLedger(of: &replica, cursorLead: lead)
                 return replica
             }
         }
@@ -79,12 +80,12 @@ extension Database {
     }
 
     /// Fills in what the operator sees of a ledger.
-    fileprivate func describeLedger(of replica: inout ReplicaRow) throws {
+    fileprivate func describeLedger(of replica: inout ReplicaRow, cursorLead: Int64) throws {
         guard let anchor = try anchor(of: replica.id) else { return }
         replica.tip = anchor.tip
         replica.horizon = anchor.horizon.flatMap(SyncModel.Cursor.init(rawValue:))
         replica.acceptedAt = anchor.acceptedAt
-        replica.resyncAt = anchor.resyncAt
+        replica.resyncAt = max(0, anchor.resyncAt - cursorLead)
         guard anchor.base != nil else { return }
         replica.ledger = try counts(of: outline(of: anchor, at: anchor.tip ?? replica.newest))
         replica.ledgerBytes = Int(

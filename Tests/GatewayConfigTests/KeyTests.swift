@@ -177,6 +177,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("backend", "pass_through_connections", low: 0, high: 9_999),
         KeyCase("backend", "ca_file", good: ["", "ca.pem", "\"/etc/my ca.pem\""], bad: ["\"a\" b"]),
         KeyCase("backend", "pass_through", good: ["true", "false"], bad: ["", "yes", "True", "1"]),
+        KeyCase("backend", "proxy_fields", good: ["", "X-User, SSL-Client-Cert"], bad: ["a b", "x:", "a,A"]),
         KeyCase("backend", "denied_paths", good: ["", "/admin, /users/{id}/key"], bad: notPaths),
         .duration("backend", "connect_timeout", low: "10ms", below: "9ms", high: "5m", above: "301s"),
         .duration("backend", "first_byte_timeout", low: "10ms", below: "0s", high: "1h", above: "2h"),

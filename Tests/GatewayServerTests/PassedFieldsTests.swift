@@ -39,10 +39,32 @@ import Testing
 
     @Test(arguments: [
         "Forwarded", "X-Real-IP", "X-Forwarded-User", "X-Forwarded-Port", "X-Original-URL", "X-Rewrite-URL",
-        "Remote-User", "True-Client-IP", "CF-Connecting-IP",
+        "Remote-User", "True-Client-IP", "CF-Connecting-IP", "X_Forwarded_For", "Remote_User", "X_Anything", "Proxy",
+        "X-Auth-Request-User", "X-Auth-Request-Anything", "SSL-Client-Cert", "X-SSL-Client-S-DN", "X-Client-Cert",
+        "X-WebAuth-User", "x-goog-authenticated-user-email", "X-Scheme", "Front-End-Https",
     ])
     func `a client does not speak for a proxy`(name: String) {
-        #expect(value(PassedFields.toBackend(fields([name: "/sync/ack"]), from: local), name) == nil)
+        for origin in [local, remote] {
+            let passed = PassedFields.toBackend(fields([name: "/sync/ack"]), from: origin)
+            #expect(names(passed) == ["via", "x-forwarded-for", "x-forwarded-proto", "x-request-id"])
+            #expect(!passed.contains { $0.value.contains("/sync/ack") })
+        }
+    }
+
+    @Test func `the proxy on this machine may set what the operator lists, and nobody else`() {
+        let sent = fields([
+            "X-Auth-Request-User": "ada", "Remote_User": "ada", "X-Forwarded-Groups": "a", "X-Forwarded-Host": "h",
+            "Proxy": "http://evil",
+        ])
+        let listed = ["x-auth-request-user", "remote_user", "x-forwarded-groups", "x-forwarded-host"]
+        let passed = PassedFields.toBackend(sent, from: local, proxyFields: listed)
+        #expect(
+            names(passed) == [
+                "remote_user", "via", "x-auth-request-user", "x-forwarded-for", "x-forwarded-groups",
+                "x-forwarded-host", "x-forwarded-proto", "x-request-id",
+            ])
+        let stranger = PassedFields.toBackend(sent, from: remote, proxyFields: listed)
+        #expect(names(stranger) == ["via", "x-forwarded-for", "x-forwarded-proto", "x-request-id"])
     }
 
     @Test func `the backend hears where a request comes from`() {

@@ -12,10 +12,24 @@ package enum PassedFields {
         "upgrade",
     ]
     /// What a proxy that the backend trusts would say: who is calling, from where, and what for; a client may not.
-    private static let spoofable: Set<String> = [
-        "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "remote-user", "true-client-ip",
-        "x-client-ip", "x-cluster-client-ip", "x-original-host", "x-original-uri", "x-original-url", "x-real-ip",
-        "x-remote-addr", "x-remote-user", "x-rewrite-url",
+    ///
+    /// `Proxy` becomes the variable `HTTP_PROXY` of a CGI program (https://httpoxy.org).
+    package static let spoofable: Set<String> = [
+        "cf-access-authenticated-user-email", "cf-access-jwt-assertion", "cf-connecting-ip",
+        "cf-connecting-ipv6", "cf-ipcountry", "cf-visitor", "client-ip", "fastly-client-ip", "forwarded",
+        "front-end-https", "proxy", "remote-addr", "remote-email", "remote-groups", "remote-name", "remote-user",
+        "true-client-ip", "x-client-cert", "x-client-ip", "x-client-verify",
+        "x-cluster-client-ip", "x-email", "x-envoy-external-address", "x-forwarded", "x-goog-authenticated-user-email",
+        "x-goog-authenticated-user-id", "x-goog-iap-jwt-assertion", "x-http-destinationurl", "x-http-host-override",
+        "x-host", "x-original-forwarded-for", "x-original-host", "x-original-method", "x-original-remote-addr",
+        "x-original-uri", "x-original-url", "x-originating-ip", "x-override-url", "x-proxy-user", "x-proxyuser-ip",
+        "x-real-ip", "x-remote-addr", "x-remote-groups", "x-remote-ip", "x-remote-user", "x-rewrite-url",
+        "x-scheme", "x-url-scheme", "x-user", "x-webauth-user",
+    ]
+    /// Whole families of such fields.
+    package static let spoofablePrefixes = [
+        "ssl-", "x-amzn-oidc-", "x-auth-request-", "x-authentik-", "x-client-cert-", "x-forwarded-", "x-ms-client-",
+        "x-ssl-", "x-vouch-",
     ]
     private static let own = "rind"
 
@@ -41,18 +55,27 @@ package enum PassedFields {
 
     /// The fields of a client's request as the backend gets them.
     ///
-    /// What a client says about itself in the manner of a proxy is dropped. Only a peer on this machine may add to
-    /// `X-Forwarded-For` and say the client's scheme and host: the proxy that speaks TLS before the gateway.
-    package static func toBackend(_ request: HTTPFields, from origin: Origin) -> HTTPFields {
+    /// What a client says about itself in the manner of a proxy is dropped, and so is every name with an underscore:
+    /// CGI, and what was built like it, takes it for a hyphen. Only a peer on this machine may add to `X-Forwarded-For`,
+    /// say the client's scheme and host, and set what the operator lists: the proxy that speaks TLS before the gateway.
+    ///
+    /// - Parameters:
+    ///   - request: The client's fields.
+    ///   - origin: Where they come from.
+    ///   - proxyFields: Names, in small letters, that the operator's proxy sets.
+    /// - Returns: What goes on, with what the gateway itself says.
+    package static func toBackend(
+        _ request: HTTPFields, from origin: Origin, proxyFields: [String] = []
+    ) -> HTTPFields {
         let named = connectionOptions(of: request)
+        let trusted = origin.isLocal ? request : [:]
         var fields = HTTPFields()
         for field in request {
             let name = field.name.canonicalName
-            if hopByHop.contains(name) || named.contains(name) || spoofable.contains(name) { continue }
-            if name.hasPrefix("x-forwarded-") || name == "x-request-id" { continue }
+            if hopByHop.contains(name) || named.contains(name) || name == "x-request-id" { continue }
+            if isSpoofable(name), !(origin.isLocal && proxyFields.contains(name) && !isOwn(name)) { continue }
             fields.append(field)
         }
-        let trusted = origin.isLocal ? request : [:]
         let chain = [trusted[.forwardedFor], origin.peer].compactMap(\.self).filter { !$0.isEmpty }
         if !chain.isEmpty { fields[.forwardedFor] = chain.joined(separator: ", ") }
         let scheme = trusted[.forwardedProto]?.lowercased() ?? ""
@@ -80,6 +103,17 @@ package enum PassedFields {
         }
         fields[.via] = via(answer)
         return fields
+    }
+
+    /// Whether a backend might take a field for a proxy's.
+    private static func isSpoofable(_ name: String) -> Bool {
+        name.utf8.contains(UInt8(ascii: "_")) || spoofable.contains(name)
+            || spoofablePrefixes.contains { name.hasPrefix($0) }
+    }
+
+    /// Whether the gateway says a field itself.
+    private static func isOwn(_ name: String) -> Bool {
+        ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"].contains(name)
     }
 
     /// The fields that `Connection` names.

@@ -32,7 +32,8 @@ struct ReverseProxy: Sendable {
             throw GatewayError(status: 404, code: "proxy.off", message: "There is nothing at this address.")
         }
         let fields = PassedFields.toBackend(
-            request.fields, from: .init(peer: request.peer, requestID: request.id))
+            request.fields, from: .init(peer: request.peer, requestID: request.id),
+            proxyFields: backend.proxyFields)
         let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
         let passed = CurlRequest(
             method: request.method, url: backend.url.description + request.target, fields: fields,

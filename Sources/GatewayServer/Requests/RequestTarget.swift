@@ -32,29 +32,37 @@ package enum RequestTarget {
 
     /// Refuses a path that the backend might read in another way than this gateway.
     ///
-    /// Which segments those are, ``PathSegment`` knows: the same hold for ids in calls.
+    /// Which segments those are, ``PathSegment`` knows: the same hold for ids in calls. ASCII in more bytes than one is
+    /// another such reading.
     ///
     /// - Throws: ``GatewayError`` with `proxy.ambiguous_target` (400).
     package static func checkUnambiguous(_ path: some StringProtocol) throws {
-        for segment in path.utf8.split(separator: UInt8(ascii: "/")) where PathSegment.isAmbiguous(segment) {
-            throw GatewayError(
-                status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")
+        for segment in path.utf8.split(separator: UInt8(ascii: "/")) {
+            let decoded = PercentCoding.decode(segment)
+            guard !PathSegment.isAmbiguous(segment), OverlongUTF8.shortened(decoded) == decoded else {
+                throw GatewayError(
+                    status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")
+            }
         }
     }
 
     /// The paths that some server might read in this one, each as its segments.
     ///
     /// Escapes are decoded once, twice and so on, backslashes are slashes, empty segments and dots are resolved, and
-    /// each reading comes with and without what follows a semicolon.
+    /// each reading comes with and without what follows a semicolon, without dots and white space behind names, and
+    /// without the last name's endings, as in `/users.json`. ASCII in more bytes than one is what it stands for.
     package static func readings(of path: some StringProtocol) -> [[[UInt8]]] {
         var readings: [[[UInt8]]] = []
         var bytes = Array(path.utf8)
         // Each round decodes what the one before left; a path shrinks with it, so it ends by itself.
         while true {
-            readings.append(segments(of: bytes, keepingParameters: true))
-            readings.append(segments(of: bytes, keepingParameters: false))
-            let decoded = PercentCoding.decode(bytes)
-            if decoded == bytes || readings.count >= 16 { return readings }
+            for keepsParameters in [true, false] {
+                let plain = segments(of: bytes, keepingParameters: keepsParameters)
+                let trimmed = plain.map(withoutTail).filter { !$0.isEmpty }
+                readings += [plain, trimmed] + withoutEndings(trimmed)
+            }
+            let decoded = OverlongUTF8.shortened(PercentCoding.decode(bytes))
+            if decoded == bytes || readings.count >= 64 { return readings }
             bytes = decoded
         }
     }
@@ -68,5 +76,20 @@ package enum RequestTarget {
             if name.elementsEqual("..".utf8) { _ = segments.popLast() } else { segments.append(Array(name)) }
         }
         return segments
+    }
+
+    /// A name as file systems and lenient routers read it: without dots, spaces and control bytes behind it.
+    private static func withoutTail(_ name: [UInt8]) -> [UInt8] {
+        var name = name
+        while let last = name.last, last <= 0x20 || last == 0x7F || last == UInt8(ascii: ".") { name.removeLast() }
+        return name
+    }
+
+    /// The path with fewer and fewer of the endings behind its last name, which some routers read as a format.
+    private static func withoutEndings(_ segments: [[UInt8]]) -> [[[UInt8]]] {
+        guard let last = segments.last else { return [] }
+        return last.indices.dropFirst().filter { last[$0] == UInt8(ascii: ".") }.suffix(8).map {
+            segments.dropLast() + [Array(last[..<$0])]
+        }
     }
 }
