@@ -308,6 +308,18 @@ extension PullLedgerTests {
         #expect(due(Sweep(doneAt: 0, mapping: "m"), rows: 11) == "T")
     }
 
+    @Test func `what was compared by a clock that was ahead is compared again`() {
+        let schedule = SweepSchedule(every: 1_000_000)
+        func due(doneAt: Int64, at now: Int64) -> String? {
+            schedule.due(
+                mappings: ["T": "m"], sweeps: ["T": Sweep(doneAt: doneAt, mapping: "m")], rows: [:],
+                replica: ReplicaID(rawValue: 1), acceptedAt: 0, at: now)
+        }
+        let day = SweepSchedule.longestRetry
+        #expect(due(doneAt: 1_000 + 365 * day, at: 1_000) == "T")
+        #expect(due(doneAt: 1_000 + day, at: 1_000) == nil)
+    }
+
     @Test func `replicas that began together are spread over the last quarter of the time`() {
         let schedule = SweepSchedule(every: 1_000_000)
         let starts = (Int64(1)...200).map { number -> Int64 in
