@@ -10,10 +10,10 @@ package enum ForeignText {
     package static func cut(_ text: String, to limit: Int = limit) -> String {
         var bytes = Array(text.utf8.prefix(limit + 1))
         guard bytes.count > limit else { return text }
-        bytes.removeLast()
         // A scalar that the limit would cut in two is left out.
-        while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
-        if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
+        if bytes.removeLast() & 0xC0 == 0x80 {
+            while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+        }
         return String(decoding: bytes, as: UTF8.self) + "…"
     }
 
