@@ -43,7 +43,7 @@ struct MutatedExchangeTests {
 
     /// Short times, so that a backend that falls silent is no wait; the limits of memory stay as they are.
     private static let overrides = [
-        "backend.first_byte_timeout": "5s", "backend.idle_timeout": "1s", "backend.total_timeout": "20s",
+        "backend.first_byte_timeout": "10s", "backend.idle_timeout": "2s", "backend.total_timeout": "60s",
         "backend.resume_backoff": "10ms", "push.retry_budget": "100ms", "pull.repeat_window": "2s",
         "push.receipt_window": "2s", "limits.answers_kept": "16MiB", "limits.queue_wait": "5s",
         "identity.auth_ttl": "2s",

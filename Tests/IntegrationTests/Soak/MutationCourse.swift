@@ -7,7 +7,7 @@ import GatewayTesting
 struct MutationCourse: Sendable {
     static let workers = 32
     /// Far more than any exchange needs, however busy the machine.
-    static let patience = Duration.seconds(60)
+    static let patience = Duration.seconds(300)
 
     let http: RawHTTPClient
     let journal: MutationJournal

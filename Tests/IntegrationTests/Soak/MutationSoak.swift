@@ -3,7 +3,7 @@
 
 import DemoBackend
 import GatewayTesting
-import NIOConcurrencyHelpers
+import NIOCore
 
 /// The soak around a course of mutated exchanges: who watches, who syncs beside it, and what must be true in the end.
 struct MutationSoak: Sendable {
@@ -46,7 +46,10 @@ struct MutationSoak: Sendable {
     private var count: Int { SoakSettings.mutation == nil ? SoakSettings.mutations : 20 }
 
     private func playAll() async throws {
-        let course = MutationCourse(http: gateway.http, journal: journal, seed: seed)
+        var http = gateway.http
+        // Who waits in vain is found by the watch.
+        http.patience = .minutes(10)
+        let course = MutationCourse(http: http, journal: journal, seed: seed)
         if let number = SoakSettings.mutation {
             let worker = number % MutationCourse.workers
             return try await course.play(Array(repeating: number, count: count), worker: worker)
@@ -105,15 +108,15 @@ struct MutationSoak: Sendable {
         }
     }
 
-    /// A sync of an app that comes again where it is told to.
+    /// A sync of an app that comes again where it is told to; on a busy machine any backend may be too slow.
     private func sync(_ device: inout StackDevice) async throws {
         for _ in 0..<20 {
             do {
                 try await device.sync()
                 return
-            } catch StackDevice.Failure.pull(let answer) where [429, 503].contains(answer.status) {
+            } catch StackDevice.Failure.pull(let answer) where [429, 503, 504].contains(answer.status) {
                 try await Task.sleep(for: .milliseconds(500))
-            } catch StackDevice.Failure.push(let answer) where [429, 503].contains(answer.status) {
+            } catch StackDevice.Failure.push(let answer) where [429, 503, 504].contains(answer.status) {
                 try await Task.sleep(for: .milliseconds(500))
             }
         }
