@@ -26,7 +26,15 @@ struct MutationSoak: Sendable {
                 return []
             }
             var samples: [(done: Int, memory: Int)] = []
-            for _ in 0..<3 { samples += try await group.next() ?? [] }
+            while let result = await group.nextResult() {
+                // Where something is wrong some clients would wait for long yet.
+                if !journal.failures.isEmpty { group.cancelAll() }
+                do {
+                    samples += try result.get()
+                } catch {
+                    if journal.failures.isEmpty { throw error }
+                }
+            }
             return samples
         }
         let seconds = max(1, Int((ContinuousClock.now - began).components.seconds))
