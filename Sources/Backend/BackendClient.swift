@@ -101,10 +101,13 @@ package struct BackendClient: Sendable {
     ) async throws(BackendError) {
         guard response.status.kind != .successful else { return }
         let body = await beginning(of: response)
-        let shown = ForeignText.cut(credentials.masked(in: body), to: Self.loggedBytes)
-        logger.debug(
-            "the backend answered with an error",
-            metadata: ["backend_status": "\(response.status.code)", "backend_body": "\(shown)"])
+        // To mask takes time, and strangers decide how much.
+        if logger.logLevel <= .debug {
+            let shown = credentials.masked(in: ForeignText.cut(body, to: Self.loggedBytes))
+            logger.debug(
+                "the backend answered with an error",
+                metadata: ["backend_status": "\(response.status.code)", "backend_body": "\(shown)"])
+        }
         if response.status.code == 400 {
             let named = types.filter { body.containsWord($0) }
             if !named.isEmpty { throw .typesRefused(named) }

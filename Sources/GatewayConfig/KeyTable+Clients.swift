@@ -24,7 +24,7 @@ extension KeyTable {
             """),
         .setting(
             "limits", "body_time", \.limits.bodyTime, .duration(.milliseconds(10) ... .seconds(86_400)),
-            "How long the body of a sync request may take altogether.",
+            "How long the body of a sync request may take, and a second more for each 2 KiB that have come.",
             "A slower one is answered 408. What passes through has no such limit."),
         .setting(
             "limits", "send_timeout", \.limits.sendTimeout, .duration(.milliseconds(10) ... .seconds(3600)),

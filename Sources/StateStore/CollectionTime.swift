@@ -41,7 +41,8 @@ package struct CollectionTime: Hashable, Sendable {
         let excess = elapsed - (ran ?? min(max(elapsed, 0), Self.period))
         guard abs(excess) > Self.tolerance else { return 0 }
         if now - leaptAt > longest { leapt = 0 }
-        leapt = max(0, leapt + excess)
+        // One that stands still every night would else put everything off without end.
+        leapt = min(max(0, leapt + excess), max(longest, excess))
         leaptAt = now
         return excess
     }

@@ -21,6 +21,7 @@ extension GatewayError {
         case let error as PushFailure: self.init(error)
         case let error as BackendError: self.init(error)
         case let error as StateError: self.init(error)
+        case SpoolError.cancelled: self.init(CancellationError())
         case let error as SpoolError: self.init(error)
         case let error as LedgerError:
             self.init(status: 500, code: error.rawValue, message: "This device cannot sync. Please contact support.")

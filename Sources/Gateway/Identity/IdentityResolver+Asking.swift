@@ -38,6 +38,13 @@ extension IdentityResolver {
         try await ask(identity, at: now, from: vector)
     }
 
+    /// Makes sure that the credential is still the same caller's, where the backend can say so, before the backend's answer
+    /// to this request is laid beside what was kept for them.
+    func verifyName(_ identity: CallerIdentity, at now: Int64) async throws {
+        guard isNamedByBackend else { return }
+        try await verifyNow(identity, at: now)
+    }
+
     /// Asks the backend, whatever it has said before.
     ///
     /// - Throws: What the backend throws, and ``GatewayError`` where the credential has become somebody else's.

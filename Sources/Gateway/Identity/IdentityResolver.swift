@@ -40,10 +40,11 @@ final class IdentityResolver: Sendable {
     ///
     /// - Throws: ``GatewayError`` with 401 where there is no credential, and what the backend throws where it is asked.
     func resolve(_ caller: Caller, at now: Int64) async throws -> CallerIdentity {
-        let credential = Credential(caller.fields, tokenHeaders: tokenHeaders, contextHeaders: contextHeaders)
+        // Of what is not sent to the backend, such as fields that `Connection` names, nobody has accepted anything.
+        let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
+        let credential = Credential(sent.fields, tokenHeaders: tokenHeaders, contextHeaders: contextHeaders)
         guard let credential else { throw notSignedIn }
-        let forwarded = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
-            .with(requestID: caller.requestID)
+        let forwarded = sent.with(requestID: caller.requestID)
         let digest = digests.digits(.credential, credential.allParts)
         func identity(_ principal: Principal, _ session: [[UInt8]]) -> CallerIdentity {
             CallerIdentity(

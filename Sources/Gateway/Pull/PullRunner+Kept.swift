@@ -9,6 +9,7 @@ extension PullRunner {
     /// Goes on with what an earlier pull has streamed.
     mutating func takeKept() async throws {
         guard let kept else { throw PullFailure.unexpectedEvent }
+        try await services.identities.verifyName(identity, at: services.clock.now)
         spooler = kept.spooler
         try await spooler.takeUp(at: kept.length)
         taken = spooler.counts
@@ -18,17 +19,27 @@ extension PullRunner {
     func keep(_ stream: KeptStream?) {
         guard let stream, let keptKey, let settledLines else { return }
         guard spooler.counts.bytes >= KeptStreams.worthKeeping else { return }
+        // The first answer is being read from the spool; what later pulls put behind it is theirs alone.
+        let length = SpoolLength(lines: spooler.length.lines, runs: settledLines.length.runs)
         let room = services.spools.lease(for: query.principal)
         guard room.takeForLines(settledLines.spooler.byteCount) else { return }
         services.kept.keep(
             KeptStreams.Entry(
-                key: keptKey, stream: stream, spooler: settledLines.spooler, length: settledLines.length, room: room),
+                key: keptKey, stream: stream, spooler: settledLines.spooler, length: length, room: room),
             at: services.clock.now)
     }
 
-    /// Keeps what was taken for the next try, unless it may be the reason why this one has failed.
+    /// Keeps what was taken for the next try, unless it may be the reason why this one has failed; no longer than it would
+    /// have been kept.
     func keepAgain(after error: any Error) {
-        guard let kept, error is BackendError || error is CancellationError else { return }
-        services.kept.keep(kept, at: services.clock.now)
+        guard let kept else { return }
+        let isHarmless =
+            switch error {
+            case is CancellationError, SpoolError.cancelled, SpoolError.exhausted: true
+            case let error as BackendError: error.isTransient
+            case let failure as PullFailure: failure == .streamBroken || failure == .clockBehind
+            default: false
+            }
+        if isHarmless { services.kept.putBack(kept, at: services.clock.now) }
     }
 }

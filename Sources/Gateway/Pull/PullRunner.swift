@@ -99,7 +99,7 @@ struct PullRunner {
             return try await runMachine()
         } catch {
             keepAgain(after: error)
-            if let replica = presentedRow?.replica, !(error is CancellationError), isAccepted {
+            if let replica = presentedRow?.replica, !(error is CancellationError), error as? SpoolError != .cancelled, isAccepted {
                 let code = GatewayError(error).code
                 try? await services.store.touch(
                     replica: replica, result: "pull failed: \(code)", at: services.clock.now)
@@ -286,6 +286,7 @@ struct PullRunner {
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
         if afresh {
+            taken = StreamIntake.Counts()
             spooler = services.makeSpooler(
                 projection, for: query.principal, added: negotiation?.change?.columns ?? [:], aliases: aliases)
             sweepBegan = nil

@@ -84,10 +84,10 @@ struct StreamSpooler: Sendable {
 
     /// Prepares it, as a copy of what an earlier pull had when its files had this length, for the lines of another.
     ///
-    /// What has come behind the lines since is left where it is, since somebody may be reading it.
+    /// What pulls have put behind it since that came to nothing is cut off; before it, somebody may be reading.
     mutating func takeUp(at length: SpoolLength) async throws(SpoolError) {
         intake.forgetQuarantined()
-        try await runs.cut(to: length.runs)
+        try await cut(to: length)
     }
 
     /// How much is in the files.

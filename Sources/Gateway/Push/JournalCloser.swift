@@ -102,8 +102,9 @@ struct JournalCloser {
         guard let call = creation(flight.record.table) else { return .none }
         let canSearch = call.reference != nil || sought(flight) != nil
         let push = services.configuration.push
-        // What the backend has forgotten it would carry out once more.
-        let isKnown = services.clock.now - journal.startedAt < push.idempotencyLife.milliseconds
+        // What the backend has forgotten it would carry out once more; how old what comes from the future is, is unknown.
+        let age = services.clock.now - journal.startedAt
+        let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
         return JournalClosing.Means(
             canRepeat: flight.request != nil && push.idempotencyHeader != nil && isKnown, canSearch: canSearch,
             shown: shown(flight, journal))

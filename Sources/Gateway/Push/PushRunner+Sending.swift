@@ -32,8 +32,9 @@ extension PushRunner {
         switch await attempt(lines, idempotencyKey: idempotencyKey) {
         case .success(.applied(let results)):
             services.identities.accepted(identity, at: services.clock.now)
-            try await confirm()
+            // The ids stand in this answer alone.
             try await learn(results, lines.operations)
+            try await confirm()
             return .applied
         case .success(.refused(let lines)): return .refused(refusal(lines, places))
         case .failure(let error):

@@ -31,6 +31,8 @@ final class KeptStreams: Sendable {
         let length: SpoolLength
         /// The memory of what is in no spool.
         let room: SpoolLease
+        /// When it goes, in milliseconds since 1970; set once it is kept.
+        var expiresAt: Int64 = 0
 
         /// How many bytes it costs to keep.
         var byteCount: UInt64 { UInt64(spooler.byteCount) + spooler.length.lines + length.runs + 4_096 }
@@ -41,14 +43,14 @@ final class KeptStreams: Sendable {
     private static let maximumEntries = 10_000
 
     private struct State {
-        var entries: [Key: (entry: Entry, expiresAt: Int64)] = [:]
+        var entries: [Key: Entry] = [:]
         /// In the order of their ends; keys whose entry was taken or replaced meanwhile are passed over.
         var order: Deque<(key: Key, expiresAt: Int64)> = []
         var bytes: UInt64 = 0
 
         /// Removes the entry of a key and says what it was.
         mutating func remove(_ key: Key) -> Entry? {
-            guard let entry = entries.removeValue(forKey: key)?.entry else { return nil }
+            guard let entry = entries.removeValue(forKey: key) else { return nil }
             bytes -= entry.byteCount
             return entry
         }
@@ -73,6 +75,17 @@ final class KeptStreams: Sendable {
 
     /// Keeps a stream, and drops the oldest ones if there would be too many bytes.
     func keep(_ entry: Entry, at now: Int64) {
+        var entry = entry
+        entry.expiresAt = now + window
+        insert(entry)
+    }
+
+    /// Keeps a stream again that was taken, for as long as it would have been kept.
+    func putBack(_ entry: Entry, at now: Int64) {
+        if entry.expiresAt > now { insert(entry) }
+    }
+
+    private func insert(_ entry: Entry) {
         let cost = entry.byteCount
         guard window > 0, cost <= UInt64(maximumBytes) else { return }
         state.withLockedValue { state in
@@ -80,8 +93,9 @@ final class KeptStreams: Sendable {
             while state.bytes + cost > UInt64(maximumBytes) || state.entries.count >= Self.maximumEntries {
                 guard state.dropFirst() else { break }
             }
-            state.entries[entry.key] = (entry, now + window)
-            state.order.append((entry.key, now + window))
+            state.entries[entry.key] = entry
+            // One that comes back stands behind younger ones: it may go a little late, and never lasts.
+            state.order.append((entry.key, entry.expiresAt))
             state.bytes += cost
         }
     }

@@ -88,6 +88,8 @@ final class SpoolFile: Sendable {
             return try await NIOThreadPool.singleton.runIfActive(body)
         } catch let error as SpoolError {
             throw error
+        } catch is CancellationError {
+            throw .cancelled
         } catch {
             throw .file(operation: "schedule", errno: ECANCELED)
         }
@@ -102,6 +104,8 @@ package enum SpoolError: Error, Hashable, Sendable {
     case tooLarge
     /// Other answers hold what all may hold together (`[spool] memory_total`, `disk_total`).
     case exhausted
+    /// Nobody waits for the answer any more.
+    case cancelled
     /// A system call failed.
     case file(operation: String, errno: CInt)
 
@@ -111,6 +115,7 @@ package enum SpoolError: Error, Hashable, Sendable {
         case .diskFull: "spool.disk_full"
         case .tooLarge: "spool.too_large"
         case .exhausted: "limit.spool"
+        case .cancelled: "request.cancelled"
         case .file: "spool.file"
         }
     }

@@ -24,7 +24,8 @@ package struct BodyPace: Sendable {
     package mutating func wait(at now: NIODeadline) -> TimeAmount {
         if waitingSince == nil { waitingSince = now }
         guard rate > 0 else { return patience }
-        let earned = TimeAmount.nanoseconds(Int64(Double(received) / Double(rate) * 1e9))
+        // Months, at the most: the sums below must not overflow.
+        let earned = TimeAmount.nanoseconds(Int64(min(Double(received) / Double(rate), 1e7) * 1e9))
         return max(.zero, min(patience, patience + earned - waited))
     }
 

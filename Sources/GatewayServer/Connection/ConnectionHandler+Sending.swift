@@ -76,6 +76,7 @@ extension ConnectionHandler {
             isAnswering = false
             sending.end = nil
             promise?.succeed()
+            waitForRequest(context)
         }
         guard sending.isBlocked || sending.end != nil else {
             self.sending = nil

@@ -130,8 +130,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Gives the client its time for the next request where it owes nothing of the present one.
-    private func waitForRequest(_ context: ChannelHandlerContext) {
-        guard openRequests == 0, !isReadingBody else { return }
+    func waitForRequest(_ context: ChannelHandlerContext) {
+        guard openRequests == 0, !isReadingBody, !isAnswering else { return }
         close(context, unlessStopped: .reading, in: timeouts.keepAlive)
     }
 

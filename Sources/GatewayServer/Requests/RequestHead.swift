@@ -25,10 +25,18 @@ enum RequestHead {
         // The decoder has seen that there is one, that it is digits, and that it is below 2^64.
         guard head.headers["content-length"].allSatisfy({ Int($0) != nil }) else { throw malformed("a length of 2^63") }
         // The decoder has put it where bytes were no UTF-8: two credentials would become one, and a name another.
-        guard !head.headers.contains(where: { $0.value.unicodeScalars.contains("\u{FFFD}") }) else {
+        let isOdd = head.headers.contains { field in
+            !descriptive.contains(field.name.lowercased()) && field.value.unicodeScalars.contains("\u{FFFD}")
+        }
+        guard !isOdd else {
             throw malformed("a field that is not UTF-8")
         }
     }
+
+    /// Fields that tell of the client and decide nothing; some apps write them in Latin-1.
+    private static let descriptive: Set = [
+        "accept-language", "content-disposition", "from", "origin", "referer", "user-agent", "via",
+    ]
 
     private static func malformed(_ cause: String) -> GatewayError {
         GatewayError(status: 400, code: "request.malformed", message: "The request is not valid HTTP.", cause: cause)

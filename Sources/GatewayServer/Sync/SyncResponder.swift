@@ -19,8 +19,10 @@ struct SyncResponder: Sendable {
     let service: any SyncService
     let collector: BodyCollector
     let budget: ByteBudget
-    /// How long a body may take.
+    /// How long a body may take, besides a second for each so many bytes that have come: who has been let in and sends
+    /// steadily gets a large push through a slow network.
     let bodyTime: Duration
+    private static let slowestSteadyBody = 2_048
     let patience: Patience
     let origins: CrossOriginRules
 
@@ -31,19 +33,39 @@ struct SyncResponder: Sendable {
     func respond(
         _ route: WireDialect.Route, to request: IncomingRequest, with stream: AnswerStream, logger: Logger
     ) async throws -> SyncFigures {
+        let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
+        switch try await receive(route, request, caller) {
+        case .pull(let pull): return try await serve(pull, caller, request, stream)
+        case .pushed(let reply): return try await send(reply, request, stream)
+        }
+    }
+
+    /// What a request has come to once its body is needed no more: the client may take its answer slowly.
+    private enum Received {
+        case pull(PullRequest)
+        case pushed(any PushReply)
+    }
+
+    /// Takes the body, and applies it where it is a push.
+    private func receive(
+        _ route: WireDialect.Route, _ request: IncomingRequest, _ caller: Caller
+    ) async throws -> Received {
         let methods = route.allowedMethods
         guard methods.contains(request.method.rawValue) else { throw RequestFailure(allowed: methods) }
         let lease = budget.lease()
         defer { withExtendedLifetime(lease) {} }
-        let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
-        let deadline = ContinuousClock.now + bodyTime
+        let begun = ContinuousClock.now
+        var received = 0
         let body = try await collector.collect(
             announced: request.contentLength, coding: request.fields[.contentEncoding], lease: lease,
             admit: { try await service.admit(caller) },
             next: {
                 // Between two pieces the connection's own timer runs.
-                guard ContinuousClock.now < deadline else { throw ClientTimeout() }
-                return try await request.body.nextBody()
+                let time = bodyTime + .seconds(received / Self.slowestSteadyBody)
+                guard ContinuousClock.now - begun < time else { throw ClientTimeout() }
+                let piece = try await request.body.nextBody()
+                received += piece?.readableBytes ?? 0
+                return piece
             })
         let dialect = service.dialect
         let version = dialect.schemaVersionField.flatMap { HTTPField.Name($0) }
@@ -51,24 +73,29 @@ struct SyncResponder: Sendable {
             method: request.method.rawValue, route: route, query: String(request.query), body: body,
             versions: version.map { request.fields[values: $0] } ?? [])
         switch parsed {
-        case .pull(let pull): return try await serve(pull, caller, request, stream)
+        case .pull(let pull): return .pull(pull)
         case .push(let push):
             let size = push.changes.recordCount * ByteBudget.bytesPerRecord
             if size > BodyCollector.smallLimit { try await service.admit(caller) }
             try lease.take(size)
-            return try await serve(push, caller, request, stream)
+            return .pushed(try await apply(push, caller, request))
         }
     }
 
-    private func serve(
-        _ push: PushRequest, _ caller: Caller, _ request: IncomingRequest, _ stream: AnswerStream
-    ) async throws -> SyncFigures {
+    private func apply(
+        _ push: PushRequest, _ caller: Caller, _ request: IncomingRequest
+    ) async throws -> any PushReply {
         guard !origins.isForgeable(request.fields) else {
             throw GatewayError(status: 403, code: "request.origin", message: "This page may not sync.")
         }
         // Whether it was applied must not depend on a client that lost its connection meanwhile.
         try request.connection.hangUp.shield()
-        let reply: any PushReply = try await service.push(push, caller: caller)
+        return try await service.push(push, caller: caller)
+    }
+
+    private func send(
+        _ reply: any PushReply, _ request: IncomingRequest, _ stream: AnswerStream
+    ) async throws -> SyncFigures {
         let answer = SyncAnswer(
             stream, status: reply.status, contentType: reply.contentType,
             acceptEncoding: request.fields[.acceptEncoding])

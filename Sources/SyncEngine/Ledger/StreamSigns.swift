@@ -43,6 +43,9 @@ package struct StreamSigns: Hashable, Sendable {
     private var ids = 0
     private var digests = 0
 
+    /// How many bytes of memory they take, about.
+    var byteCount: Int { (ids + digests) * 64 + (requests.count + parts.count) * 8 }
+
     /// No signs.
     package init() {}
 

@@ -191,6 +191,7 @@ package struct PushMachine: Sendable {
         next = batch.upperBound
         retries = 0
         attempt = 0
+        (rounds, firstRound) = (0, nil)
         guard next >= query.operations else { return send() }
         return end(query.hasToldTime ? .saveReceipt : .answer)
     }

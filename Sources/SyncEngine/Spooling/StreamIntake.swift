@@ -133,7 +133,8 @@ package struct StreamIntake: Sendable {
 
     /// How many bytes of memory the lines take that came so far, about.
     package var byteCount: Int {
-        compactor.byteCount + (records + deletions).reduce(0) { $0 + $1.byteCount }
+        compactor.byteCount + (records + deletions).reduce(0) { $0 + $1.byteCount } + collected.byteCount
+            + idMappings.count * 128
     }
 
     /// Forgets the lines that were set aside, once they are in the state; they count all the same.

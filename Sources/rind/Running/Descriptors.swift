@@ -28,6 +28,8 @@ struct Descriptors {
     /// How far the limit can be raised.
     private(set) var hard: Int
     private let connections: Int
+    /// More is never of use.
+    private static let most = 1 << 20
 
     /// What a configuration needs under these limits.
     init(_ configuration: Configuration, soft: Int, hard: Int) {
@@ -59,12 +61,13 @@ struct Descriptors {
         min(connections, max(Self.fewestConnections, connections - max(0, needed - allowed)))
     }
 
-    /// Raises the limit of this process as far as it is needed and can be.
+    /// Raises the limit of this process as far as it can be: answers that are sent slowly, or kept, have files of their own.
     mutating func raise() {
         var limit = rlimit()
-        if allowed > soft, getrlimit(Self.resource, &limit) == 0 {
-            limit.rlim_cur = rlim_t(allowed)
-            if setrlimit(Self.resource, &limit) == 0 { soft = allowed }
+        let most = max(allowed, min(hard, Self.most))
+        if most > soft, getrlimit(Self.resource, &limit) == 0 {
+            limit.rlim_cur = rlim_t(most)
+            if setrlimit(Self.resource, &limit) == 0 { soft = most }
         }
         hard = soft
     }

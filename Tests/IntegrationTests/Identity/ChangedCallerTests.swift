@@ -35,6 +35,20 @@ import Testing
         }
     }
 
+    @Test func `B3: nothing that was streamed for somebody is taken over by somebody else`() async throws {
+        try await GatewayStack.with { stack in
+            try await stack.seed(tasks: 1_500)
+            let cursor = try PulledChanges(await stack.sendPull(token: "device-a")).cursor
+            // Within auth_ttl: the gateway still takes the session for Ada's.
+            try await stack.backend.give(sessionOf: "device-a", to: Self.bob)
+            let refused = try await stack.sendPull(token: "device-a")
+            #expect(refused.outcome == "503 identity.changed" && !refused.text.contains("t-1"))
+            let answer = try await stack.sendPull(token: "device-a")
+            #expect(try await stack.figures(of: answer)["lines_kept"] == nil)
+            _ = try await stack.sendPull(cursor, token: "device-a")
+        }
+    }
+
     @Test func `B3: what was set aside is not retried in the name of somebody else`() async throws {
         let options = try PushStyle.stream.options(["push.rejected": "quarantine", "push.retry_budget": "0s"])
         try await GatewayStack.with(options) { stack in
