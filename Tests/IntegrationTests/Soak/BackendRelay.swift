@@ -51,7 +51,7 @@ final class BackendRelay: Sendable {
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    Accepted(try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel))
                 }
             }
         let port = server.channel.localAddress?.port ?? 0
@@ -61,13 +61,34 @@ final class BackendRelay: Sendable {
                     try await withThrowingDiscardingTaskGroup { group in
                         for try await client in clients {
                             // What goes wrong on a connection is for the gateway to notice.
-                            group.addTask { try? await self.serve(client) }
+                            group.addTask { try? await self.serve(client.take()) }
                         }
                     }
                 }
             }
             defer { group.cancelAll() }
             return try await body("http://127.0.0.1:\(port)")
+        }
+    }
+
+    /// A connection; one that is accepted while the relay ends is served by nobody, and then closes itself, since a
+    /// stream that is dropped open would end the process.
+    private final class Accepted: Sendable {
+        private let stream: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+        private let isServed = NIOLockedValueBox(false)
+
+        init(_ stream: NIOAsyncChannel<ByteBuffer, ByteBuffer>) { self.stream = stream }
+
+        func take() -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+            isServed.withLockedValue { $0 = true }
+            return stream
+        }
+
+        deinit {
+            guard !isServed.withLockedValue(\.self) else { return }
+            _ = stream.channel.eventLoop.makeFutureWithTask { [stream] in
+                try await stream.executeThenClose { _, _ in }
+            }
         }
     }
 
