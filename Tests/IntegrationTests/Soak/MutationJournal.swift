@@ -21,6 +21,7 @@ final class MutationJournal: Sendable {
         var outcomes: [String: Int] = [:]
         var done = 0
         var failures: [String] = []
+        var isClosed = false
     }
 
     private let state = NIOLockedValueBox(State())
@@ -29,6 +30,9 @@ final class MutationJournal: Sendable {
     var done: Int { state.withLockedValue(\.done) }
     /// What went wrong, in words for people; the first few.
     var failures: [String] { state.withLockedValue(\.failures) }
+
+    /// What comes now comes from the end of the course, and is no failure.
+    func close() { state.withLockedValue { $0.isClosed = true } }
 
     /// How often exchanges ended how.
     var summary: String {
@@ -69,7 +73,7 @@ final class MutationJournal: Sendable {
     func fail(_ what: String, worker: Int) {
         let seed = SoakSettings.seed
         state.withLockedValue { state in
-            guard state.failures.count < 10, let underWay = state.underWay[worker] else { return }
+            guard !state.isClosed, state.failures.count < 10, let underWay = state.underWay[worker] else { return }
             let answers = underWay.answers.map { "\n    backend: \($0)" }.joined()
             state.failures.append(
                 """
@@ -86,7 +90,7 @@ final class MutationJournal: Sendable {
     func fail(_ what: String) {
         let seed = SoakSettings.seed
         state.withLockedValue { state in
-            guard state.failures.count < 10 else { return }
+            guard !state.isClosed, state.failures.count < 10 else { return }
             let numbers = state.underWay.values.map(\.number).sorted()
             state.failures.append(
                 """

@@ -28,7 +28,10 @@ struct MutationSoak: Sendable {
             var samples: [(done: Int, memory: Int)] = []
             while let result = await group.nextResult() {
                 // Where something is wrong some clients would wait for long yet.
-                if !journal.failures.isEmpty { group.cancelAll() }
+                if !journal.failures.isEmpty {
+                    journal.close()
+                    group.cancelAll()
+                }
                 do {
                     samples += try result.get()
                 } catch {
