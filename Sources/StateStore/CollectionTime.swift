@@ -41,8 +41,7 @@ package struct CollectionTime: Hashable, Sendable {
         let excess = elapsed - (ran ?? min(max(elapsed, 0), Self.period))
         guard abs(excess) > Self.tolerance else { return 0 }
         if now - leaptAt > longest { leapt = 0 }
-        // One that stands still every night would else put everything off without end.
-        leapt = min(max(0, leapt + excess), max(longest, excess))
+        leapt = max(0, leapt + excess)
         leaptAt = now
         return excess
     }

@@ -303,7 +303,8 @@ import Testing
         try await withTemporaryDirectory { directory in
             let few = try await Self.pull(20_000, directory + "/few.db")
             let many = try await Self.pull(1_000_000, directory + "/many.db")
-            #expect(few == many)
+            // A reader ends its transaction once its rows are handed over: that may be noted among the next statements.
+            #expect(few.filter { $0 != "COMMIT TRANSACTION" } == many.filter { $0 != "COMMIT TRANSACTION" })
             #expect(many.count < 120)
             // And each of them goes straight to its rows.
             try sqlite(directory + "/many.db") { db in

@@ -99,7 +99,9 @@ struct PullRunner {
             return try await runMachine()
         } catch {
             keepAgain(after: error)
-            if let replica = presentedRow?.replica, !(error is CancellationError), error as? SpoolError != .cancelled, isAccepted {
+            if let replica = presentedRow?.replica, !(error is CancellationError), error as? SpoolError != .cancelled,
+                isAccepted
+            {
                 let code = GatewayError(error).code
                 try? await services.store.touch(
                     replica: replica, result: "pull failed: \(code)", at: services.clock.now)
