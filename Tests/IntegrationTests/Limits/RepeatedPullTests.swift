@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemoBackend
+import Foundation
 import GatewayTesting
 import Testing
 
 /// Pulls whose answer was lost, and pulls that bring nothing.
 @Suite(.timeLimit(.minutes(5))) struct RepeatedPullTests {
     /// So many tasks are more than what is simply streamed again.
-    private static let manyTasks = 1_500
+    private static let manyTasks = ProcessInfo.processInfo.environment["RIND_TEST_TASKS"].flatMap(Int.init) ?? 1_500
 
     /// Changes every task, so that an incremental pull is a large one.
     private static func changeAll(_ stack: GatewayStack, _ name: String) async throws {
