@@ -30,7 +30,6 @@ extension JournalCloser {
         guard let call = creation(flight.record.table), let request = flight.request,
             let header = services.configuration.push.idempotencyHeader
         else { return .unanswerable }
-        try await services.identities.verifyName(identity, at: services.clock.now)
         var backend = services.backend
         backend.logger = logger
         var verdict: Verdict
