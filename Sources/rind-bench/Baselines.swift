@@ -102,6 +102,10 @@ enum GatewayBaseline {
         key = 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
         [backend]
         url = http://127.0.0.1:\(backendPort)
+        # Every pull is a first one, and none goes on from where the one before has ended.
+        [pull]
+        repeat_window = 0s
+
         [schema]
         version = 1
         oldest = 1
