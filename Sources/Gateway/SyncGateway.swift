@@ -63,10 +63,12 @@ package final class SyncGateway: Sendable {
 
     /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`, where it can be asked.
     ///
+    /// - Returns: The caller's principal.
     /// - Throws: What ``pull(_:caller:)`` throws for a caller that is not accepted.
-    package func admit(_ caller: Caller) async throws {
+    package func admit(_ caller: Caller) async throws -> String {
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         try await services.identities.verify(identity, at: services.clock.now)
+        return identity.principal.rawValue
     }
 
     /// Serves one pull.

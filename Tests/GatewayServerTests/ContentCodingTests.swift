@@ -114,6 +114,26 @@ import Testing
         #expect(await code { try await collect(pieces, budget: size - 1, announced: size) } == "request.body_too_large")
     }
 
+    @Test func `what one caller's bodies hold leaves room for those of others`() throws {
+        let budget = ByteBudget(limit: 100)
+        let leases = (0..<3).map { _ in budget.lease() }
+        try leases[0].take(40)
+        // Who it is becomes known later: what is held goes along.
+        for lease in leases[0..<2] { lease.belongs(to: "ada") }
+        #expect(throws: GatewayError.self) { try leases[1].take(15) }
+        try leases[1].take(10)
+        leases[2].belongs(to: "bob")
+        try leases[2].take(25)
+        #expect(throws: GatewayError.self) { try leases[1].take(1) }
+    }
+
+    @Test func `a push that is the only one may take all`() throws {
+        let lease = ByteBudget(limit: 100).lease()
+        lease.belongs(to: "ada")
+        try lease.take(70)
+        try lease.take(30)
+    }
+
     @Test func `memory is given back with the lease`() throws {
         let budget = ByteBudget(limit: 10)
         do {

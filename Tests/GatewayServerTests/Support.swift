@@ -5,6 +5,7 @@ import Curl
 import Gateway
 import GatewayConfig
 import GatewayServer
+import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
@@ -71,7 +72,10 @@ struct StubService: SyncService {
     var onAdmit: @Sendable (Caller) async throws -> Void = { _ in }
 
     func checkReadiness() async throws { try await onReadiness() }
-    func admit(_ caller: Caller) async throws { try await onAdmit(caller) }
+    func admit(_ caller: Caller) async throws -> String {
+        try await onAdmit(caller)
+        return caller.fields[.authorization] ?? "somebody"
+    }
     func pull(_ request: PullRequest, caller: Caller) async throws -> StubPull { try await onPull(request, caller) }
     func push(_ request: PushRequest, caller: Caller) async throws -> StubPush { try await onPush(request, caller) }
 }

@@ -5,7 +5,7 @@ import Gateway
 import NIOConcurrencyHelpers
 
 /// Bounds the memory that the bodies of all running requests take together, with what is made of them
-/// (`[limits] push_memory`).
+/// (`[limits] push_memory`), with a fair share for each caller.
 package final class ByteBudget: Sendable {
     /// What one pushed record takes besides its bytes, from the request to the answer.
     ///
@@ -14,59 +14,86 @@ package final class ByteBudget: Sendable {
     package static let bytesPerRecord = 1_024
 
     fileprivate let limit: Int
-    private let used = NIOLockedValueBox(0)
+    private let shares: NIOLockedValueBox<FairShares<String>>
 
     /// A budget of so many bytes.
-    package init(limit: Int) { self.limit = limit }
+    package init(limit: Int) {
+        self.limit = limit
+        shares = NIOLockedValueBox(FairShares(total: limit))
+    }
 
     /// A lease of nothing yet.
     package func lease() -> ByteLease { ByteLease(self) }
 
-    fileprivate func tryTake(_ count: Int) -> Bool {
-        used.withLockedValue { used in
-            guard count <= limit - used else { return false }
-            used += count
-            return true
-        }
+    fileprivate func tryTake(_ count: Int, for holder: String) -> Bool {
+        shares.withLockedValue { $0.takeFree(count, for: holder) }
     }
 
-    fileprivate func take(_ count: Int) throws {
-        guard tryTake(count) else {
+    /// Takes a share; a lease that is the only one may take all, since nobody else is kept from anything.
+    fileprivate func take(_ count: Int, for holder: String, beside own: Int) throws {
+        let isTaken = shares.withLockedValue { shares in
+            shares.taken == own ? shares.takeFree(count, for: holder) : shares.take(count, for: holder)
+        }
+        guard isTaken else {
             throw GatewayError(
                 status: 503, code: "limit.bodies", message: "The server is busy. Please try again in a moment.",
                 retryAfter: 5)
         }
     }
 
-    fileprivate func giveBack(_ count: Int) { used.withLockedValue { $0 -= count } }
+    fileprivate func giveBack(_ count: Int, of holder: String) {
+        shares.withLockedValue { $0.giveBack(count, of: holder) }
+    }
+
+    fileprivate func move(_ count: Int, from old: String, to new: String) {
+        shares.withLockedValue { shares in
+            shares.giveBack(count, of: old)
+            _ = shares.takeFree(count, for: new)
+        }
+    }
 }
 
 /// What one request has taken of a ``ByteBudget``; given back with the last reference to it.
 package final class ByteLease: Sendable {
     private let budget: ByteBudget
-    private let count = NIOLockedValueBox(0)
+    /// What it has, and in whose name: nobody's, until the caller is known.
+    private let held = NIOLockedValueBox((count: 0, holder: ""))
 
     fileprivate init(_ budget: ByteBudget) { self.budget = budget }
 
-    deinit { budget.giveBack(count.withLockedValue { $0 }) }
+    deinit {
+        let held = held.withLockedValue { $0 }
+        budget.giveBack(held.count, of: held.holder)
+    }
 
-    /// Takes so many bytes more where there is room; false where there is none.
+    /// Counts what it has, and will have, as the caller's of this name.
+    package func belongs(to holder: String) {
+        let old = held.withLockedValue { held in
+            defer { held.holder = holder }
+            return held
+        }
+        budget.move(old.count, from: old.holder, to: holder)
+    }
+
+    /// Takes so many bytes more where there is room, whoever has it; false where there is none.
     func tryTake(_ bytes: Int) -> Bool {
-        guard budget.tryTake(bytes) else { return false }
-        count.withLockedValue { $0 += bytes }
+        let holder = held.withLockedValue { $0.holder }
+        guard budget.tryTake(bytes, for: holder) else { return false }
+        held.withLockedValue { $0.count += bytes }
         return true
     }
 
     /// Takes so many bytes more.
     ///
-    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget is used up, and with `request.body_too_large`
-    ///   (413) where all of it would not do.
+    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget, or the caller's share of it, is used up, and
+    ///   with `request.body_too_large` (413) where all of it would not do.
     package func take(_ bytes: Int) throws {
-        guard bytes <= budget.limit - count.withLockedValue({ $0 }) else {
+        let (count, holder) = held.withLockedValue { $0 }
+        guard bytes <= budget.limit - count else {
             throw GatewayError.tooLarge("the push takes more memory than [limits] push_memory")
         }
-        try budget.take(bytes)
-        count.withLockedValue { $0 += bytes }
+        try budget.take(bytes, for: holder, beside: count)
+        held.withLockedValue { $0.count += bytes }
     }
 }
 

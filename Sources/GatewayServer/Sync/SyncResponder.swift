@@ -58,7 +58,7 @@ struct SyncResponder: Sendable {
         var received = 0
         let body = try await collector.collect(
             announced: request.contentLength, coding: request.fields[.contentEncoding], lease: lease,
-            admit: { try await service.admit(caller) },
+            admit: { lease.belongs(to: try await service.admit(caller)) },
             next: {
                 // Between two pieces the connection's own timer runs.
                 let time = bodyTime + .seconds(received / Self.slowestSteadyBody)
@@ -76,7 +76,7 @@ struct SyncResponder: Sendable {
         case .pull(let pull): return .pull(pull)
         case .push(let push):
             let size = push.changes.recordCount * ByteBudget.bytesPerRecord
-            if size > BodyCollector.smallLimit { try await service.admit(caller) }
+            if size > BodyCollector.smallLimit { lease.belongs(to: try await service.admit(caller)) }
             try lease.take(size)
             return .pushed(try await apply(push, caller, request))
         }

@@ -15,7 +15,9 @@ package protocol SyncService: Sendable {
     /// Throws where no request can be served, whatever it is.
     func checkReadiness() async throws
     /// Makes sure that the backend accepts the caller, before more is taken from them than a small body.
-    func admit(_ caller: Caller) async throws
+    ///
+    /// - Returns: A name for the caller, under which it is counted what they hold.
+    func admit(_ caller: Caller) async throws -> String
     /// Serves one pull; cancelled where the client goes.
     func pull(_ request: PullRequest, caller: Caller) async throws -> Pull
     /// Serves one push; never cancelled by the client's end.
