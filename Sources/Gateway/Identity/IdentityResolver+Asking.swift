@@ -10,9 +10,6 @@ extension IdentityResolver {
     /// How many request types are tried where the backend refuses to stream them.
     private static let maximumProbes = 8
 
-    /// Whether ``verify(_:at:from:)`` needs no stream.
-    var canVerify: Bool { isNamedByBackend || isListable }
-
     private var isNamedByBackend: Bool {
         if case .backend = source { true } else { false }
     }

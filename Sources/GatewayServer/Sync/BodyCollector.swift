@@ -8,7 +8,7 @@ package import NIOCore
 /// Reads the body of a sync request into memory, decompressed, within its limits.
 ///
 /// A small body is read before it is known who has sent it, and is paid for from a budget of its own until it is whole; so
-/// strangers hold nothing of `[limits] push_memory`.
+/// strangers hold nothing of `[limits] push_memory` but small bodies that are whole, while the backend is asked.
 package struct BodyCollector: Sendable {
     /// The most bytes of a body, decompressed or not, whose caller is not known yet.
     static let smallLimit = 64 * 1_024
