@@ -5,6 +5,9 @@ ARGS ?=
 SEEDS ?= 20000
 MUTATIONS ?= 1000000
 
+# Optimised code that tests can still look into.
+OPTIMISED := -c release -Xswiftc -enable-testing
+
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test soak lint format bench docs-check
 
@@ -28,10 +31,10 @@ test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)
 
 soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, a flood
-	@.ci/test --sanitize=thread --scratch-path .build-tsan $(SWIFTFLAGS) $(ARGS)
-	@RIND_TEST_SEEDS=$(SEEDS) .ci/test --filter SimulationTests $(SWIFTFLAGS)
-	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test -c release --filter MutatedExchangeTests $(SWIFTFLAGS)
-	@RIND_TEST_FLOOD=1 .ci/test -c release --filter FloodTests $(SWIFTFLAGS)
+	@RIND_TEST_PUSH_SEEDS=200 .ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
+	@RIND_TEST_SEEDS=$(SEEDS) .ci/test $(OPTIMISED) --filter SimulationTests $(SWIFTFLAGS)
+	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
+	@RIND_TEST_FLOOD=1 .ci/test $(OPTIMISED) --filter FloodTests $(SWIFTFLAGS)
 
 lint: setup ## Check formatting and style
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift

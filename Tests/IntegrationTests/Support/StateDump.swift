@@ -36,6 +36,18 @@ struct StateDump: Equatable, CustomStringConvertible {
         try queue.close()
     }
 
+    /// How many bytes of a state that may be in use hold something, wherever they are: in its file or in its log.
+    static func size(path: String) throws -> Int {
+        var configuration = GRDB.Configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? queue.close() }
+        return try queue.read { db in
+            func pragma(_ name: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA \(name)") ?? 0 }
+            return try (pragma("page_count") - pragma("freelist_count")) * pragma("page_size")
+        }
+    }
+
     /// Changes a state past the gateway, while none runs.
     static func execute(_ sql: String, path: String) throws {
         let queue = try DatabaseQueue(path: path)
