@@ -14,13 +14,24 @@ package struct CallOutcome: Hashable, Sendable {
     package let status: Int
     /// What stands at the call's `returns` path, as text; never nil where the call has one and the meaning is ok.
     package let returned: String?
+    /// Whether the status was a success, and the body met none of the call's conditions.
+    package let failsConditions: Bool
 
     /// An outcome.
-    package init(meaning: Call.Meaning, status: Int, returned: String? = nil) {
+    package init(meaning: Call.Meaning, status: Int, returned: String? = nil, failsConditions: Bool = false) {
         self.meaning = meaning
         self.status = status
         self.returned = returned
+        self.failsConditions = failsConditions
     }
+}
+
+/// The answer to a call of a REST push.
+package struct CallAnswer: Sendable {
+    /// What came of the call.
+    package let result: Result<CallOutcome, BackendError>
+    /// The sentence by which the backend refuses, cut and without the caller's credential; for operators only.
+    package let sentence: String?
 }
 
 extension BackendError {
@@ -65,10 +76,31 @@ extension BackendClient {
         _ call: Call, _ callRequest: CallRequest, _ credentials: ForwardedCredentials,
         key: (name: String, value: String)? = nil
     ) async throws(BackendError) -> CallOutcome {
-        let response = try await send(callRequest, credentials) { request in
-            if let key, let name = HTTPField.Name(key.name) { request.fields[name] = key.value }
-            if let tag = callRequest.ifMatch { request.fields[.ifMatch] = tag }
+        try await answer(call, callRequest, credentials, key: key).result.get()
+    }
+
+    /// Makes a call as ``call(_:_:_:key:)`` does, and keeps what the backend says where it refuses.
+    package func answer(
+        _ call: Call, _ callRequest: CallRequest, _ credentials: ForwardedCredentials,
+        key: (name: String, value: String)? = nil
+    ) async -> CallAnswer {
+        var sentence: String?
+        let result: Result<CallOutcome, BackendError>
+        do throws(BackendError) {
+            let response = try await send(callRequest, credentials) { request in
+                if let key, let name = HTTPField.Name(key.name) { request.fields[name] = key.value }
+                if let tag = callRequest.ifMatch { request.fields[.ifMatch] = tag }
+            }
+            result = .success(try await outcome(of: response, call, credentials, &sentence))
+        } catch {
+            result = .failure(error)
         }
+        return CallAnswer(result: result, sentence: sentence.map(credentials.masked))
+    }
+
+    private func outcome(
+        of response: CurlResponse, _ call: Call, _ credentials: ForwardedCredentials, _ sentence: inout String?
+    ) async throws(BackendError) -> CallOutcome {
         let status = response.status.code
         let isSuccess = response.status.kind == .successful
         var meaning = call.statuses[status]
@@ -77,13 +109,21 @@ extension BackendClient {
             if status == 409 || status == 412 { meaning = .conflict }
         }
         guard let meaning else {
-            try await requireSuccess(response, credentials)
+            if !isSuccess {
+                let refusal = await refusal(of: response, credentials)
+                sentence = RefusalText.sentence(in: refusal.body)
+                throw refusal.error
+            }
             throw .unexpectedStatus(status)
         }
         let wantsConditions = isSuccess && !call.when.isEmpty
         let wantsID = call.returns != nil && (meaning == .ok || meaning == .exists)
         guard wantsConditions || wantsID else {
-            await drain(response)
+            if meaning == .rejected || meaning == .conflict {
+                sentence = RefusalText.sentence(in: await refusal(of: response, credentials).body)
+            } else {
+                await drain(response)
+            }
             return CallOutcome(meaning: meaning, status: status)
         }
         let answer: JSONValue
@@ -97,7 +137,8 @@ extension BackendClient {
             throw error
         }
         if wantsConditions, !call.when.contains(where: { answer.value(at: $0.path)?.equals($0.value) ?? false }) {
-            return CallOutcome(meaning: .rejected, status: status)
+            sentence = RefusalText.sentence(in: answer)
+            return CallOutcome(meaning: .rejected, status: status, failsConditions: true)
         }
         let returned = call.returns.flatMap { answer.value(at: $0)?.idText }
         if wantsID, meaning == .ok, returned == nil {

@@ -100,6 +100,13 @@ package struct BackendClient: Sendable {
         _ response: CurlResponse, _ credentials: ForwardedCredentials, types: [String] = []
     ) async throws(BackendError) {
         guard response.status.kind != .successful else { return }
+        throw await refusal(of: response, credentials, types: types).error
+    }
+
+    /// What an answer that is no success means, and the beginning of its body, which is logged.
+    func refusal(
+        of response: CurlResponse, _ credentials: ForwardedCredentials, types: [String] = []
+    ) async -> (error: BackendError, body: String) {
         let body = await beginning(of: response)
         // To mask takes time, and strangers decide how much.
         if logger.logLevel <= .debug {
@@ -110,9 +117,9 @@ package struct BackendClient: Sendable {
         }
         if response.status.code == 400 {
             let named = types.filter { body.containsWord($0) }
-            if !named.isEmpty { throw .typesRefused(named) }
+            if !named.isEmpty { return (.typesRefused(named), body) }
         }
-        throw BackendError(response.status, response.fields)
+        return (BackendError(response.status, response.fields), body)
     }
 
     /// The answer as JSON.

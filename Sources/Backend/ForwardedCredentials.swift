@@ -27,7 +27,7 @@ package struct ForwardedCredentials: Hashable, Sendable {
     private static let harmless: Set<String> = ["accept-language", "user-agent", "x-request-id"]
 
     /// The text without what of it is a credential, or the beginning of one, as it was sent or escaped.
-    func masked(in text: String) -> String {
+    package func masked(in text: String) -> String {
         var secrets: Set<String> = []
         for field in fields where !Self.harmless.contains(field.name.canonicalName) {
             // The token behind its scheme, the values of cookies, and the two halves of a pair.

@@ -3,6 +3,7 @@
 
 import JSONBytes
 import NIOCore
+import SyncModel
 
 /// Reads what a backend says about the lines of a stream push.
 ///
@@ -61,7 +62,7 @@ struct StreamPushAnswer {
             } else if name.equals("table") {
                 table = value.string
             } else if name.equals("message") {
-                message = value.string.map { String($0.prefix(500)) }
+                message = value.string.map { ForeignText.cut($0) }
             }
         }
         guard let number, let outcome, (0..<Int64(count)).contains(number) else { return nil }

@@ -35,6 +35,8 @@ package struct DemoFault: Sendable {
         package var delayPerLine: Int?
         /// Leaves out the complete line.
         package var omitsComplete = false
+        /// Leaves out the end of the complete line.
+        package var omitsLastLineEnd = false
         /// What is wrong with single lines, by their number.
         package var malformed: [Int: Malformation] = [:]
 
@@ -66,6 +68,10 @@ package struct DemoFault: Sendable {
         case overlong(Int)
         /// A line without an ack token.
         case noAck
+        /// A line whose ack token is a number.
+        case numberAck
+        /// A line that is an array, before it.
+        case arrayBefore
     }
 
     /// The method that a request must have; nil is any.

@@ -26,9 +26,11 @@ struct StreamFaulter {
                 outputs.append(ending)
                 return outputs
             }
-            if fault.omitsComplete, line.starts(with: #"{"type":"SyncCompleteV1""#.utf8) { continue }
+            let isComplete = line.starts(with: #"{"type":"SyncCompleteV1""#.utf8)
+            if fault.omitsComplete, isComplete { continue }
             if let delay = fault.delayPerLine { outputs.append(.wait(milliseconds: delay)) }
             var bytes = Array(line)
+            if fault.omitsLastLineEnd, isComplete { bytes.removeLast() }
             if let malformation = fault.malformed[sentLines] { bytes = malformation.apply(to: bytes) }
             if let limit = fault.cutAfterBytes, sentBytes + bytes.count > limit {
                 return outputs + [.bytes(Array(bytes.prefix(limit - sentBytes))), .cut]
@@ -71,6 +73,8 @@ extension DemoFault.Malformation {
             }
         case .notAnObject: return rebuilding(line) { $0["data"] = "nothing" }
         case .noAck: return rebuilding(line) { $0["ack"] = nil }
+        case .numberAck: return rebuilding(line) { $0["ack"] = 7 }
+        case .arrayBefore: return Array("[".utf8) + line.dropLast() + Array("]\n".utf8) + line
         }
     }
 

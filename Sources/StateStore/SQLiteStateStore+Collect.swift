@@ -25,6 +25,7 @@ extension SQLiteStateStore {
         collected.journals = try await inBatches {
             try $0.collectJournals(before: retention.journalsBefore, openBefore: retention.seenBefore, $1)
         }
+        _ = try await inBatches { try $0.collectRefusals(before: retention.journalsBefore, $1) }
         collected.cursors = try await inBatches { try $0.collectCursors(before: retention.supersededCursorsBefore, $1) }
         collected.replicas = try await inBatches { try $0.buryUnseen(retention, $1) }
         _ = try await inBatches { try $0.buryDead(at: retention.now, $1) }

@@ -31,6 +31,7 @@ package struct SchemaMigration: Hashable, Sendable {
         SchemaMigration(number: 5, sql: debts, tables: ["owed"]),
         SchemaMigration(number: 6, sql: ids, tables: ["id_map"]),
         SchemaMigration(number: 7, sql: journal, tables: ["push_journal", "push_flight"]),
+        SchemaMigration(number: 8, sql: refusals, tables: ["push_refusal"]),
     ]
 
     /// The schema versions that pushes show, for clients that tell none.

@@ -19,6 +19,8 @@ package struct StateLimits: Hashable, Sendable {
     package var receiptsPerPrincipal = 64
     /// How many journals of pushes that came to no good end one principal may have; the oldest go first.
     package var journalsPerPrincipal = 16
+    /// How many records one principal may have of which operations were refused; the oldest go first.
+    package var refusalsPerPrincipal = 64
     /// How many notes of pushes one principal keeps when the next one begins; the oldest go first.
     ///
     /// More than are laid over a ledger, or a cursor from before them would be taken for one that lacks none.

@@ -9,7 +9,7 @@ package import SyncModel
 /// and then nothing has changed. Reads throw `CancellationError` when the task is cancelled; writes are finished
 /// whatever becomes of the caller, because a client that hangs up must not undo what its backend has accepted.
 /// Times are milliseconds since 1970, from the caller's clock.
-package protocol StateStore: LedgerStore, PushQuarantineStore, JournalStore, IDMapStore {
+package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, JournalStore, IDMapStore {
     /// All that is known when a pull or push begins.
     ///
     /// - Parameters:

@@ -54,6 +54,17 @@ package struct Call: Hashable, Sendable {
         self.target = target
     }
 
+    /// The call as the configuration writes it, without its body: `PATCH /tasks/{id}`.
+    package var title: String {
+        let target = target.map { fragment in
+            switch fragment {
+            case .text(let text): text
+            case .placeholder(let name): "{\(name)}"
+            }
+        }
+        return "\(method) \(target.joined())"
+    }
+
     /// Whether a placeholder of this name stands in the target or in the body.
     package func mentions(_ name: String) -> Bool {
         target.contains(.placeholder(name)) || body?.mentions(name) == true

@@ -13,13 +13,15 @@ package struct QuarantinedLine: Hashable, Sendable {
         case tooLong = "line.too_long"
         /// Nested deeper than `[limits] json_depth`.
         case tooDeep = "line.too_deep"
-        /// Not an object, or without type or data where they are needed.
+        /// A whole value that is no object, such as an array of lines.
+        case notAnObject = "line.not_an_object"
+        /// Without type or data where they are needed.
         case noEnvelope = "line.no_envelope"
         /// A record without an id.
         case noID = "record.no_id"
         /// An id that clients cannot hold.
         case unsafeID = "record.unsafe_id"
-        /// A whole value of a type that cannot be a record.
+        /// Data of a type that cannot be a record.
         case notARecord = "record.not_an_object"
     }
 

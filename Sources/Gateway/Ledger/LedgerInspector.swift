@@ -50,6 +50,8 @@ package struct LedgerInspector: Sendable {
         }
         finding.note = try await store.pushNote(of: replica.principal, table: table.name, id: id)
         finding.isNoteNew = finding.note.map { $0.sequence > row?.noted ?? 0 } ?? false
+        finding.refusal = try await store.refusal(
+            of: replica.principal, key: PushedRecordKey(table: table.name, id: id))
         for entry in try await store.quarantined(limit: 10_000) where entry.line.table == table.name {
             if entry.line.id == id { finding.quarantined.append(entry) }
             if entry.line.id == nil { finding.unreadable += 1 }

@@ -73,6 +73,8 @@ package struct RecordFinding: Sendable {
     package var note: PushNote?
     /// Whether the note came after the cursor's stream began, so that its echo is still to come.
     package var isNoteNew = false
+    /// Why the backend has refused a pushed operation on it last; nil where it has not of late.
+    package var refusal: RefusalEntry?
     /// What is known of the id: the backend's of a client's, or the clients' of a backend's.
     package var mappings: [StoredIDMapping] = []
     /// Whether the device calls the record by the backend's id, since it had got it before the mapping.

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Backend
 import Logging
 import SyncEngine
 import SyncModel
@@ -51,6 +52,35 @@ extension PullRunner {
                 "code": "\(PullFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
                 "event": "\(unexpected.event)",
             ])
+    }
+
+    /// Tells how the answer to a stream request ended that came whole and has no complete line.
+    mutating func tellBrokenEnd() {
+        let end = spooler.finishRequest()
+        var metadata: Logger.Metadata = [
+            "code": "stream.incomplete", "lines": "\(end.lines)", "call": "\(services.backend.settings.stream.title)",
+        ]
+        if let type = end.lastType { metadata["last_type"] = "\(type)" }
+        guard end.unfinishedBytes > 0 else {
+            logger.notice("the backend's stream ended without its complete line", metadata: metadata)
+            return
+        }
+        metadata["code"] = "stream.no_line_end"
+        metadata["bytes"] = "\(end.unfinishedBytes)"
+        logger.notice("the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
+    }
+
+    /// Tells what was wrong with lines, one line for each kind of flaw.
+    func tellFlaws() {
+        let kinds = spooler.flaws.kinds
+        for (kind, lines) in kinds.sorted(by: { $0.key.code < $1.key.code }) {
+            let first = lines.first.map { "\($0.number)" + ($0.type.map { " (\($0))" } ?? "") }
+            logger.notice(
+                "lines of the backend's stream are not as agreed on",
+                metadata: [
+                    "code": "\(kind.code)", "lines": "\(lines.count)", "first": "\(first.joined(separator: ", "))",
+                ])
+        }
     }
 
     private static func list(_ types: Set<String>) -> Logger.MetadataValue {

@@ -95,6 +95,7 @@ struct PullRunner {
     ///
     /// Why it failed is noted for the operator, about once a minute for each replica.
     mutating func run() async throws -> PullAnswer {
+        defer { tellFlaws() }
         do {
             return try await runMachine()
         } catch {
@@ -309,6 +310,7 @@ struct PullRunner {
                 try await spooler.take(buffer)
                 if spooler.isEnded { break }
             }
+            if !spooler.isEnded { tellBrokenEnd() }
         } catch let error as BackendError where error.isWorthResuming {
             logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
         }

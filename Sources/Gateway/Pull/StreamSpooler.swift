@@ -37,6 +37,8 @@ struct StreamSpooler: Sendable {
     var defaulted: Int { intake.defaulted }
     /// Lines that were set aside.
     var quarantined: [QuarantinedLine] { intake.quarantined }
+    /// What is wrong with lines that came.
+    var flaws: StreamFlaws { intake.flaws }
     /// What lines about ids that the backend has given said.
     var idMappings: [IDMapping] { intake.idMappings }
     /// What the stream said beside its records.
@@ -46,6 +48,9 @@ struct StreamSpooler: Sendable {
 
     /// Prepares for the first byte of a stream request.
     mutating func beginRequest() { intake.beginRequest() }
+
+    /// How the answer to a request ended that has no complete line.
+    mutating func finishRequest() -> StreamIntake.BrokenEnd { intake.finishRequest() }
 
     /// What became of the request.
     func report() -> StreamReport { intake.report() }

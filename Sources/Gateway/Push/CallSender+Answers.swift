@@ -6,22 +6,38 @@ import JSONBytes
 import SyncEngine
 import SyncModel
 
+/// What the backend has answered to a call.
+struct CallReply {
+    let call: Call
+    var outcome: CallOutcome
+    /// What it says where it refuses.
+    let sentence: String?
+
+    /// Why it refuses, for operators.
+    var message: String {
+        let status = "status \(outcome.status)"
+        let reason = outcome.failsConditions ? "\(status), and the answer meets no condition of 'when'" : status
+        return reason + (sentence.map { ": \($0)" } ?? "")
+    }
+}
+
 // What an answer means by the protocol's push rules 2 to 4.
 extension CallSender {
-    mutating func report(
-        _ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content
-    ) async throws -> CallReport {
+    mutating func report(_ reply: CallReply, _ place: Int, _ content: OperationReader.Content) async throws
+        -> CallReport
+    {
+        let outcome = reply.outcome
         switch (outcome.meaning, content.kind(plan.operations[place])) {
         case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
         case (.exists, .create) where isNameless(outcome, place, content):
             return refused(
                 place, .rejected,
                 "status \(outcome.status): the record exists, under an id that the answer does not tell",
-                status: outcome.status)
+                reply.call, status: outcome.status)
         case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
         case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
-        case (.conflict, _): return refused(place, .conflict, "status \(outcome.status)")
-        case (.rejected, _), (.missing, .create), (.exists, _): return rejected(place, status: outcome.status)
+        case (.conflict, _): return refused(place, .conflict, reply)
+        case (.rejected, _), (.missing, .create), (.exists, _): return refused(place, .rejected, reply)
         }
     }
 
@@ -33,7 +49,8 @@ extension CallSender {
             // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
             let isLost = rule == nil && plan.operations[place].kind == .update
             return isLost
-                ? refused(place, .conflict, "the record is gone") : CallReport(place: place, result: .applied)
+                ? refused(place, .conflict, "the record is gone from the backend")
+                : CallReport(place: place, result: .applied)
         }
         // What came of the first call may have taught what the record is called.
         let content = try reader.content(of: plan.operations[place])
@@ -64,40 +81,41 @@ extension CallSender {
         return CallOutcome(meaning: .exists, status: outcome.status)
     }
 
-    func lastReport(_ outcome: CallOutcome, _ place: Int) -> CallReport {
-        switch outcome.meaning {
+    func lastReport(_ reply: CallReply, _ place: Int) -> CallReport {
+        switch reply.outcome.meaning {
         case .ok: CallReport(place: place, result: .applied)
-        case .conflict: refused(place, .conflict, "status \(outcome.status)")
+        case .conflict: refused(place, .conflict, reply)
         // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
-        case .missing, .exists, .rejected: rejected(place, status: outcome.status)
+        case .missing, .exists, .rejected: refused(place, .rejected, reply)
         }
     }
 
-    func rejected(_ place: Int, status: Int) -> CallReport {
-        refused(place, .rejected, "status \(status)", status: status)
+    /// A refusal by the backend, in its own words where it has any.
+    func refused(_ place: Int, _ kind: PushRefusal.Kind, _ reply: CallReply) -> CallReport {
+        refused(
+            place, kind, reply.message, reply.call, status: reply.outcome.status)
     }
 
     func refused(
-        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, status: Int? = nil,
+        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, _ call: Call? = nil, status: Int? = nil,
         obstacle: PushRefusal.Obstacle? = nil
     ) -> CallReport {
         let operation = plan.operations[place]
         let record = PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message, status: status, place: place,
-            obstacle: obstacle)
+            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title,
+            status: status, place: place, obstacle: obstacle)
         return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
     }
 
     /// What becomes of an operation of which no request can be made: the others must not stop for it.
-    ///
     func unsendable(
-        _ error: BackendError, _ place: Int, _ content: OperationReader.Content
+        _ error: BackendError, _ call: Call, _ place: Int, _ content: OperationReader.Content
     ) throws(BackendError) -> CallReport {
         switch error {
         case .invalidCall where isNowhere(plan.operations[place], content):
             return CallReport(place: place, result: .applied)
-        case .invalidCall: return refused(place, .rejected, error.description, obstacle: .unsendable)
-        case .unsafeValue: return refused(place, .rejected, error.description, obstacle: .unsafeID)
+        case .invalidCall: return refused(place, .rejected, error.description, call, obstacle: .unsendable)
+        case .unsafeValue: return refused(place, .rejected, error.description, call, obstacle: .unsafeID)
         default: throw error
         }
     }

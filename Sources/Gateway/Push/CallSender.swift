@@ -130,7 +130,9 @@ struct CallSender: Sendable {
         }
         let kind = content.kind(operation)
         switch Self.rule(kind, content.table) {
-        case nil: return refused(place, .rejected, "the configuration has no call for this operation")
+        case nil:
+            let name = kind == .delete ? "remove" : kind.rawValue
+            return refused(place, .rejected, "the configuration has no '\(name)' for this table")
         case .some(.none): return CallReport(place: place, result: .applied)
         // What was changed the backend does not take.
         case .call
@@ -155,12 +157,16 @@ struct CallSender: Sendable {
         do throws(BackendError) {
             request = try CallRequest(call, values(operation, content, call, isPart: isPart))
         } catch {
-            return try unsendable(error, place, content)
+            return try unsendable(error, call, place, content)
         }
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
         if call.returns != nil { try await fly(place, content, request, key: key?.value) }
         let isRepeated = key != nil && uncertain.contains(place)
-        switch await attempt(call, request, key) {
+        let answer = await backend.answer(call, request, forwarded, key: key)
+        func reply(_ outcome: CallOutcome) -> CallReply {
+            CallReply(call: call, outcome: outcome, sentence: answer.sentence)
+        }
+        switch answer.result {
         // The first request still runs (draft-ietf-httpapi-idempotency-key-header, section 2.6).
         case .success(let outcome) where isRepeated && outcome.status == 409 && call.statuses[409] == nil:
             logger.notice("the backend is still at a creation that is sent again", metadata: ["status": "409"])
@@ -169,7 +175,7 @@ struct CallSender: Sendable {
             let outcome = meant(answered, by: call, place, content, isLast: isLast)
             let mapping = isCreation ? learn(outcome, operation, content) : nil
             var report =
-                isLast ? lastReport(outcome, place) : try await self.report(outcome, place, content)
+                isLast ? lastReport(reply(outcome), place) : try await self.report(reply(outcome), place, content)
             if report.mapping == nil { report.mapping = mapping }
             return report
         // It says nothing of the first one, which may have made a record.
@@ -179,10 +185,10 @@ struct CallSender: Sendable {
             logger.warning("an operation's outcome is unknown", metadata: ["status": "\(status)"])
             return CallReport(place: place, result: .unknown)
         case .failure(.refused(let status)) where status != 408 && status != 425:
-            return rejected(place, status: status)
+            return refused(place, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
         case .failure(.credentialRefused(status: 403)):
             // The stream and the caller's name were not refused: it is about this record.
-            return rejected(place, status: 403)
+            return refused(place, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
         case .failure(let error): return try failed(error, place, isRepeatable: key != nil || isRepeatable(call))
         }
     }
@@ -221,16 +227,6 @@ struct CallSender: Sendable {
     /// Whether a call may be made again although it may have been carried out: what sets values by id or deletes by id
     /// comes to the same twice, and a create does where the backend says that the record is there already.
     private func isRepeatable(_ call: Call) -> Bool { call.method != "POST" || call.statuses.values.contains(.exists) }
-
-    private func attempt(
-        _ call: Call, _ request: CallRequest, _ key: (name: String, value: String)?
-    ) async -> Result<CallOutcome, BackendError> {
-        do throws(BackendError) {
-            return .success(try await backend.call(call, request, forwarded, key: key))
-        } catch {
-            return .failure(error)
-        }
-    }
 
     /// Writes down, before it is sent, a creation whose record gets an id from the backend, and what came of the ones
     /// before it.

@@ -20,6 +20,7 @@ extension PushRunner {
             await abandonJournal(machine, because: failure)
         }
         await removeTakenAtLast()
+        await noteRefusals()
         switch failure {
         case .busy:
             await dropNotes(machine)

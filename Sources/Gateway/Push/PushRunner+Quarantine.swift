@@ -48,16 +48,10 @@ extension PushRunner {
     func setAside(_ places: Set<Int>) async throws {
         let pushes = places.sorted().map { place in
             let operation = plan.operations[place]
-            let kind: SetAsidePush.Kind =
-                switch operation.kind {
-                case .create: .create
-                case .update: .update
-                case .delete: .delete
-                }
             return SetAsidePush(
-                key: reader.key(of: operation), kind: kind, body: reader.bytes(of: operation),
-                reason: reason(
-                    at: place, code: refusals[place]?.obstacle?.rawValue ?? PushRefusal.Kind.rejected.rawValue))
+                key: reader.key(of: operation), kind: SetAsidePush.Kind(operation.kind),
+                body: reader.bytes(of: operation),
+                reason: reason(at: place, code: refusals[place]?.code ?? PushRefusal.Kind.rejected.rawValue))
         }
         let ids = try await services.store.setAside(
             pushes, of: identity.principal, limit: services.configuration.push.quarantineEntries,
@@ -75,7 +69,8 @@ extension PushRunner {
 
     /// Why the operation at a place was refused.
     func reason(at place: Int, code: String) -> SetAsidePush.Reason {
-        SetAsidePush.Reason(code: code, status: refusals[place]?.status, message: refusals[place]?.message)
+        SetAsidePush.Reason(
+            code: code, status: refusals[place]?.record.status, message: refusals[place]?.record.message)
     }
 
     /// Removes the entries of records that the backend has taken with this push, or that their client has deleted.

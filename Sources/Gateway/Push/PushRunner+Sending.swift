@@ -62,10 +62,11 @@ extension PushRunner {
         }
     }
 
-    func record(_ operation: PushOperation, _ message: String?, place: Int = 0) -> PushRefusal.Record {
+    func record(
+        _ operation: PushOperation, _ message: String?, _ call: Call? = nil, place: Int = 0
+    ) -> PushRefusal.Record {
         PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message.map { String($0.prefix(200)) },
-            place: place)
+            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place)
     }
 
     /// What a refused stream push is about; a conflict weighs more, since a new pull may settle the rest.
@@ -76,7 +77,12 @@ extension PushRunner {
         let shown = conflicts.isEmpty ? lines : conflicts
         return PushRefusal(
             kind: conflicts.isEmpty ? .rejected : .conflict,
-            records: shown.map { record(plan.operations[places[$0.line]], $0.message, place: places[$0.line]) })
+            records: shown.map { line in
+                let sentence = line.message.map { ": " + identity.forwarded.masked(in: ForeignText.escaped($0)) }
+                return record(
+                    plan.operations[places[line.line]], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
+                    services.backend.settings.streamPush, place: places[line.line])
+            })
     }
 
     /// Ids by table, in the order in which the tables first come.
@@ -106,7 +112,7 @@ extension PushRunner {
     func refused(_ refusal: PushRefusal, applied: Int) -> GatewayError {
         let details = recordLists(refusal.records)
         let cause = refusal.records.first.flatMap { record in
-            record.message.map { record.obstacle == nil ? "the backend says: \($0)" : $0 }
+            record.message.map { message in record.call.map { "\($0): \(message)" } ?? message }
         }
         switch refusal.kind {
         case .conflict:

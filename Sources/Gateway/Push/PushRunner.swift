@@ -21,7 +21,7 @@ struct PushRunner {
     /// What of the principal's is set aside already.
     var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
     /// Why operations were refused, by their places.
-    private(set) var refusals: [Int: PushRefusal.Record] = [:]
+    var refusals: [Int: RefusedPlace] = [:]
     /// Whether the push is the operator's retry of a record that was set aside, not a client's.
     let isRetry: Bool
     let presented: Cursor?
@@ -104,6 +104,7 @@ struct PushRunner {
             switch action {
             case .answer:
                 try await removeTaken()
+                await noteRefusals()
                 // A retry is the operator's, and says nothing of the app.
                 if !isRetry { await noteVersion() }
                 return answer(newReceipt)
@@ -115,6 +116,7 @@ struct PushRunner {
                 if applied > 0 { tellHalf(applied) }
                 await removeTakenAtLast()
                 await dropNotes(machine)
+                await noteRefusals()
                 count(refusal)
                 throw refused(refusal, applied: applied)
             case .rethrow(let applied):
@@ -159,28 +161,6 @@ struct PushRunner {
             backoff: backend.resumeBackoff.milliseconds,
             retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection,
             levels: plan.levels, parallel: push.parallel, batch: push.batch)
-    }
-
-    /// Keeps why operations were refused.
-    private mutating func note(_ event: PushEvent) {
-        var records: [PushRefusal.Record] = []
-        switch event {
-        case .refused(let refusal): records = refusal.records
-        case .sent(let results):
-            for case .refused(let refusal) in results.values { records += refusal.records }
-        default: break
-        }
-        for record in records { refusals[record.place] = record }
-        for (obstacle, records) in Dictionary(grouping: records, by: \.obstacle) {
-            guard let obstacle else { continue }
-            logger.warning(
-                "operations cannot be sent to the backend and count as refused",
-                metadata: [
-                    "code": "\(obstacle.rawValue)", "records": "\(records.count)",
-                    "tables": "\(Set(records.map(\.table)).sorted().joined(separator: " "))",
-                    "error": "\(records.first?.message ?? "")",
-                ])
-        }
     }
 
     private mutating func perform(_ action: PushAction) async throws -> PushEvent {

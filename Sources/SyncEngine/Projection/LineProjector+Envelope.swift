@@ -16,6 +16,8 @@ extension LineProjector {
         var data = 0..<0
         /// For which shape the data was read into the slots, or its beginning where the scan failed; −1 for none.
         var dataShape = -1
+        /// Whether the line is another JSON value than an object.
+        var isOther = false
     }
 
     /// Scans the whole line, and on the way the data for the shape that the type has named so far.
@@ -26,6 +28,7 @@ extension LineProjector {
     ) throws(JSONError) {
         var scanner = JSONScanner(line, maximumDepth: projection.rules.depthLimit)
         guard try scanner.peekKind() == .object else {
+            envelope.isOther = true
             _ = try scanner.value()
             try scanner.finish()
             return

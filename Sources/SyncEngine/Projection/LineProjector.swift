@@ -44,8 +44,10 @@ package struct LineProjector: Sendable {
     package var observer: ProjectionObserver?
 
     var tokens = TokenTable()
-    /// Whether the last line had a token.
-    var hasToken = false
+    /// Whether the last line had a token, and whether that was a number.
+    var (hasToken, isTokenNumber) = (false, false)
+    /// The type of the last line where the configuration does not name it.
+    private var unknownType: String?
     /// The place of the last line's shape.
     var lastShape = 0
     /// Where composite ids and ids with escapes are put together.
@@ -77,6 +79,11 @@ package struct LineProjector: Sendable {
     /// The token of the last line; nil where it had none, and for a reset.
     package var lastCheckpoint: Checkpoint? { hasToken ? tokens.checkpoint(at: tokens.current) : nil }
 
+    /// The type of the last line that had one.
+    var lastType: String? {
+        unknownType ?? (projection.shapes.indices.contains(lastShape) ? projection.shapes[lastShape].type : nil)
+    }
+
     /// How many tokens were dropped because they were too long or named too many namespaces.
     package var droppedTokens: Int { tokens.dropped }
 
@@ -89,6 +96,7 @@ package struct LineProjector: Sendable {
     package mutating func project(_ line: UnsafeRawBufferPointer, into output: inout JSONWriter) -> LineResult {
         counters.lines &+= 1
         hasToken = false
+        if unknownType != nil { unknownType = nil }
         let line = JSONScanner.hasByteOrderMark(line) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
         return withUnsafeTemporaryAllocation(of: JSONSlice?.self, capacity: projection.slotCount) { slots in
             slots.initialize(repeating: nil)
@@ -108,12 +116,13 @@ package struct LineProjector: Sendable {
         _ output: inout JSONWriter
     ) -> LineResult {
         guard let type = envelope.type, type.kind == .string else {
-            return quarantine(.noEnvelope, type: nil, shape: nil)
+            return quarantine(envelope.isOther ? .notAnObject : .noEnvelope, type: nil, shape: nil)
         }
         let place = envelope.shape
         guard place >= 0 else {
             noteToken(envelope.ack, of: type)
             counters.countUnknown(type)
+            unknownType = type.withText { String(decoding: $0.prefix(256), as: UTF8.self) }
             return .unknownType
         }
         let shape = projection.shapes[place]
@@ -140,6 +149,7 @@ package struct LineProjector: Sendable {
     private mutating func noteToken(_ ack: JSONSlice?, of type: JSONSlice) {
         guard let ack, ack.isToken else { return }
         hasToken = true
+        isTokenNumber = ack.kind == .number
         type.withText { type in
             ack.withTokenText { token in tokens.advance(to: token, lineType: type) }
         }

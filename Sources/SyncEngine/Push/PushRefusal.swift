@@ -25,8 +25,10 @@ package struct PushRefusal: Hashable, Sendable {
         package var table: String
         /// The record's id.
         package var id: String
-        /// What the backend says, cut; for the log.
+        /// Why, in one sentence, with what the backend says; cut, and for operators only.
         package var message: String?
+        /// The call that the backend refuses, as the configuration writes it: `PATCH /tasks/{id}`.
+        package var call: String?
         /// The HTTP status that its own call got.
         package var status: Int?
         /// The place of its operation in the plan.
@@ -35,9 +37,10 @@ package struct PushRefusal: Hashable, Sendable {
         package var obstacle: Obstacle?
         /// A record.
         package init(
-            table: String, id: String, message: String? = nil, status: Int? = nil, place: Int = 0,
+            table: String, id: String, message: String? = nil, call: String? = nil, status: Int? = nil, place: Int = 0,
             obstacle: Obstacle? = nil
         ) {
+            self.call = call
             self.obstacle = obstacle
             self.place = place
             self.status = status

@@ -39,6 +39,16 @@ package struct StreamIntake: Sendable {
         case tooManyLines = "pull.too_many_lines"
     }
 
+    /// How an answer ended that has no complete line.
+    package struct BrokenEnd: Hashable, Sendable {
+        /// How many lines came.
+        package let lines: Int
+        /// The type of the last one, as far as it could be read.
+        package let lastType: String?
+        /// How many bytes came behind the last line end.
+        package let unfinishedBytes: Int
+    }
+
     /// What came, counted.
     package struct Counts: Hashable, Sendable {
         /// Lines of any kind.
@@ -84,6 +94,10 @@ package struct StreamIntake: Sendable {
     /// Whether any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
     private var quarantinedBytes = 0
+    /// What is wrong with lines that came.
+    package private(set) var flaws = StreamFlaws()
+    /// How many lines had come before this request.
+    private var linesBefore = 0
     /// What lines about ids said, as many as the limits allow.
     package private(set) var idMappings: [IDMapping] = []
 
@@ -137,10 +151,11 @@ package struct StreamIntake: Sendable {
             + idMappings.count * 128
     }
 
-    /// Forgets the lines that were set aside, once they are in the state; they count all the same.
+    /// Forgets the lines that were set aside, once they are in the state, and what was wrong; they count all the same.
     package mutating func forgetQuarantined() {
         quarantined = []
         quarantinedBytes = 0
+        flaws = StreamFlaws()
     }
 
     /// How many values were of a type that their column cannot hold and became its default.
@@ -150,6 +165,7 @@ package struct StreamIntake: Sendable {
     package mutating func beginRequest() {
         splitter = LineSplitter(maximumLength: limits.line)
         carriedData = false
+        linesBefore = counts.lines
         projector.beginRequest()
         collected.beginRequest(after: UInt64(counts.lines), isResumed: !collected.requests.isEmpty && end == nil)
         end = nil
@@ -195,10 +211,19 @@ package struct StreamIntake: Sendable {
         StreamReport(end: end ?? .broken, received: projector.receivedTokens, carriedData: carriedData)
     }
 
+    /// How the answer to a request ended that has no complete line; the rest of a line that has not ended is dropped.
+    package mutating func finishRequest() -> BrokenEnd {
+        BrokenEnd(
+            lines: counts.lines - linesBefore, lastType: counts.lines > linesBefore ? projector.lastType : nil,
+            unfinishedBytes: splitter.finish())
+    }
+
     private mutating func take(_ line: UnsafeRawBufferPointer) {
         counts.lines += 1
         output.removeAll()
-        switch projector.project(line, into: &output) {
+        let result = projector.project(line, into: &output)
+        noteFlaws(of: result)
+        switch result {
         case .upsert(let table, let source, let id, let range):
             add(.upsert, table: table, source: source, id: id, range)
         case .delete(let table, let source, let all, let id, let range):
@@ -216,6 +241,22 @@ package struct StreamIntake: Sendable {
         }
     }
 
+    private mutating func noteFlaws(of result: LineResult) {
+        let number = counts.lines - linesBefore
+        switch result {
+        case .quarantined(let reason, _):
+            return flaws.add(.setAside(reason), at: number, type: projector.quarantined?.type)
+        case .unknownType: flaws.add(.unknownType, at: number, type: projector.lastType)
+        case .reset: return
+        default: break
+        }
+        if !projector.hasToken {
+            flaws.add(.noToken, at: number, type: projector.lastType)
+        } else if projector.isTokenNumber {
+            flaws.add(.numberToken, at: number, type: projector.lastType)
+        }
+    }
+
     private mutating func takeMapping() {
         counts.idMappings += 1
         // What it says is in the state with the cursor that passes its token.
@@ -226,7 +267,9 @@ package struct StreamIntake: Sendable {
 
     private mutating func takeTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) {
         counts.lines += 1
-        guard case .quarantined(_, let scope) = projector.projectTooLong(head: head, tail: tail) else { return }
+        let result = projector.projectTooLong(head: head, tail: tail)
+        guard case .quarantined(_, let scope) = result else { return }
+        noteFlaws(of: result)
         quarantine(head, scope)
     }
 

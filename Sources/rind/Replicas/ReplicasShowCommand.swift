@@ -20,6 +20,7 @@ struct ReplicasShowCommand: AsyncParsableCommand {
 
             A sweep compares everything that the backend has of a request type with what the replica holds.
             Deletions that were too many ('[ledger] max_sweep') are held back until 'rind replicas accept'.
+            At the end stands which operations of the principal's pushes were refused of late, and why.
             """)
 
     @OptionGroup var replica: ReplicaArgument
@@ -28,7 +29,10 @@ struct ReplicasShowCommand: AsyncParsableCommand {
     func run() async throws {
         let name = try replica.name
         try await state.run(for: .reading) { store, configuration in
-            ReplicaReport(row: try await name.find(in: store), configuration: configuration)
+            let row = try await name.find(in: store)
+            return ReplicaReport(
+                row: row, configuration: configuration,
+                refusals: try await store.refusals(of: row.principal, limit: ReplicaReport.shownRefusals))
         }
     }
 }
@@ -43,11 +47,17 @@ struct ReplicaReport: StateReport {
         var dueAt: Int64?
     }
 
+    /// How many refused operations are shown.
+    static let shownRefusals = 10
+
     let row: ReplicaRow
+    /// What was refused of the principal's pushes, whichever replica they came from, the newest first.
+    let refusals: [RefusalEntry]
     private let sweeps: [SweepState]
 
-    init(row: ReplicaRow, configuration: GatewayConfig.Configuration) {
+    init(row: ReplicaRow, configuration: GatewayConfig.Configuration, refusals: [RefusalEntry]) {
         self.row = row
+        self.refusals = refusals
         let version = row.schemaVersion ?? configuration.schema.version
         let asked = configuration.schema.tables(at: version).filter(\.isLedgered)
             .flatMap { $0.feeds.compactMap { $0.version(at: version)?.requestType } }
@@ -89,7 +99,18 @@ struct ReplicaReport: StateReport {
                     "held back",
                     "deletions of \(Self.list(row.blocked)): 'rind replicas accept \(row.id)' releases them"))
         }
-        return lines + tableLines + sweepLines
+        return lines + tableLines + sweepLines + refusalLines
+    }
+
+    private var refusalLines: [String] {
+        guard !refusals.isEmpty else { return [] }
+        return ["", "REFUSED PUSHES OF THE PRINCIPAL, THE NEWEST FIRST"]
+            + refusals.map { entry in
+                let (operation, times) = (entry.operation, entry.count > 1 ? ", \(entry.count) times" : "")
+                let record = "\(operation.key.table) \(operation.key.id)".shown(upTo: 100)
+                return "\(MomentText.seconds(entry.lastAt))  \(operation.kind.rawValue) \(record)\(times): "
+                    + operation.explanation.shown(upTo: 300)
+            }
     }
 
     private var cursorText: String {
@@ -159,6 +180,7 @@ struct ReplicaReport: StateReport {
             .init("confirmed_cursor", .integer(row.tip?.rawValue)), .init("horizon", .integer(row.horizon?.rawValue)),
             .init("accepted", .array(row.released.map { .string($0) })), .init("resync_at", .integer(row.resyncAt)),
             .init("tables", .array(tables)), .init("sweeps", .array(sweeps)),
+            .init("refusals", .array(refusals.map(\.json))),
         ]
         return .object((row.summary.members ?? []) + more)
     }

@@ -20,7 +20,8 @@ extension WhyReport: StateReport {
             "content": .string(entry?.content.map(Self.hexadecimal)),
             "deleted_at": entry?.state == .tomb ? .integer(entry?.goneAt) : .null,
             "sources": .array(sources.map { .string($0) }), "parents": .array(finding.parents.map(Self.json)),
-            "note": finding.note.map(json) ?? .null, "quarantine": .array(finding.quarantined.map(Self.json)),
+            "note": finding.note.map(json) ?? .null, "refusal": finding.refusal?.json ?? .null,
+            "quarantine": .array(finding.quarantined.map(Self.json)),
             "quarantined_without_id": .integer(finding.unreadable), "history": .array(finding.sights.map(Self.json)),
             "sentences": .array(sentences.map { .string($0) }),
         ])

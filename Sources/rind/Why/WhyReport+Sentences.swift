@@ -11,7 +11,7 @@ extension WhyReport {
     var sentences: [String] {
         [answer, exactness, heldBackSentence, contentSentence, sourceSentence].compactMap { $0 }
             + finding.parents.map(sentence)
-            + idSentences + [noteSentence].compactMap { $0 } + quarantineSentences
+            + idSentences + [noteSentence, refusalSentence].compactMap { $0 } + quarantineSentences
     }
 
     private var answer: String {
@@ -97,7 +97,9 @@ extension WhyReport {
         guard let note = finding.note else { return nil }
         let what =
             switch note.state {
-            case .seen: "A device of the same principal has pushed it, and whether the backend took it is not known"
+            case .seen where finding.refusal != nil:
+                "A device of the same principal has pushed it, and the ledger does not know of it from the backend"
+            case .seen: "A device of the same principal has pushed it, and whether the backend took it is unknown"
             case .refused: "A device of the same principal has pushed it, and the backend refused it: it was set aside"
             case .held: "A device of the same principal has pushed it, and the backend took it"
             case .gone: "A device of the same principal has pushed its deletion, and the backend took it"
@@ -106,6 +108,13 @@ extension WhyReport {
             + (finding.isNoteNew
                 ? "; that was after this cursor, so the next line of it counts as the echo and goes out in 'updated'."
                 : "; that was before this cursor, which has seen what came of it.")
+    }
+
+    private var refusalSentence: String? {
+        guard let refusal = finding.refusal else { return nil }
+        let times = refusal.count > 1 ? " the last of \(refusal.count) times" : ""
+        return "A pushed \(refusal.operation.kind.rawValue) of it was refused\(times) at "
+            + "\(MomentText.seconds(refusal.lastAt)): \(refusal.operation.explanation.shown(upTo: 500))."
     }
 
     private var quarantineSentences: [String] {

@@ -146,4 +146,22 @@ import Testing
             #expect(pulled.repeated.isEmpty && pulled.bringsTheSame(as: whole))
         }
     }
+
+    @Test(arguments: [false, true])
+    func `a stream that ends without its complete line says so in the log, and where it broke off`(
+        hasLine: Bool
+    ) async throws {
+        try await GatewayStack.with(Self.options()) { stack in
+            try await stack.seed(tasks: 6)
+            var fault = DemoFault.stream { hasLine ? ($0.omitsLastLineEnd = true) : ($0.omitsComplete = true) }
+            fault.times = 99
+            stack.backend.inject(fault)
+            let answer = try await stack.sendPull()
+            #expect(answer.outcome == "502 backend.stream_broken")
+            let line = try #require(stack.logged(hasLine ? "stream.no_line_end" : "stream.incomplete").first)
+            #expect("\(line.level)" == "notice" && line.metadata["call"] == "POST /sync/stream")
+            #expect(line.metadata["lines"] != "0" && line.metadata["last_type"] != nil)
+            #expect((line.metadata["bytes"] != nil) == hasLine)
+        }
+    }
 }

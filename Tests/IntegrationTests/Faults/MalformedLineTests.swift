@@ -25,6 +25,18 @@ import Testing
 
         var testDescription: String { "\(malformation)" }
 
+        /// What the log says, with where it was.
+        var line: [String: String]? {
+            switch malformation {
+            case .wrongTypes, .blankBefore, .duplicate: nil
+            case .noAck: ["code": "line.no_token", "first": "5 (TaskV2)"]
+            case .numberAck: ["code": "line.number_token", "first": "5 (TaskV2)"]
+            case .unknownTypeBefore: ["code": "line.unknown_type", "first": "5 (MysteryV9)"]
+            case .garbageBefore, .arrayBefore, .overlong: ["code": reason?.rawValue ?? "", "first": "5"]
+            default: ["code": reason?.rawValue ?? "", "first": "5 (TaskV2)"]
+            }
+        }
+
         static let all = [
             Damage(malformation: .invalidJSON, reason: .invalidJSON, isLost: true),
             Damage(malformation: .invalidUTF8, reason: .invalidUTF8, isLost: true),
@@ -35,6 +47,7 @@ import Testing
             Damage(malformation: .wrongTypes, isLost: true, isRepaired: true),
             Damage(malformation: .unknownTypeBefore, startsOver: true),
             Damage(malformation: .blankBefore), Damage(malformation: .duplicate), Damage(malformation: .noAck),
+            Damage(malformation: .numberAck), Damage(malformation: .arrayBefore, reason: .notAnObject, hasTable: false),
         ]
     }
 
@@ -47,6 +60,10 @@ import Testing
             // Two projects come first, then t-0, t-1 and so on.
             stack.backend.inject(.stream { $0.malformed[4] = damage.malformation })
             let pulled = try PulledChanges(await stack.sendPull())
+
+            let told = stack.log.lines(containing: "lines of the backend's stream are not as agreed on")
+            #expect(told.count == (damage.line == nil ? 0 : 1))
+            for (name, value) in damage.line ?? [:] { #expect(told.first?.metadata[name] == value, "\(name)") }
 
             var expected = whole.created
             if damage.isLost { expected["tasks"]?["t-2"] = nil }

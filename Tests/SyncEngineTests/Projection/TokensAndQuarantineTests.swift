@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: [
         ("", QuarantinedLine.Reason.invalidJSON), ("{", .invalidJSON), (#"{"type":"AlbumV1"} x"#, .invalidJSON),
-        ("[]", .noEnvelope), ("7", .noEnvelope), ("{}", .noEnvelope), (#"{"type":7,"data":{}}"#, .noEnvelope),
+        ("[]", .notAnObject), ("7", .notAnObject), ("{}", .noEnvelope), (#"{"type":7,"data":{}}"#, .noEnvelope),
         (#"{"type":"AlbumV1"}"#, .noEnvelope), (#"{"type":"AlbumV1","data":null}"#, .noEnvelope),
         (#"{"type":"AlbumV1","data":[]}"#, .notARecord), (#"{"type":"AlbumV1","data":"x"}"#, .notARecord),
         (#"{"type":"AlbumV1","data":{}}"#, .noID),

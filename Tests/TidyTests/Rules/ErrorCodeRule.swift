@@ -6,9 +6,7 @@ enum ErrorCodeRule {
     /// What codes begin with.
     private static let families: Set = [
         "admin", "backend", "identity", "internal", "ledger", "limit", "line", "proxy", "pull", "push", "record",
-        "request",
-        "schema",
-        "server", "spool", "state",
+        "request", "schema", "server", "spool", "state", "stream",
     ]
 
     /// Codes that the sources put together from parts or write without a dot.

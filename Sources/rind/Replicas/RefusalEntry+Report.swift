@@ -1,0 +1,25 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+import StateStore
+
+extension RefusedOperation {
+    /// Why it was refused: the code, the call, and what the backend said.
+    var explanation: String {
+        ([reason.code] + [call, reason.message].compactMap { $0 }).joined(separator: ", ")
+    }
+}
+
+extension RefusalEntry {
+    /// What the commands tell of it.
+    var json: JSONValue {
+        .object([
+            "table": .string(operation.key.table), "record": .string(operation.key.id),
+            "change": .string(operation.kind.rawValue), "call": .string(operation.call),
+            "code": .string(operation.reason.code), "status": .integer(operation.reason.status.map(Int64.init)),
+            "message": .string(operation.reason.message), "count": .integer(count), "first_at": .integer(firstAt),
+            "last_at": .integer(lastAt),
+        ])
+    }
+}
