@@ -112,7 +112,7 @@ extension WhyReport {
 
     private var refusalSentence: String? {
         guard let refusal = finding.refusal else { return nil }
-        let times = refusal.count > 1 ? " the last of \(refusal.count) times" : ""
+        let times = refusal.count > 1 ? " \(refusal.count) times, last" : ""
         return "A pushed \(refusal.operation.kind.rawValue) of it was refused\(times) at "
             + "\(MomentText.seconds(refusal.lastAt)): \(refusal.operation.explanation.shown(upTo: 500))."
     }
