@@ -148,7 +148,7 @@ let package = Package(
             name: "RindCommandTests",
             dependencies: [
                 "rind", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine",
-                "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks,
+                "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks, signals,
             ],
             exclude: ["Fixtures"]),
         .testTarget(

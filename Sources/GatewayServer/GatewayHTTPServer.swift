@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
+import Gateway
 package import GatewayConfig
 import HummingbirdCore
 package import Logging
@@ -12,7 +13,8 @@ import ServiceLifecycle
 /// The gateway's HTTP server: sync paths, health, and everything else passed through to the backend.
 ///
 /// Run it in a `ServiceGroup` after what it needs (state, backend, libcurl's thread), so that those end after it. On
-/// graceful shutdown it stops accepting, lets running requests finish for `[gateway] shutdown_grace`, then cuts them.
+/// graceful shutdown it stops accepting clients, lets running requests finish for `[gateway] shutdown_grace`, then cuts
+/// them. The operator's listener answers until that is over.
 package struct GatewayHTTPServer: Service {
     /// What a listener is for.
     package enum Listener: String, Sendable {
@@ -31,6 +33,11 @@ package struct GatewayHTTPServer: Service {
     private let admin: AdminResponder
     private let logger: Logger
     private let onListening: OnListening?
+    /// The requests of clients.
+    private let requests = OpenRequests()
+    private let connections: ConnectionCount
+    /// How long the operator's probes may take when everything else has ended.
+    private static let adminGrace = Duration.seconds(1)
 
     /// A server.
     ///
@@ -46,11 +53,13 @@ package struct GatewayHTTPServer: Service {
         limits: ServerLimits? = nil, logger: Logger, onListening: OnListening? = nil
     ) {
         self.configuration = configuration
-        self.limits = limits ?? ServerLimits(configuration.limits)
+        let limits = limits ?? ServerLimits(configuration.limits)
+        self.limits = limits
+        connections = ConnectionCount(limit: limits.connections, logger: logger)
         self.logger = logger
         self.onListening = onListening
         let origins = CrossOriginRules(origins: configuration.gateway.corsOrigins)
-        let health = HealthResponder(service: service)
+        let health = HealthResponder(service: service, requests: requests)
         let inflated = configuration.limits.inflatedBody
         let sync = SyncResponder(
             service: service,
@@ -63,57 +72,72 @@ package struct GatewayHTTPServer: Service {
             reactor: reactor, backend: configuration.backend,
             denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
             replacesCrossOrigin: origins.isOn)
-        responder = GatewayResponder(sync: sync, proxy: proxy, health: health, origins: origins, logger: logger)
+        responder = GatewayResponder(
+            sync: sync, proxy: proxy, health: health, origins: origins, requests: requests, logger: logger)
         admin = AdminResponder(health: health, logger: logger)
+    }
+
+    /// Marks the server as draining: from now on `/readyz` says so, and a line of the log tells it.
+    ///
+    /// Graceful shutdown begins with the same; only the first call has an effect.
+    ///
+    /// - Parameter signal: The signal that asks for it, for the log.
+    package func beginDraining(signal: String? = nil) {
+        let grace = configuration.gateway.shutdownGrace
+        guard requests.beginDraining(until: .now + grace) else { return }
+        var metadata: Logger.Metadata = [
+            "code": "server.draining", "grace_ms": .stringConvertible(grace.milliseconds),
+            "requests": .stringConvertible(requests.count),
+        ]
+        if let signal { metadata["signal"] = "\(signal)" }
+        logger.notice("draining: no new requests are taken, running ones may finish", metadata: metadata)
     }
 
     /// Serves until graceful shutdown, or until the task is cancelled.
     ///
     /// - Throws: ``ServerError`` where a listener cannot start.
     package func run() async throws {
-        try await withThrowingTaskGroup(of: Event.self) { group in
-            group.addTask { try await listen(.clients, configuration.gateway.listen, responder.respond) }
-            var running = 1
-            if let address = configuration.admin.listen {
-                running += 1
-                group.addTask { try await listen(.admin, address, admin.respond) }
-            }
-            group.addTask { await waitForGrace() }
-            while running > 0, let event = try await group.next() {
-                switch event {
-                case .ended: running -= 1
-                case .graceElapsed:
-                    logger.warning("requests were cut off by the shutdown")
-                    group.cancelAll()
-                case .cancelled: break
-                }
-            }
-            group.cancelAll()
+        var services: [any Service] = []
+        // Services end in reverse order: probes hear "draining" until the last client has gone.
+        if let address = configuration.admin.listen {
+            services.append(
+                Listening(grace: Self.adminGrace) { try await listen(.admin, address, admin.respond) })
         }
+        services.append(
+            Listening(grace: configuration.gateway.shutdownGrace) {
+                try await listen(.clients, configuration.gateway.listen, responder.respond)
+            } onDraining: {
+                beginDraining()
+            } eachSecond: {
+                sayWhatIsWaitedFor()
+            } onGraceElapsed: {
+                logger.warning(
+                    "requests were cut off by the shutdown",
+                    metadata: ["requests": .stringConvertible(requests.count)])
+            })
+        try await ServiceGroup(configuration: .init(services: services, logger: quiet)).run()
     }
 
-    private enum Event {
-        case ended, graceElapsed, cancelled
+    private func sayWhatIsWaitedFor() {
+        var metadata = requests.waiting(at: .now)
+        metadata["code"] = "server.draining"
+        metadata["connections"] = .stringConvertible(connections.open)
+        logger.notice("draining: waiting for what still runs", metadata: metadata)
     }
 
-    private func waitForGrace() async -> Event {
-        do {
-            try await gracefulShutdown()
-            try await Task.sleep(for: configuration.gateway.shutdownGrace)
-            return .graceElapsed
-        } catch {
-            return .cancelled
-        }
+    /// For libraries whose lines repeat what is said here.
+    private var quiet: Logger {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .error)
+        return quiet
     }
 
     private func listen(
         _ listener: Listener, _ address: ListenAddress, _ responder: @escaping ClientChannel.Responder
-    ) async throws -> Event {
-        // Its own lines say the same as ours, in another manner.
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .error)
-        let count = ConnectionCount(
-            limit: listener == .clients ? limits.connections : ServerLimits.adminConnections, logger: logger)
+    ) async throws {
+        let count =
+            listener == .clients
+            ? connections : ConnectionCount(limit: ServerLimits.adminConnections, logger: logger)
         let server = Server(
             childChannelSetup: ClientChannel(
                 timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, count: count,
@@ -138,6 +162,5 @@ package struct GatewayHTTPServer: Service {
         } catch {
             throw ServerError.listen(address: address.description, reason: ServerError.reason(error))
         }
-        return .ended
     }
 }

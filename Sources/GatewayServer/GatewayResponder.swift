@@ -14,6 +14,7 @@ struct GatewayResponder: Sendable {
     let proxy: ReverseProxy
     let health: HealthResponder
     let origins: CrossOriginRules
+    let requests: OpenRequests
     let logger: Logger
 
     /// Serves one request.
@@ -21,6 +22,10 @@ struct GatewayResponder: Sendable {
     /// - Throws: Where an answer has begun and cannot be ended: the connection must be cut then.
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
         var record = RequestRecord(request, logger: logger)
+        let number = requests.enter(
+            OpenRequests.Request(
+                method: request.method.rawValue, path: record.shownPath(whole: isOwn(request.path)), id: request.id))
+        defer { requests.leave(number) }
         stream.commonFields = origins.answerFields(for: request.fields)
         stream.commonFields[.requestID] = request.id
         do {
@@ -29,6 +34,11 @@ struct GatewayResponder: Sendable {
             try await fail(error, request, stream, &record)
         }
         record.write(stream)
+    }
+
+    /// Whether the path is one of the gateway's own, which has no secret in it.
+    private func isOwn(_ path: Substring) -> Bool {
+        HealthResponder.Probe(path: path) != nil || sync.service.dialect.route(String(path)) != nil
     }
 
     private func route(

@@ -24,13 +24,18 @@ struct HealthResponder: Sendable {
     }
 
     let service: any SyncService
+    /// The requests of clients; while the server waits for the last of them it is not ready.
+    let requests: OpenRequests
 
     /// Answers `ok`, or fails with the reason, which is an answer as well.
     func respond(_ probe: Probe, to request: IncomingRequest, with stream: AnswerStream) async throws {
         guard request.method == .get || request.method == .head else { throw RequestFailure(allowed: ["GET", "HEAD"]) }
         if probe == .ready {
             do {
+                try checkServing()
                 try await service.checkReadiness()
+                // Draining may have begun while the state was asked.
+                try checkServing()
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
@@ -41,5 +46,12 @@ struct HealthResponder: Sendable {
         }
         let fields: HTTPFields = [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"]
         try await stream.send(200, fields, body: ByteBuffer(string: "ok\n"))
+    }
+
+    private func checkServing() throws {
+        guard requests.isDraining else { return }
+        throw GatewayError(
+            status: 503, code: "server.draining", message: "The gateway is draining: it finishes what runs, then stops."
+        )
     }
 }

@@ -39,7 +39,7 @@ struct RequestRecord {
         // An answer that was begun and did not arrive is no success, whatever was promised with its head.
         let status = stream.isComplete ? stream.status ?? 0 : failure?.status ?? stream.status ?? 0
         let elapsed = (ContinuousClock.now - start).milliseconds
-        let shown = isSync || isProbe ? path : Self.beginning(of: path)
+        let shown = shownPath(whole: isSync || isProbe)
         var metadata: Logger.Metadata = [
             "method": "\(method)", "path": "\(shown)", "status": "\(status)", "duration_ms": "\(elapsed)",
             "bytes_out": "\(stream.bodyBytes)",
@@ -51,6 +51,9 @@ struct RequestRecord {
         if let cause { logger.debug("cause", metadata: ["cause": "\(ForeignText.cut(cause, to: Self.causeBytes))"]) }
         if !isSync, !isProbe { logger.debug("path", metadata: ["path": "\(path)"]) }
     }
+
+    /// The path as the log has it at info: whole, or its first word.
+    func shownPath(whole: Bool) -> String { whole ? path : Self.beginning(of: path) }
 
     private func level(_ status: Int) -> Logger.Level {
         if status >= 500 { return .warning }

@@ -32,4 +32,7 @@ enum Console {
 
     /// Lets a write to a pipe that nobody reads fail instead of ending the process: libcurl and OpenSSL write, too.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+    /// Lets a hang-up have no effect, also before anybody listens for signals.
+    static func ignoreHangUps() { signal(SIGHUP, SIG_IGN) }
 }

@@ -19,7 +19,9 @@ struct ServeCommand: AsyncParsableCommand {
               RIND_LOG_LEVEL=debug RIND_GATEWAY_LISTEN=127.0.0.1:9000 rind serve --config rind.ini
 
             It runs in the foreground and logs to standard error. SIGTERM and SIGINT let running requests finish for
-            '[gateway] shutdown_grace', then it ends with status 0. SIGQUIT cuts them.
+            '[gateway] shutdown_grace', then it ends with status 0; meanwhile the log says each second what is waited
+            for. A second one, or SIGQUIT, cuts what runs and ends at once, also with status 0. SIGHUP is ignored:
+            restart to apply a changed configuration.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
@@ -28,6 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
+            Console.ignoreHangUps()
             let configuration = try GatewayConfig.Configuration.loadReporting(config)
             let logger = Logger(configuration.log)
             LoggingSystem.bootstrap { _ in LogLineHandler(level: logger.logLevel, format: configuration.log.format) }
@@ -41,8 +44,11 @@ struct ServeCommand: AsyncParsableCommand {
                     "version": "\(Version.number)", "listen": "\(configuration.gateway.listen)",
                     "backend": "\(configuration.backend.url)", "state": "\(parts.store.path)",
                 ])
+            let signals = await UnixSignalsSequence(trapping: SignalRules.signals)
+            // A signal that comes while the state is being closed must not end the process.
+            defer { withExtendedLifetime(signals) {} }
             do {
-                try await serve(parts, limits, logger)
+                try await serve(parts, limits, signals, logger)
             } catch {
                 await parts.close()
                 throw error
@@ -68,7 +74,9 @@ struct ServeCommand: AsyncParsableCommand {
         return limits
     }
 
-    private func serve(_ parts: GatewayParts, _ limits: ServerLimits, _ logger: Logger) async throws {
+    private func serve(
+        _ parts: GatewayParts, _ limits: ServerLimits, _ signals: UnixSignalsSequence, _ logger: Logger
+    ) async throws {
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, reactor: parts.passThrough, limits: limits,
             logger: logger)
@@ -77,9 +85,12 @@ struct ServeCommand: AsyncParsableCommand {
         quiet.logLevel = max(logger.logLevel, .error)
         var group = ServiceGroupConfiguration(
             services: [parts.housekeeping(logger: logger), Tidying(gateway: parts.gateway, logger: logger), server],
-            gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet)
+            logger: quiet)
         // The server keeps the grace itself; this is for the case that something else hangs.
         group.maximumGracefulShutdownDuration = parts.configuration.gateway.shutdownGrace + .seconds(10)
-        try await ServiceGroup(configuration: group).run()
+        try await SignalledServices(
+            services: ServiceGroup(configuration: group), signals: signals, logger: logger,
+            onDraining: { server.beginDraining(signal: "\($0)") }
+        ).run()
     }
 }

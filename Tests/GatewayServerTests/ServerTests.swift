@@ -125,6 +125,52 @@ import Testing
         }
     }
 
+    @Test func `the operator hears of draining until the last client has its answer`() async throws {
+        let (started, goOn) = (Gate(), Gate())
+        let service = StubService(onPull: { _, _ in
+            started.open()
+            try await goOn.wait()
+            return StubPull(["{}"])
+        })
+        try await withGroup(service, grace: .seconds(20), admin: true) { ports, group in
+            let (port, admin) = (try #require(ports[.clients]), try #require(ports[.admin]))
+            let probe = "GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            try await RawClient.connect(to: port) { client in
+                try await client.send("GET /sync HTTP/1.1\r\nHost: a\r\n\r\n")
+                try await started.wait()
+                await group.triggerGracefulShutdown()
+                while try await RawClient.exchange(admin, probe).status == 200 { await Task.yield() }
+                while (try? await RawClient.connect(to: port) { _ in }) != nil { await Task.yield() }
+                let answer = try await RawClient.exchange(admin, probe)
+                #expect(answer.status == 503 && answer.field("Rind-Error") == "server.draining")
+                goOn.open()
+                let pulled = try RawAnswer(try await client.readToEnd())
+                #expect(pulled.status == 200)
+            }
+            while (try? await RawClient.connect(to: admin) { _ in }) != nil { await Task.yield() }
+        }
+    }
+
+    @Test func `a probe of a client that runs when draining begins says so`() async throws {
+        let (started, goOn) = (Gate(), Gate())
+        let service = StubService(onReadiness: {
+            started.open()
+            try await goOn.wait()
+        })
+        try await withGroup(service, grace: .seconds(20)) { ports, group in
+            let port = try #require(ports[.clients])
+            try await RawClient.connect(to: port) { client in
+                try await client.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
+                try await started.wait()
+                await group.triggerGracefulShutdown()
+                while (try? await RawClient.connect(to: port) { _ in }) != nil { await Task.yield() }
+                goOn.open()
+                let answer = try RawAnswer(try await client.readToEnd())
+                #expect(answer.status == 503 && answer.field("Rind-Error") == "server.draining")
+            }
+        }
+    }
+
     @Test func `an address in use is a clear error`() async throws {
         try await Support.withServer { port in
             var configuration = Support.configuration()

@@ -110,7 +110,8 @@ enum ImportTable {
         ],
         "RindCommandTests": [
             "Curl", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "rind",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "UnixSignals",
+            "rind",
         ],
         "SimulationTests": ["GatewayTesting", "JSONBytes", "SyncEngine", "SyncModel"],
         "TidyTests": [],

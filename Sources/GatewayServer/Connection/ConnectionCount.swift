@@ -31,6 +31,9 @@ final class ConnectionCount: Sendable {
     /// How many are accepted at a time.
     var accepted: Int { limit + Self.spare }
 
+    /// How many there are.
+    var open: Int { state.withLockedValue(\.open) }
+
     /// Counts one until it is closed.
     ///
     /// - Returns: Whether it may be served.

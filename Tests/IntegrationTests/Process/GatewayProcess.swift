@@ -64,7 +64,9 @@ struct GatewayProcess: Sendable {
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         while true {
-            if let port = try port(in: errors) { return GatewayProcess(port: port, errors: errors, process: process) }
+            if let port = try port(of: "clients", in: errors) {
+                return GatewayProcess(port: port, errors: errors, process: process)
+            }
             guard process.isRunning else {
                 let said = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
                 throw Failure.ended(process.terminationStatus, said)
@@ -107,6 +109,23 @@ struct GatewayProcess: Sendable {
         return client
     }
 
+    /// Speaks to the operator's listener, as soon as there is one; for one that is configured.
+    func admin() async throws -> RawHTTPClient {
+        while true {
+            if let port = try Self.port(of: "admin", in: errors) { return RawHTTPClient(port: port) }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// The first line of its log with all of these texts, as soon as there is one.
+    func line(with texts: String...) async throws -> String {
+        while true {
+            let line = log.split(separator: "\n").first { line in texts.allSatisfy { line.contains($0) } }
+            if let line { return String(line) }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
     /// Ends it at once, as a crash does.
     func kill() async throws {
         send(SIGKILL)
@@ -132,10 +151,10 @@ struct GatewayProcess: Sendable {
         return Int(line.filter(\.isNumber)).map { $0 * 1_024 }
     }
 
-    private static func port(in errors: URL) throws -> Int? {
+    private static func port(of listener: String, in errors: URL) throws -> Int? {
         let text = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
         let line = text.split(separator: "\n").first {
-            $0.contains(#""message":"listening""#) && $0.contains(#""listener":"clients""#)
+            $0.contains(#""message":"listening""#) && $0.contains(#""listener":"\#(listener)""#)
         }
         guard let line, let place = line.firstRange(of: #""port":"#) else { return nil }
         return Int(line[place.upperBound...].prefix(while: \.isNumber))

@@ -1,0 +1,57 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ServiceLifecycle
+
+/// A listener as a service: on graceful shutdown it has a grace to end in, then it is cut.
+struct Listening: Service {
+    /// How long it may take to end.
+    let grace: Duration
+    /// Serves until graceful shutdown, or until it is cancelled.
+    let serve: @Sendable () async throws -> Void
+    /// Called when graceful shutdown begins.
+    var onDraining: @Sendable () -> Void = {}
+    /// Called once a second from then on.
+    var eachSecond: @Sendable () -> Void = {}
+    /// Called when the grace is over, before what still runs is cut.
+    var onGraceElapsed: @Sendable () -> Void = {}
+
+    private enum Event {
+        case ended, graceElapsed, cancelled
+    }
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            group.addTask {
+                try await serve()
+                return .ended
+            }
+            group.addTask { await waitForGrace() }
+            while let event = try await group.next() {
+                switch event {
+                case .ended: group.cancelAll()
+                case .graceElapsed:
+                    onGraceElapsed()
+                    group.cancelAll()
+                case .cancelled: break
+                }
+            }
+        }
+    }
+
+    private func waitForGrace() async -> Event {
+        do {
+            try await gracefulShutdown()
+            onDraining()
+            let end = ContinuousClock.now + grace
+            while end - .now > .seconds(1) {
+                try await Task.sleep(for: .seconds(1))
+                eachSecond()
+            }
+            try await Task.sleep(until: end)
+            return .graceElapsed
+        } catch {
+            return .cancelled
+        }
+    }
+}

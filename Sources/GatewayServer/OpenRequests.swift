@@ -1,0 +1,75 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Logging
+import NIOConcurrencyHelpers
+
+/// Counts the requests that are being served, and knows whether the server waits for them to end.
+final class OpenRequests: Sendable {
+    /// One request, as the log shows it.
+    struct Request: Sendable {
+        let method: String
+        let path: String
+        let id: String
+        var begun = ContinuousClock.now
+    }
+
+    private struct State {
+        /// By the order in which they came.
+        var requests: [UInt64: Request] = [:]
+        var next: UInt64 = 0
+        /// When the grace is over; nil while the server does not drain.
+        var deadline: ContinuousClock.Instant?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// Counts a request until ``leave(_:)``.
+    ///
+    /// - Returns: Its number.
+    func enter(_ request: Request) -> UInt64 {
+        state.withLockedValue { state in
+            state.requests[state.next] = request
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    /// The request is over.
+    func leave(_ number: UInt64) { state.withLockedValue { $0.requests[number] = nil } }
+
+    /// How many there are.
+    var count: Int { state.withLockedValue { $0.requests.count } }
+
+    /// Whether the server waits for the last requests.
+    var isDraining: Bool { state.withLockedValue { $0.deadline != nil } }
+
+    /// Begins to wait for the last requests.
+    ///
+    /// - Returns: Whether nothing had begun it before.
+    func beginDraining(until deadline: ContinuousClock.Instant) -> Bool {
+        state.withLockedValue { state in
+            guard state.deadline == nil else { return false }
+            state.deadline = deadline
+            return true
+        }
+    }
+
+    /// Describes what the server waits for: how many requests, the oldest of them, and how much of the grace is left.
+    func waiting(at now: ContinuousClock.Instant) -> Logger.Metadata {
+        let (count, oldest, deadline) = state.withLockedValue { state in
+            (state.requests.count, state.requests.min { $0.key < $1.key }?.value, state.deadline)
+        }
+        let left = deadline.map { max(0, ($0 - now).milliseconds) } ?? 0
+        var metadata: Logger.Metadata = [
+            "requests": .stringConvertible(count), "grace_left_ms": .stringConvertible(left),
+        ]
+        guard let oldest else { return metadata }
+        metadata["method"] = "\(oldest.method)"
+        metadata["path"] = "\(oldest.path)"
+        metadata["request_id"] = "\(oldest.id)"
+        metadata["duration_ms"] = .stringConvertible((now - oldest.begun).milliseconds)
+        return metadata
+    }
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Services that run until a signal ends them.
+struct SignalledServices {
+    let services: ServiceGroup
+    /// The source of the signals; as long as it lives, none of them ends the process by itself.
+    let signals: UnixSignalsSequence
+    let logger: Logger
+    /// Called when the services are about to end, before they hear of it.
+    let onDraining: @Sendable (UnixSignal) -> Void
+
+    private enum Event {
+        case ended, stopped
+    }
+
+    /// Runs the services to their end.
+    ///
+    /// - Throws: What one of them throws.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Event.self) { tasks in
+            tasks.addTask {
+                try await services.run()
+                return .ended
+            }
+            tasks.addTask { await obey() }
+            let first = try await tasks.next()
+            tasks.cancelAll()
+            // An error of services that were cut is no failure.
+            if first == .stopped { _ = try? await tasks.next() }
+        }
+    }
+
+    /// Carries out the signals until the services have to be cut, or have ended.
+    private func obey() async -> Event {
+        var rules = SignalRules()
+        for await signal in signals {
+            let wasDraining = rules.phase == .draining
+            switch rules.receive(signal) {
+            case .ignore:
+                logger.notice(
+                    "the signal is ignored; there is no reload yet: restart to apply a changed configuration",
+                    metadata: ["signal": "\(signal)"])
+            case .drain:
+                onDraining(signal)
+                await services.triggerGracefulShutdown()
+            case .stop:
+                logger.notice(
+                    wasDraining
+                        ? "stopping at once: the signal came while draining, what still runs is cut"
+                        : "stopping at once: what runs is cut",
+                    metadata: ["signal": "\(signal)"])
+                return .stopped
+            case .none: break
+            }
+        }
+        return .ended
+    }
+}
