@@ -59,7 +59,10 @@ package final class SyncGateway: Sendable {
     }
 
     /// Whether the state can be read and written.
-    package func checkState() async throws { try await services.store.check(thoroughly: false) }
+    package func checkState() async throws {
+        // Longer than a lock of another process is waited for, so that such a lock is told as what it is.
+        try await services.store.checkWriting(within: services.configuration.state.busyTimeout + .seconds(1))
+    }
 
     /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`, where it can be asked.
     ///

@@ -33,7 +33,7 @@ extension SQLiteStateStore {
             do {
                 try checkVersion(of: file, options)
                 let pool = try openBeside(file, purpose, options)
-                return try SQLiteStateStore(pool: pool, file: file, hold: .connection, limits: options.limits)
+                return try SQLiteStateStore(pool: pool, file: file, hold: .connection, options: options)
             } catch {
                 throw StateError.wrapping(error, path: file.path)
             }

@@ -22,6 +22,8 @@ extension SQLiteStateStore {
         package var readers = 4
         /// Gets every statement before it runs, without its values; for tests and for looking into a slow state.
         package var trace: (@Sendable (String) -> Void)?
+        /// Gets each fault of the open state once, and its end; called on the state's own threads.
+        package var report: (@Sendable (StateEvent) -> Void)?
         /// The steps of the schema; only tests have others.
         package var migrations = SchemaMigration.sqlite
 
@@ -41,7 +43,7 @@ extension SQLiteStateStore {
             let lock = try file.lock()
             do {
                 let pool = try open(file, options)
-                return try SQLiteStateStore(pool: pool, file: file, hold: .lock(lock), limits: options.limits)
+                return try SQLiteStateStore(pool: pool, file: file, hold: .lock(lock), options: options)
             } catch {
                 StateFile.unlock(lock)
                 throw StateError.wrapping(error, path: file.path)

@@ -14,9 +14,9 @@ package final class SQLiteStateStore: StateStore {
     package let limits: StateLimits
     /// How far cursors run ahead of the clock, as ``acceptClock(at:)`` has left it, in milliseconds.
     package let cursorLead: Int64
-    let file: StateFile
+    let probe = StateProbe()
     private let pool: DatabasePool
-    private let identity: StateFile.Identity?
+    private let watch: StateWatch
     /// What the store has of the file; nil once it is given back.
     private let hold: NIOLockedValueBox<Hold?>
 
@@ -29,19 +29,20 @@ package final class SQLiteStateStore: StateStore {
     }
 
     init(
-        pool: DatabasePool, file: StateFile, hold: Hold, limits: StateLimits
+        pool: DatabasePool, file: StateFile, hold: Hold, options: Options
     ) throws {
         cursorLead = try pool.read { try $0.cursorLead() }
         self.pool = pool
-        self.file = file
-        self.limits = limits
+        watch = StateWatch(file, report: options.report)
+        limits = options.limits
         self.hold = NIOLockedValueBox(hold)
-        identity = file.identity()
     }
 
     deinit {
         if case .lock(let descriptor) = hold.withLockedValue({ $0.take() }) { StateFile.unlock(descriptor) }
     }
+
+    var file: StateFile { watch.file }
 
     /// Where the state is: absolute, without symbolic links.
     package var path: String { file.path }
@@ -49,19 +50,20 @@ package final class SQLiteStateStore: StateStore {
     /// One consistent read, cancelled with its task.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         do {
-            return try await pool.read(body)
+            return try await pool.read(inPlace(body))
         } catch {
-            throw StateError.wrapping(error, path: file.path)
+            throw watch.error(error)
         }
     }
 
     /// One consistent read that goes on when its task is cancelled, for what decides whether something is written: to
     /// look is a part of the writing then.
     func look<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-            pool.asyncRead { [path = file.path] database in
+        let body = inPlace(body)
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncRead { [watch] database in
                 let result = Result { try body(database.get()) }
-                continuation.resume(with: result.mapError { StateError.wrapping($0, path: path) })
+                continuation.resume(with: result.mapError(watch.error))
             }
         }
     }
@@ -72,9 +74,17 @@ package final class SQLiteStateStore: StateStore {
     /// moment must not take back what the backend has been told.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-            pool.asyncWrite(body) { [path = file.path] _, result in
-                continuation.resume(with: result.mapError { StateError.wrapping($0, path: path) })
-            }
+            beginWriting(body) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// One transaction that goes on by itself, durable when `end` gets its result.
+    func beginWriting<T: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> T, end: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
+        pool.asyncWrite(inPlace(body)) { [watch] _, result in
+            if case .success = result { watch.committed() }
+            end(result.mapError(watch.error))
         }
     }
 
@@ -85,8 +95,9 @@ package final class SQLiteStateStore: StateStore {
     func writeWithoutWaiting<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-            pool.asyncWriteWithoutTransaction { [path = file.path] db in
+        let body = inPlace(body)
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncWriteWithoutTransaction { [watch] db in
                 let result = Result {
                     try db.run("PRAGMA synchronous = NORMAL")
                     defer {
@@ -101,14 +112,23 @@ package final class SQLiteStateStore: StateStore {
                     guard let value else { throw StateError.failed("a transaction without result") }
                     return value
                 }
-                continuation.resume(with: result.mapError { StateError.wrapping($0, path: path) })
+                continuation.resume(with: result.mapError(watch.error))
             }
         }
     }
 
-    /// Compares the file at the path with the one that was opened, reads, and takes the write lock for a moment.
+    /// Lets a transaction look first whether its file still stands at the path.
+    private func inPlace<T>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) -> @Sendable (Database) throws -> T {
+        { [watch] db in
+            try watch.checkPlace()
+            return try body(db)
+        }
+    }
+
+    /// Reads, and takes the write lock for a moment.
     package func check(thoroughly: Bool) async throws {
-        guard let identity, file.identity() == identity else { throw StateError.replaced(path: file.path) }
         let path = file.path
         try await read { db in
             guard try db.integer("PRAGMA application_id") == SQLiteStateStore.applicationID else {

@@ -25,10 +25,13 @@ package enum StateError: Error, Hashable, Sendable {
     case busy
     /// The file or its file system takes no writes. Answer 503.
     case readOnly
-    /// The file was replaced or removed while the gateway ran. Stop and start again.
+    /// The file was replaced or removed while the gateway ran, so that whatever is written to it is lost. Stop, restore a
+    /// backup or start anew. Answer 503.
     case replaced(path: String)
     /// The disk failed to read or write.
     case io(String)
+    /// The state has not answered in time: the disk is slow or hangs, or a long write is under way.
+    case slow
     /// The store was closed; only seen while shutting down.
     case closed
     /// A cursor must be greater than every one its principal ever got. Wait for the clock and commit again.
@@ -68,6 +71,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .readOnly: "state.read_only"
         case .replaced: "state.replaced"
         case .io: "state.io"
+        case .slow: "state.slow"
         case .closed: "state.closed"
         case .cursorTaken: "state.cursor_taken"
         case .cursorUnknown: "state.cursor_unknown"
@@ -86,8 +90,30 @@ package enum StateError: Error, Hashable, Sendable {
     /// Whether the same call may succeed in a while, without anybody having repaired anything.
     package var isTransient: Bool {
         switch self {
-        case .busy, .full, .io: true
+        case .busy, .full, .io, .slow: true
         default: isContention
+        }
+    }
+
+    /// Whether nothing can be kept until somebody has repaired the file or its place.
+    package var isUnavailable: Bool {
+        switch self {
+        case .replaced, .readOnly: true
+        default: false
+        }
+    }
+
+    /// The operator's remedy, a clause; nil if the state itself is in order.
+    package var advice: String? {
+        switch self {
+        case .full: "make room; the gateway goes on by itself"
+        case .busy: "look for another program that uses the file"
+        case .readOnly: "give the gateway the right to write to the file, and look how its file system is mounted"
+        case .replaced: "stop the gateway, then restore a backup, or start anew without the file"
+        case .io: "look at the disk, and at the system's log"
+        case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
+        case .open: "look at the path and its permissions"
+        default: nil
         }
     }
 
@@ -120,6 +146,7 @@ extension StateError: CustomStringConvertible {
         case .readOnly: "The state file cannot be written; nothing was changed."
         case .replaced(let path): "The state file '\(path)' was replaced or removed while the gateway ran."
         case .io(let what): "The disk failed while the state was read or written: \(what)."
+        case .slow: "The state did not answer in time."
         case .closed: "The state is closed."
         case .cursorTaken(let newest): "The cursor is not newer than \(newest), which was handed out already."
         case .cursorUnknown(let cursor): "The cursor \(cursor) is no longer known."

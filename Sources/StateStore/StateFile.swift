@@ -17,6 +17,11 @@ struct StateFile: Sendable, Hashable {
     struct Identity: Sendable, Hashable {
         var device: UInt64
         var inode: UInt64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(status.st_ino)
+        }
     }
 
     /// Absolute, without symbolic links, so that two names of one file have one lock.
@@ -90,7 +95,40 @@ struct StateFile: Sendable, Hashable {
     func identity() -> Identity? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
+        return Identity(status)
+    }
+
+    /// Whether that file still stands at the path; if the system does not tell, SQLite finds out.
+    func isStill(_ identity: Identity) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        return Identity(status) == identity
+    }
+
+    /// Fails if the file system has no room for a small file, or takes no writes.
+    ///
+    /// It writes a file without a name: only the system knows how much room quotas, reserves and other users leave.
+    func checkRoom() throws(StateError) {
+        var template = Array("\(path)-probe-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        // A directory that takes no new file may be meant so: SQLite's own files are there already.
+        guard descriptor >= 0 else { return try Self.checkRoom(after: errno) }
+        defer { _ = close(descriptor) }
+        unlink(template)
+        let bytes = [UInt8](repeating: 0, count: Self.smallFile)
+        var count = pwrite(descriptor, bytes, bytes.count, 0)
+        while count < 0, errno == EINTR { count = pwrite(descriptor, bytes, bytes.count, 0) }
+        guard count >= 0 else { return try Self.checkRoom(after: errno) }
+        // A file of which only a part fits does not fit.
+        if count < bytes.count { throw .full }
+    }
+
+    private static func checkRoom(after code: CInt) throws(StateError) {
+        switch code {
+        case ENOSPC, EDQUOT: throw .full
+        case EROFS: throw .readOnly
+        default: return
+        }
     }
 
     /// Takes the lock beside the file, which ends with the process at the latest.
@@ -121,8 +159,11 @@ struct StateFile: Sendable, Hashable {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = statvfs()
         guard statvfs(directory.isEmpty ? "/" : directory, &status) == 0 else { return true }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= 64 * 1_024
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= smallFile
     }
+
+    /// The bytes of the smallest of SQLite's files.
+    private static let smallFile = 64 * 1_024
 
     /// Gives a lock of ``lock()`` back.
     ///

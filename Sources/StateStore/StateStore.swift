@@ -120,6 +120,14 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// - Throws: ``StateError``.
     func check(thoroughly: Bool) async throws
 
+    /// Whether the state can be written now, by writing to it.
+    ///
+    /// Tries at most once a second and never twice at the same time: in between, everybody gets the last result.
+    ///
+    /// - Parameter limit: How long to wait for the result.
+    /// - Throws: ``StateError``: ``StateError/slow`` where the limit is over.
+    func checkWriting(within limit: Duration) async throws
+
     /// Finishes what is running and gives the state free; everything after it throws ``StateError/closed``.
     func close() async
 }

@@ -97,7 +97,7 @@ extension GatewayError {
 
     private init(_ error: StateError) {
         self.init(
-            status: error.isTransient ? 503 : 500, code: error.code,
+            status: error.isTransient || error.isUnavailable ? 503 : 500, code: error.code,
             message: "The server cannot keep track of syncs right now. Please try again later.",
             retryAfter: error.isContention ? 1 : error.isTransient ? 5 : nil, cause: error.description)
     }

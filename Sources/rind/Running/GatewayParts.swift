@@ -23,7 +23,9 @@ struct GatewayParts {
     /// - Throws: `StateError`, `CurlError`, or `PullFailure.clockBehind` where the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
         try configuration.checkSpoolDirectory()
-        let store = try await SQLiteStateStore.open(path: configuration.statePath, options: configuration.stateOptions)
+        var options = configuration.stateOptions
+        options.report = { logger.report($0) }
+        let store = try await SQLiteStateStore.open(path: configuration.statePath, options: options)
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let gateway = SyncGateway(
@@ -88,5 +90,21 @@ extension Configuration {
         // What the configuration wants whole is not cut by the store.
         if pull.quarantineKeep == .whole { options.limits.quarantineBytes = pull.maxLine }
         return options
+    }
+}
+
+extension Logger {
+    /// Logs a fault of the state with its remedy, or its end.
+    fileprivate func report(_ event: StateEvent) {
+        switch event {
+        case .failed(let error, let path):
+            log(
+                level: error.isTransient ? .warning : .error, "the state fails",
+                metadata: [
+                    "code": "\(error.code)", "path": "\(path)", "cause": "\(error)", "advice": "\(error.advice ?? "")",
+                ])
+        case .recovered(let code, let path):
+            notice("the state can be written again", metadata: ["code": "\(code)", "path": "\(path)"])
+        }
     }
 }

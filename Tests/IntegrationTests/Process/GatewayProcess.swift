@@ -28,11 +28,11 @@ struct GatewayProcess: Sendable {
     /// Starts it with its state, configuration and log in a directory, and waits until it listens.
     ///
     /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`; `softDescriptors` is the soft limit that
-    /// it begins with. Where it ends instead,
+    /// it begins with; `diskSize` gives it a disk of that many bytes at `disk` in the directory. If it ends instead,
     /// ``Failure/ended(_:_:)`` has its status and what it said.
     static func start(
         backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil,
-        softDescriptors: Int? = nil
+        softDescriptors: Int? = nil, diskSize: Int? = nil
     ) async throws -> GatewayProcess {
         guard FileManager.default.isExecutableFile(atPath: program.path) else {
             throw Failure.noProgram(program.path)
@@ -59,6 +59,16 @@ struct GatewayProcess: Sendable {
                 "-c", "ulimit -S -n \(softDescriptors) && exec \"$0\" serve --config \"$1\"", program.path, file.path,
             ]
         }
+        if let diskSize {
+            let disk = "\(directory)/disk"
+            try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+            process.executableURL = URL(filePath: "/usr/bin/unshare")
+            process.arguments = [
+                "-m", "/bin/sh", "-c",
+                "mount -t tmpfs -o size=\(diskSize) none \"$2\" && exec \"$0\" serve --config \"$1\"",
+                program.path, file.path, disk,
+            ]
+        }
         process.environment = environment
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardOutput = FileHandle.nullDevice
@@ -78,10 +88,11 @@ struct GatewayProcess: Sendable {
     /// Starts it, passes it to the body, and kills it where it still runs then.
     static func with<Value>(
         backend: String, directory: String, overrides: [String: String] = [:], softDescriptors: Int? = nil,
-        _ body: (GatewayProcess) async throws -> Value
+        diskSize: Int? = nil, _ body: (GatewayProcess) async throws -> Value
     ) async throws -> Value {
         let process = try await start(
-            backend: backend, directory: directory, overrides: overrides, softDescriptors: softDescriptors)
+            backend: backend, directory: directory, overrides: overrides, softDescriptors: softDescriptors,
+            diskSize: diskSize)
         do {
             let value = try await body(process)
             try await process.kill()
@@ -97,6 +108,22 @@ struct GatewayProcess: Sendable {
 
     /// Whether it has not ended.
     var isRunning: Bool { process.isRunning }
+
+    /// Where files of its own disk are, for others.
+    func onDisk(_ name: String, in directory: String) -> String {
+        "/proc/\(process.processIdentifier)/root\(directory)/disk/\(name)"
+    }
+
+    /// Whether processes can have disks of their own here: only root can make them.
+    static let hasDisks: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = ["-m", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/mnt"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
 
     /// What it has written to standard error.
     var log: String { (try? String(decoding: Data(contentsOf: errors), as: UTF8.self)) ?? "" }

@@ -1,0 +1,104 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import StateStore
+
+@Suite struct StateWatchTests {
+    /// A store whose events are collected.
+    private func withEvents(
+        _ body: (SQLiteStateStore, String, @Sendable () -> [StateEvent]) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let events = NIOLockedValueBox<[StateEvent]>([])
+            let options = SQLiteStateStore.Options.with {
+                $0.report = { event in events.withLockedValue { $0.append(event) } }
+                $0.busyTimeout = .milliseconds(50)
+            }
+            let path = directory + "/state.db"
+            try await withSQLite(path, options: options) { store in
+                try await body(store, path) { events.withLockedValue(\.self) }
+            }
+        }
+    }
+
+    @Test(arguments: ["moved", "removed", "replaced"])
+    func `whatever reads or writes fails at once when the file is another, and one event tells`(
+        how: String
+    ) async throws {
+        try await withEvents { store, path, events in
+            try await store.begin(row(1))
+            try await store.checkWriting(within: .seconds(3_600))
+            let files = FileManager.default
+            switch how {
+            case "moved": try files.moveItem(atPath: path, toPath: path + ".old")
+            case "removed": for end in ["", "-wal", "-shm"] { try files.removeItem(atPath: path + end) }
+            default:
+                try files.copyItem(atPath: path, toPath: path + ".copy")
+                try files.removeItem(atPath: path)
+                try files.moveItem(atPath: path + ".copy", toPath: path)
+            }
+            let replaced = StateError.replaced(path: path)
+            await #expect(throws: replaced) { try await store.begin(row(2, replica: 2)) }
+            await #expect(throws: replaced) { _ = try await store.context(1) }
+            await #expect(throws: replaced) { try await store.look { _ in } }
+            await #expect(throws: replaced) { try await store.writeWithoutWaiting { _ in } }
+            await #expect(throws: replaced) { try await store.check(thoroughly: false) }
+            #expect(events() == [.failed(replaced, path: path)])
+        }
+    }
+
+    @Test func `a file that comes back is served again`() async throws {
+        try await withEvents { store, path, _ in
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+            await #expect(throws: StateError.self) { try await store.begin(row(1)) }
+            try FileManager.default.moveItem(atPath: path + ".old", toPath: path)
+            try await store.begin(row(1))
+        }
+    }
+
+    @Test func `what happens to one user is no event`() async throws {
+        try await withEvents { store, _, events in
+            try await store.begin(row(1))
+            await #expect(throws: StateError.self) { try await store.begin(row(1, replica: 2)) }
+            #expect(events().isEmpty)
+        }
+    }
+
+    @Test func `a fault is told once, and once that it is over`() {
+        let start = ContinuousClock.now
+        var faults = StateFaults()
+        func failed(_ error: StateError, after seconds: Int) -> Bool {
+            faults.failed(error, at: start + .seconds(seconds))
+        }
+        func committed(after seconds: Int) -> [String] { faults.committed(at: start + .seconds(seconds)) }
+        #expect(committed(after: 0) == [])
+        #expect(failed(.full, after: 0))
+        #expect(!failed(.full, after: 1))
+        // Small commits succeed in between.
+        #expect(committed(after: 5) == [])
+        #expect(!failed(.full, after: 8))
+        #expect(failed(.io("x"), after: 9))
+        #expect(committed(after: 18) == ["state.full"])
+        #expect(failed(.full, after: 19))
+        #expect(committed(after: 40) == ["state.full", "state.io"])
+        #expect(committed(after: 41) == [])
+        #expect(!failed(.ledgerChanged, after: 42) && !failed(.closed, after: 42))
+        // A damaged page stays damaged, whatever is written to the others.
+        #expect(failed(.corrupt("x"), after: 43))
+        #expect(committed(after: 99) == [])
+        #expect(!failed(.corrupt("y"), after: 100))
+    }
+
+    @Test func `every fault says what to do`() {
+        let faults: [StateError] = [
+            .full, .busy, .readOnly, .replaced(path: "/s"), .io("x"), .corrupt("x"), .notRind(path: "/s"),
+            .open(path: "/s", reason: "x"),
+        ]
+        for fault in faults { #expect(fault.advice?.isEmpty == false) }
+        #expect(StateError.closed.advice == nil && StateError.slow.advice == nil)
+    }
+}
