@@ -158,19 +158,10 @@ extension BackendClient {
     package func value(
         of call: Call, at path: Path, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> String? {
-        let response = try await send(call, CallValues(), credentials)
-        try await requireSuccess(response, credentials)
-        return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)?.idText
-    }
-
-    /// Asks the backend for anything at all, as a stranger, to see whether it is there.
-    ///
-    /// - Returns: The status, whichever it is: a refusal shows that somebody answers.
-    /// - Throws: ``BackendError/transport(_:)`` where nobody does.
-    package func probe() async throws(BackendError) -> Int {
-        let call = settings.list ?? Call(method: "GET", target: [.text("/")])
-        let response = try await send(call, CallValues(), .none)
-        await drain(response)
-        return response.status.code
+        try await telling(.principal, call, credentials) { () throws(BackendError) in
+            let response = try await send(call, CallValues(), credentials)
+            try await requireSuccess(response, credentials)
+            return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)?.idText
+        }
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
-import JSONBytes
+package import JSONBytes
 package import SyncModel
 
 extension BackendClient {
@@ -17,7 +17,18 @@ extension BackendClient {
         let size = max(1, settings.ackBatch)
         for start in stride(from: 0, to: tokens.count, by: size) {
             let batch = tokens[start..<min(start + size, tokens.count)]
-            try await change(call, ["acks": .array(batch.map { .string($0) })], credentials)
+            try await telling(.ack, call, credentials) { () throws(BackendError) in
+                do throws(BackendError) {
+                    try await change(call, ["acks": .array(batch.map { .string($0) })], credentials)
+                } catch {
+                    // Were these taken for tokens that are refused, every pull would begin with everything anew.
+                    switch error {
+                    case .refused(let status) where status == 404 || status == 405: throw .ackRefused(status: status)
+                    case .failed(status: 501): throw .ackRefused(status: 501)
+                    default: throw error
+                    }
+                }
+            }
         }
     }
 
@@ -28,25 +39,11 @@ extension BackendClient {
     ///   the limits.
     package func list(_ credentials: ForwardedCredentials) async throws(BackendError) -> CheckpointVector {
         guard let call = settings.list else { throw .notConfigured("list") }
-        let response = try await send(call, CallValues(), credentials)
-        try await requireSuccess(response, credentials)
-        let answer = try await json(response, limit: settings.maximumAnswerBytes)
-        let array = call.returns.map { answer.value(at: $0) } ?? answer
-        guard let entries = array?.array else { throw .malformedAnswer("the list of checkpoints is no array") }
-        guard entries.count <= settings.maximumCheckpoints else {
-            throw .malformedAnswer("there are more than \(settings.maximumCheckpoints) checkpoints")
+        return try await telling(.list, call, credentials) { () throws(BackendError) in
+            let response = try await send(call, CallValues(), credentials)
+            try await requireSuccess(response, credentials)
+            return try settings.vector(in: try await json(response, limit: settings.maximumAnswerBytes))
         }
-        var vector = CheckpointVector()
-        for entry in entries {
-            guard let type = entry[settings.typeField]?.string, let token = entry[settings.ackField]?.string,
-                !type.isEmpty, !token.isEmpty
-            else { throw .malformedAnswer("a checkpoint lacks its type or its token") }
-            guard token.utf8.count <= settings.maximumTokenBytes else {
-                throw .malformedAnswer("a token has more than \(settings.maximumTokenBytes) bytes")
-            }
-            vector.advance(to: Checkpoint(token: token, lineType: type))
-        }
-        return vector
     }
 
     /// Makes the backend forget the checkpoints of these namespaces; for none nothing is sent.
@@ -57,7 +54,9 @@ extension BackendClient {
     ) async throws(BackendError) {
         guard let call = settings.forget else { throw .notConfigured("forget") }
         guard !namespaces.isEmpty else { return }
-        try await change(call, ["namespaces": .array(namespaces.map { .string($0) })], credentials)
+        try await telling(.forget, call, credentials) { () throws(BackendError) in
+            try await change(call, ["namespaces": .array(namespaces.map { .string($0) })], credentials)
+        }
     }
 
     /// Makes the backend forget all checkpoints of the caller's session.
@@ -65,7 +64,9 @@ extension BackendClient {
     /// The call's template loses the member of `{namespaces}`: an empty list would be an error to some backends.
     package func forgetAll(_ credentials: ForwardedCredentials) async throws(BackendError) {
         guard let call = settings.forget else { throw .notConfigured("forget") }
-        try await change(call, [:], credentials)
+        try await telling(.forget, call, credentials) { () throws(BackendError) in
+            try await change(call, [:], credentials)
+        }
     }
 
     /// A call that sets what the same call would set again, and whose answer does not matter.
@@ -75,5 +76,29 @@ extension BackendClient {
         let response = try await send(call, CallValues(values), credentials) { $0.isIdempotent = true }
         try await requireSuccess(response, credentials)
         await drain(response)
+    }
+}
+
+extension BackendSettings {
+    /// Reads an answer to the call `list`.
+    ///
+    /// - Throws: ``BackendError/malformedAnswer(_:)``, as ``BackendClient/list(_:)``.
+    package func vector(in answer: JSONValue) throws(BackendError) -> CheckpointVector {
+        let array = list?.returns.map { answer.value(at: $0) } ?? answer
+        guard let entries = array?.array else { throw .malformedAnswer("the list of checkpoints is no array") }
+        guard entries.count <= maximumCheckpoints else {
+            throw .malformedAnswer("there are more than \(maximumCheckpoints) checkpoints")
+        }
+        var vector = CheckpointVector()
+        for entry in entries {
+            guard let type = entry[typeField]?.string, let token = entry[ackField]?.string,
+                !type.isEmpty, !token.isEmpty
+            else { throw .malformedAnswer("a checkpoint lacks its type or its token") }
+            guard token.utf8.count <= maximumTokenBytes else {
+                throw .malformedAnswer("a token has more than \(maximumTokenBytes) bytes")
+            }
+            vector.advance(to: Checkpoint(token: token, lineType: type))
+        }
+        return vector
     }
 }

@@ -24,30 +24,39 @@ extension BackendClient {
         types: [String], vector: CheckpointVector, isCompressed: Bool = true, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> BackendStream {
         guard !types.isEmpty else { throw .invalidCall("no request types") }
+        return try await telling(.stream, settings.stream, credentials) { () throws(BackendError) in
+            let response = try await streamResponse(types, vector, isCompressed: isCompressed, credentials)
+            try await requireSuccess(response, credentials, types: types)
+            if let type = response.fields[.contentType], !Self.mayBeLines(type) {
+                throw .contentType(String(type.prefix(100)))
+            }
+            return try BackendStream(response, limit: settings.maximumStreamBytes)
+        }
+    }
+
+    /// Asks for the stream and gives the answer, whatever its status.
+    func streamResponse(
+        _ types: [String], _ vector: CheckpointVector, isCompressed: Bool, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> CurlResponse {
         var values = CallValues(["types": .array(types.map { .string($0) })])
         if settings.checkpoints == .request {
             let checkpoints = vector.namespaces.map { ($0, vector[$0] ?? "") }
             values.named["checkpoints"] = .object(checkpoints.map { JSONValue.Member($0.0, .string($0.1)) })
             values.named["acks"] = .array(checkpoints.map { .string($0.1) })
         }
-        let response = try await send(settings.stream, values, credentials) { request in
+        return try await send(settings.stream, values, credentials) { request in
             request.timeouts = settings.streamTimeouts
             // Nothing is lost if the backend gets it twice: it only reads, or writes what it would write anyway.
             request.isIdempotent = true
             request.fields[.accept] = "application/jsonlines+json, application/x-ndjson;q=0.9, application/json;q=0.8"
             if settings.offersGzip, isCompressed { request.fields[.acceptEncoding] = "gzip" }
         }
-        try await requireSuccess(response, credentials, types: types)
-        if let type = response.fields[.contentType], !Self.mayBeLines(type) {
-            throw .contentType(String(type.prefix(100)))
-        }
-        return try BackendStream(response, limit: settings.maximumStreamBytes)
     }
 
     /// Whether a body of this type can be lines of JSON.
     ///
     /// Backends name it in many ways, or not at all; what certainly is something else is a page, a picture or a form.
-    private static func mayBeLines(_ contentType: String) -> Bool {
+    package static func mayBeLines(_ contentType: String) -> Bool {
         let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         return type.isEmpty || type.contains("json") || ["text/plain", "application/octet-stream"].contains(type)
             || type == "binary/octet-stream"

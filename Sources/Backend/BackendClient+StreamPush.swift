@@ -43,14 +43,16 @@ extension BackendClient {
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidCall("the idempotency key is not 1 to 255 visible characters")
         }
-        return try await send(call, CallValues(), credentials) { request in
-            request.body = body
-            request.fields[.contentType] = "application/jsonlines+json"
-            request.fields[field] = key
-            // The key makes it so.
-            request.isIdempotent = true
-        } _: { response in
-            try await result(of: response, count, credentials)
+        return try await telling(.push, call, credentials) { () throws(BackendError) in
+            try await send(call, CallValues(), credentials) { request in
+                request.body = body
+                request.fields[.contentType] = "application/jsonlines+json"
+                request.fields[field] = key
+                // The key makes it so.
+                request.isIdempotent = true
+            } _: { response in
+                try await result(of: response, count, credentials)
+            }
         }
     }
 

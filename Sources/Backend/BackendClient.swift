@@ -129,7 +129,8 @@ package struct BackendClient: Sendable {
             let limits = JSONValue.Limits(bytes: limit, elements: max(100_000, limit / 8))
             return try JSONValue.parse(Array(body.readableBytesView), limits: limits)
         } catch {
-            throw .malformedAnswer("\(error)")
+            let type = response.fields[.contentType].map { ForeignText.cut($0, to: 100) }
+            throw .malformedAnswer("it is no JSON\(type.map { " but \($0)" } ?? ""): \(error)")
         }
     }
 
@@ -142,28 +143,44 @@ package struct BackendClient: Sendable {
 
     /// The first bytes of a body as text; what is wrong with the body does not matter here.
     private func beginning(of response: CurlResponse) async -> String {
-        guard let stream = try? BackendStream(response, limit: 16 * Self.drainedBytes) else { return "" }
-        let timeout = settings.errorBodyTimeout
-        return await withTaskGroup(of: String?.self) { group in
+        let bytes = await bytes(of: response, upTo: Self.drainedBytes, within: settings.errorBodyTimeout).bytes
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The first bytes of a body, as many as come in time, and whether that is all of it.
+    func bytes(
+        of response: CurlResponse, upTo limit: Int, within timeout: Duration
+    ) async -> (bytes: [UInt8], isWhole: Bool) {
+        guard let stream = try? BackendStream(response, limit: 16 * limit) else { return ([], false) }
+        return await withTaskGroup(of: (bytes: [UInt8], isWhole: Bool)?.self) { group in
             group.addTask {
                 var collected = ByteBuffer()
                 var iterator = stream.makeAsyncIterator()
-                while collected.readableBytes <= Self.drainedBytes, var chunk = try? await iterator.next() {
-                    collected.writeBuffer(&chunk)
+                var isWhole = false
+                do {
+                    while collected.readableBytes <= limit {
+                        guard var chunk = try await iterator.next() else {
+                            isWhole = true
+                            break
+                        }
+                        collected.writeBuffer(&chunk)
+                    }
+                } catch {
+                    // What has come by then is what there is.
                 }
-                return String(decoding: collected.readableBytesView.prefix(Self.drainedBytes), as: UTF8.self)
+                return (Array(collected.readableBytesView.prefix(limit)), isWhole)
             }
             group.addTask {
                 try? await Task.sleep(for: timeout)
                 return nil
             }
             // Whoever is first ends the other; a reader that was ended gives what it has.
-            var text = ""
+            var read: (bytes: [UInt8], isWhole: Bool) = ([], false)
             for await result in group {
-                if let result { text = result }
+                if let result { read = result }
                 group.cancelAll()
             }
-            return text
+            return read
         }
     }
 }
@@ -177,7 +194,7 @@ extension BackendError {
 
 extension String {
     /// Whether the text has this name in it, not as a part of a longer one.
-    fileprivate func containsWord(_ word: String) -> Bool {
+    func containsWord(_ word: String) -> Bool {
         var rest = self[...]
         var before: Character?
         while let range = rest.firstRange(of: word) {

@@ -17,6 +17,10 @@ package enum BackendError: Error, Sendable {
     case busy(status: Int, retryAfter: Duration?)
     /// The backend refused the request (every other 4xx).
     case refused(status: Int)
+    /// The backend has no such call as the configured one that sets checkpoints (404, 405, 501).
+    ///
+    /// That is a mistake of the configuration. A token that the backend does not take is ``refused(status:)``.
+    case ackRefused(status: Int)
     /// The backend failed (every other 5xx).
     case failed(status: Int)
     /// A status that no such request should have: redirections are not followed.
@@ -45,6 +49,7 @@ package enum BackendError: Error, Sendable {
         case .typesRefused: "backend.types"
         case .busy: "backend.busy"
         case .refused: "backend.refused"
+        case .ackRefused: "backend.ack_refused"
         case .failed: "backend.failed"
         case .unexpectedStatus: "backend.status"
         case .contentType: "backend.content_type"
@@ -66,7 +71,7 @@ package enum BackendError: Error, Sendable {
         case .busy(let status, _): status >= 500
         case .refused(let status): status == 408
         case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer: true
-        case .credentialRefused, .typesRefused, .invalidCall, .unsafeValue, .notConfigured: false
+        case .credentialRefused, .typesRefused, .ackRefused, .invalidCall, .unsafeValue, .notConfigured: false
         }
     }
 
@@ -96,6 +101,7 @@ extension BackendError: CustomStringConvertible {
         case .busy(let status, let after):
             "the backend is busy (\(status))" + (after.map { ", try again after \($0)" } ?? "")
         case .refused(let status): "the backend refuses the request (\(status))"
+        case .ackRefused(let status): "the backend has no call where '[backend] ack' says (\(status))"
         case .failed(let status): "the backend failed (\(status))"
         case .unexpectedStatus(let status): "the backend answered with the status \(status)"
         case .contentType(let type): "the backend's stream is of the type \(type)"

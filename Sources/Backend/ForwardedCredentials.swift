@@ -23,6 +23,9 @@ package struct ForwardedCredentials: Hashable, Sendable {
         return ForwardedCredentials(fields: fields)
     }
 
+    /// The id of the request, if it goes along.
+    var requestID: String? { HTTPField.Name("x-request-id").flatMap { fields[$0] } }
+
     /// Fields that say nothing about who somebody is.
     private static let harmless: Set<String> = ["accept-language", "user-agent", "x-request-id"]
 

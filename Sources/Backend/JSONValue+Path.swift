@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import JSONBytes
-import SyncModel
+package import JSONBytes
+package import SyncModel
 
 extension JSONValue {
     /// What stands at a path; nil where nothing does.
-    func value(at path: Path) -> JSONValue? {
+    package func value(at path: Path) -> JSONValue? {
         var value = self
         for step in path.steps {
             let next =

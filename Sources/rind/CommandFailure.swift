@@ -13,10 +13,13 @@ struct CommandFailure: Error {
     var status: ExitStatus
     /// One or more sentences; empty where everything has been said.
     var message: String
+    /// The stable code, if there is one.
+    var code: String?
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitStatus, _ message: String, code: String? = nil) {
         self.status = status
         self.message = message
+        self.code = code
     }
 
     /// What any error means for a command.
@@ -28,16 +31,16 @@ struct CommandFailure: Error {
             self.init(
                 .inputOutput,
                 "The ledger is damaged (\(error.rawValue)). 'rind replicas forget' drops it; the device then gets what "
-                    + "[pull] unknown_cursor says.")
+                    + "[pull] unknown_cursor says.", code: error.rawValue)
         case PullFailure.clockBehind:
             self.init(
                 .tryAgain,
                 "The clock is behind the newest cursor in the state (pull.clock_behind). Set the clock right; "
                     + "nothing is handed out until it has passed that cursor. If it is right, and was ahead before: "
-                    + "'rind state accept-clock'.")
+                    + "'rind state accept-clock'.", code: PullFailure.clockBehind.rawValue)
         case let error as ServerError:
-            self.init(.unavailable, "\(error.description.asSentence) (\(error.code))")
-        case let error as CurlError: self.init(.system, "\(error)".asSentence)
+            self.init(.unavailable, "\(error.description.asSentence) (\(error.code))", code: error.code)
+        case let error as CurlError: self.init(.system, "\(error)".asSentence, code: error.code)
         default: self.init(.internalError, "\(error)".asSentence)
         }
     }
@@ -49,7 +52,7 @@ struct CommandFailure: Error {
             case .inUse, .busy: .tryAgain
             default: .inputOutput
             }
-        self.init(status, "\(error.description) (\(error.code))")
+        self.init(status, "\(error.description) (\(error.code))", code: error.code)
     }
 }
 

@@ -24,7 +24,7 @@ enum ExitStatus: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .done: "all went well"
-        case .notAsExpected: "the demo, or what 'check --connect' tries, is not right"
+        case .notAsExpected: "the demo, or what 'check --connect' tries, is not right or not certain"
         case .usage: "the arguments are not understood"
         case .badData: "a sample is not what it should be"
         case .noInput: "a sample, replica, principal or entry that was named is not there"

@@ -296,11 +296,15 @@ import Testing
         }
     }
 
-    @Test func `a probe takes every answer for a sign of life, and sends no credential`() async throws {
-        try await ScriptedBackend.run(answer: Answer(status: "401 No")) { backend in
-            let status = try await backend.client.probe()
-            #expect(status == 401)
+    @Test func `a probe gives every answer as it is, and what it sends is only what it was given`() async throws {
+        let answer = Answer(status: "302 No", fields: ["Location: /login?next=secret"], body: " <html>")
+        try await ScriptedBackend.run(answer: answer) { backend in
+            let probed = try await backend.client.probe(Call(method: "GET", target: [.text("/me")]), .none)
+            #expect(probed.status == 302 && probed.location == "/login" && probed.isPage && probed.isWhole)
             #expect(backend.requests.first?.field("authorization") == nil)
+            _ = try await backend.client.probeStream(types: ["A"], caller)
+            #expect(backend.requests.last?.field("authorization") != nil)
+            #expect(backend.log.entries.isEmpty)
         }
     }
 }

@@ -113,7 +113,7 @@ import Testing
                     "check", "--config", Place.quickstart, "--connect",
                     environment: ["RIND_BACKEND_URL": try await backend.url], directory: directory)
                 #expect(result.status == 0)
-                #expect(result.out.contains("answers (status 401"))
+                #expect(result.out.contains("turns strangers away at GET /users/me (401)"))
                 #expect(result.out.contains("there is no state yet"))
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path(percentEncoded: false)).isEmpty)

@@ -87,7 +87,7 @@ extension GatewayError {
             self.init(status: 504, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
         case .transport, .failed, .encoding:
             self.init(status: 502, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
-        case .typesRefused, .refused, .unexpectedStatus, .contentType, .answerTooLarge, .malformedAnswer,
+        case .typesRefused, .refused, .ackRefused, .unexpectedStatus, .contentType, .answerTooLarge, .malformedAnswer,
             .invalidCall, .unsafeValue, .notConfigured:
             self.init(
                 status: 502, code: error.code, message: "The server did not understand. Please contact support.",

@@ -18,17 +18,14 @@ final class IdentityResolver: Sendable {
     /// What a stream can be asked for where nothing cheaper shows that a credential is accepted.
     let probes: [StreamProbe]
 
-    private let tokenHeaders: [String]
-    private let contextHeaders: [String]
+    private let naming: PrincipalNaming
     private let forwarding: ForwardingRule
     private let digests: KeyedDigest
 
     init(configuration: Configuration, backend: BackendClient, digests: KeyedDigest) {
         source = configuration.identity.principal
-        tokenHeaders = configuration.wire.tokenHeader
-        contextHeaders = configuration.contextHeaders
-        forwarding = ForwardingRule(
-            listed: ["authorization", "cookie"] + configuration.wire.tokenHeader + configuration.backend.forwardHeaders)
+        naming = PrincipalNaming(configuration, digests)
+        forwarding = configuration.forwardingRule
         known = AcceptedCredentials(lifetime: configuration.identity.authTTL.milliseconds)
         isListable = configuration.backend.checkpoints == .server && configuration.backend.list != nil
         probes = StreamProbe.all(in: configuration.schema)
@@ -42,8 +39,7 @@ final class IdentityResolver: Sendable {
     func resolve(_ caller: Caller, at now: Int64) async throws -> CallerIdentity {
         // Of what is not sent to the backend, such as fields that `Connection` names, nobody has accepted anything.
         let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
-        let credential = Credential(sent.fields, tokenHeaders: tokenHeaders, contextHeaders: contextHeaders)
-        guard let credential else { throw notSignedIn }
+        guard let credential = naming.credential(in: sent.fields) else { throw notSignedIn }
         let forwarded = sent.with(requestID: caller.requestID)
         let digest = digests.digits(.credential, credential.allParts)
         func identity(_ principal: Principal, _ session: [[UInt8]]) -> CallerIdentity {
@@ -53,13 +49,13 @@ final class IdentityResolver: Sendable {
         }
         switch source {
         case .bearer:
-            guard let parts = credential.bearerParts else { throw notSignedIn }
-            return identity(principal(parts), credential.sessionParts)
+            guard let principal = naming.principal(of: credential) else { throw notSignedIn }
+            return identity(principal, credential.sessionParts)
         case .cookie(let name):
-            guard let parts = credential.principalParts(ofCookie: name),
+            guard let principal = naming.principal(of: credential),
                 let session = credential.sessionParts(ofCookie: name)
             else { throw notSignedIn }
-            return identity(principal(parts), session)
+            return identity(principal, session)
         case .backend:
             if let principal = known.principal(of: digest, at: now) {
                 return identity(principal, credential.sessionParts)
@@ -75,17 +71,16 @@ final class IdentityResolver: Sendable {
     func askBackend(_ forwarded: ForwardedCredentials) async throws -> Principal {
         guard case .backend(let method, let target, let path) = source else { throw notSignedIn }
         let call = Call(method: method, target: [.text(target)])
-        guard let value = try await backend.value(of: call, at: path, forwarded), !value.isEmpty else {
-            throw GatewayError(
+        let value = try await backend.value(of: call, at: path, forwarded)
+        guard let value, !value.isEmpty, let principal = naming.principal(ofUser: value) else {
+            let error = GatewayError(
                 status: 502, code: "identity.no_principal",
                 message: "The server did not say who is signed in. Please try again later.",
                 cause: "the answer to \(method) \(target) has nothing at '\(path)'")
+            backend.tell(error.code, "the answer has nothing at '\(path)'", .principal, call, forwarded)
+            throw error
         }
-        return principal(["backend", value].map { Array($0.utf8) })
-    }
-
-    private func principal(_ parts: [[UInt8]]) -> Principal {
-        Principal(rawValue: digests.digits(.principal, parts))
+        return principal
     }
 
     private var notSignedIn: GatewayError {

@@ -115,8 +115,8 @@ extension JournalCloser {
         case .refused(400), .refused(422): .event(.refused)
         case .refused(408), .refused(425), .credentialRefused(401): .later(error)
         case .transport, .busy, .failed: .later(error)
-        case .refused, .credentialRefused, .typesRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
-            .malformedAnswer, .invalidCall, .unsafeValue, .notConfigured:
+        case .refused, .ackRefused, .credentialRefused, .typesRefused, .unexpectedStatus, .contentType, .encoding,
+            .answerTooLarge, .malformedAnswer, .invalidCall, .unsafeValue, .notConfigured:
             .event(.unanswerable)
         }
     }

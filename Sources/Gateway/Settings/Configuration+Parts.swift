@@ -38,6 +38,11 @@ extension Configuration {
         return backend.forwardHeaders.filter { !others.contains($0) }.sorted()
     }
 
+    /// Which fields of a client's request go on to the backend.
+    package var forwardingRule: ForwardingRule {
+        ForwardingRule(listed: ["authorization", "cookie"] + wire.tokenHeader + backend.forwardHeaders)
+    }
+
     /// What decisions about pulls depend on.
     package var pullSettings: PullSettings {
         PullSettings(

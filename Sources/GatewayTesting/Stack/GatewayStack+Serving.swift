@@ -21,7 +21,8 @@ extension GatewayStack {
         let state = options.wrapState(store)
         let gateway = SyncGateway(
             configuration: configuration, store: state,
-            backend: BackendClient(settings: configuration.backendSettings, reactor: reactors.sync),
+            backend: BackendClient(
+                settings: configuration.backendSettings, reactor: reactors.sync, logger: log.logger("rind")),
             clock: options.clock, temporaryDirectory: directory)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(

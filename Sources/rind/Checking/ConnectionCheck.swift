@@ -1,60 +1,47 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Backend
 import Curl
 import Foundation
 import Gateway
 import GatewayConfig
+import HTTPTypes
 import StateStore
 
 /// Tries what a configuration names: the backend, the state, the spool's directory.
 struct ConnectionCheck {
-    private enum Finding {
-        case good(String)
-        case bad(String)
-    }
-
     private let configuration: Configuration
-    private let terminal = Terminal()
+    private let fields: HTTPFields
 
-    init(_ configuration: Configuration) { self.configuration = configuration }
-
-    /// Prints a line for each.
-    ///
-    /// - Returns: Whether all are as they should be.
-    func run() async -> Bool {
-        var isGood = true
-        for (name, finding) in [("backend", await backend()), ("state", await state()), ("spool", spool())] {
-            switch finding {
-            case .good(let text): Console.out("\(terminal.green("ok"))     \(name.padded(to: 9))\(text)")
-            case .bad(let text):
-                isGood = false
-                Console.out("\(terminal.red("wrong"))  \(name.padded(to: 9))\(text)")
-            }
-        }
-        return isGood
+    /// A check that sends these header fields to the backend.
+    init(_ configuration: Configuration, _ fields: HTTPFields) {
+        self.configuration = configuration
+        self.fields = fields
     }
 
-    private func backend() async -> Finding {
+    /// Prints what it finds.
+    ///
+    /// - Returns: Whether all is as it should be.
+    func run() async -> Bool {
+        let findings = await backend() + [await state(), spool()]
+        let terminal = Terminal()
+        for line in findings.flatMap({ $0.lines(terminal) }) { Console.out(line) }
+        return findings.allSatisfy { $0.verdict == .ok }
+    }
+
+    private func backend() async -> [CheckFinding] {
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
-            let client = BackendClient(settings: configuration.backendSettings, reactor: reactor)
-            let status: Result<Int, BackendError>
-            do throws(BackendError) { status = .success(try await client.probe()) } catch { status = .failure(error) }
+            let findings = await BackendCheck(configuration, fields, reactor).run()
             await reactor.shutdown()
-            let code = try status.get()
-            guard code < 500 else { return .bad("\(configuration.backend.url) answers with status \(code)") }
-            return .good("\(configuration.backend.url) answers (status \(code), without a credential)")
-        } catch let error as BackendError {
-            return .bad("\(configuration.backend.url): \(error) (\(error.code))")
+            return findings
         } catch {
-            return .bad("\(error)")
+            return [CheckFinding(.wrong, "\(error)")]
         }
     }
 
     /// Looks into a state without changing it; only one that is of this version and not in use is opened.
-    private func state() async -> Finding {
+    private func state() async -> CheckFinding {
         let path = configuration.statePath
         let options = configuration.stateOptions
         do {
@@ -63,34 +50,39 @@ struct ConnectionCheck {
             }
             let known = SchemaMigration.sqlite.last?.number ?? version
             guard version == known else {
-                return .good("\(path) has schema version \(version); 'rind serve' will bring it to \(known)")
+                return CheckFinding(
+                    .ok, "\(path) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
             }
             let store = try await SQLiteStateStore.open(path: path, options: options)
             let result: Result<Void, any Error>
             do { result = .success(try await store.check(thoroughly: true)) } catch { result = .failure(error) }
             await store.close()
             try result.get()
-            return .good("\(path) is sound (schema version \(version))")
+            return CheckFinding(.ok, "\(path) is sound (schema version \(version))", of: "state")
         } catch StateError.inUse(_, let holder) {
-            return .good("\(path) is in use by a gateway that runs\(holder.map { " (process \($0))" } ?? "")")
+            let process = holder.map { " (process \($0))" } ?? ""
+            return CheckFinding(.ok, "\(path) is in use by a gateway that runs\(process)", of: "state")
         } catch let error as StateError {
-            return .bad("\(error.description) (\(error.code))")
+            return CheckFinding(.wrong, "\(error.description) (\(error.code))", of: "state")
         } catch {
-            return .bad("\(error)")
+            return CheckFinding(.wrong, "\(error)", of: "state")
         }
     }
 
-    private func newState(_ path: String) -> Finding {
+    private func newState(_ path: String) -> CheckFinding {
         let directory = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard access(directory, W_OK | X_OK) == 0 else {
-            return .bad("there is no state yet, and \(directory) takes no new file (state.open)")
+            return CheckFinding(
+                .wrong, "there is no state yet, and \(directory) takes no new file (state.open)", of: "state")
         }
-        return .good("there is no state yet; 'rind serve' will make \(path)")
+        return CheckFinding(.ok, "there is no state yet; 'rind serve' will make \(path)", of: "state")
     }
 
-    private func spool() -> Finding {
-        let directory = configuration.spool.dir ?? Configuration.temporaryDirectory
-        guard access(directory, W_OK | X_OK) == 0 else { return .bad("\(directory) takes no files (spool.file)") }
-        return .good("\(directory) takes files")
+    private func spool() -> CheckFinding {
+        if let fault = configuration.spoolFault {
+            return CheckFinding(.wrong, "\(fault) (spool.file)", of: "spool", hint: "make it, or set [spool] dir")
+        }
+        return CheckFinding(
+            .ok, "\(configuration.spool.dir ?? Configuration.temporaryDirectory) takes files", of: "spool")
     }
 }

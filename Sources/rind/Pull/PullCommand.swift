@@ -11,25 +11,26 @@ struct PullCommand: AsyncParsableCommand {
         commandName: "pull", abstract: "Pulls once, as WatermelonDB does, from any endpoint, and prints what came.",
         discussion: """
             EXAMPLES
-              rind pull http://127.0.0.1:8790/sync --header 'Authorization: Bearer ada-token'
-              rind pull http://127.0.0.1:8790/sync -H 'Authorization: Bearer ada-token' --schema-version 3 \\
-                --last-pulled-at 1732178235123
-              rind pull https://example.org/api/sync -H 'Cookie: session=…' --json | jq .changes.tasks.created[0]
+              rind pull http://127.0.0.1:8790/sync -H 'Authorization: Bearer ada-token'
+              rind pull http://127.0.0.1:8790/sync -H 'Authorization: Bearer ada-token' \\
+                --schema-version 3 --last-pulled-at 1732178235123
+              rind pull https://example.org/api/sync --header-file fields.txt --json
 
-            The request is the documentation's: GET URL?last_pulled_at=…&schema_version=…&migration=…. Every pull that
-            presents a timestamp tells a gateway that all up to it has arrived; nothing is stored here.
+            The request is the documentation's: GET
+            URL?last_pulled_at=…&schema_version=…&migration=…. Every pull that presents a
+            timestamp tells a gateway that all up to it has arrived; nothing is stored
+            here.
 
             EXIT STATUS
-              69 no answer · 76 an error, or no answer that WatermelonDB takes · 77 the credential is not accepted
+              69  no answer
+              76  an error, or no answer that WatermelonDB takes
+              77  the credential is not accepted
             """)
 
     @Argument(help: ArgumentHelp("The endpoint's URL.", valueName: "url"))
     var url: String
 
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp("A header field, as curl takes it; may be repeated.", valueName: "name: value"))
-    var header: [String] = []
+    @OptionGroup var headers: HeaderArguments
 
     @Option(help: ArgumentHelp("The timestamp of an earlier pull; without it this is a first sync.", valueName: "n"))
     var lastPulledAt: Int64?
@@ -47,14 +48,12 @@ struct PullCommand: AsyncParsableCommand {
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw ValidationError("The URL must begin with http:// or https://.")
         }
-        for field in header where Self.field(field) == nil {
-            throw ValidationError("'\(field)' is no header field; write 'Name: value'.")
-        }
     }
 
     func run() async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
+            let request = try makeRequest()
             let reactor = try CurlReactor.start()
             let result: Result<HTTPExchange, any Error>
             do { result = .success(try await HTTPExchange.run(request, reactor)) } catch { result = .failure(error) }
@@ -68,13 +67,13 @@ struct PullCommand: AsyncParsableCommand {
         }
     }
 
-    private var request: CurlRequest {
+    private func makeRequest() throws -> CurlRequest {
         var arguments = [("last_pulled_at", lastPulledAt.map(String.init) ?? "null")]
         if let schemaVersion { arguments.append(("schema_version", String(schemaVersion))) }
         arguments.append(("migration", migration))
         let query = arguments.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
         var request = CurlRequest(method: .get, url: url + (url.contains("?") ? "&" : "?") + query)
-        for field in header.compactMap(Self.field) { request.fields.append(field) }
+        for field in try headers.fields { request.fields.append(field) }
         // Like a phone's patience with a first sync, and then some: servers may think for long before they answer.
         request.timeouts = CurlTimeouts(firstByte: .seconds(300), idle: .seconds(120))
         return request
@@ -108,15 +107,6 @@ struct PullCommand: AsyncParsableCommand {
         case .headTooLarge, .bodyTooLarge: "it is too large"
         case .upload, .cancelled, .shutDown: "it was cancelled"
         }
-    }
-
-    private static func field(_ text: String) -> HTTPField? {
-        guard let colon = text.firstIndex(of: ":"), let name = HTTPField.Name(String(text[..<colon])) else {
-            return nil
-        }
-        let value = text[text.index(after: colon)...].drop { $0 == " " }
-        guard HTTPField.isValidValue(String(value)) else { return nil }
-        return HTTPField(name: name, value: String(value))
     }
 
     private static func escaped(_ text: String) -> String {

@@ -30,7 +30,7 @@ struct GatewayParts {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let gateway = SyncGateway(
                 configuration: configuration, store: store,
-                backend: BackendClient(settings: configuration.backendSettings, reactor: reactor),
+                backend: BackendClient(settings: configuration.backendSettings, reactor: reactor, logger: logger),
                 clock: SystemClock(), temporaryDirectory: Configuration.temporaryDirectory)
             try await gateway.checkClock()
             return GatewayParts(
@@ -71,14 +71,21 @@ extension Configuration {
         }
     }
 
-    /// Fails where the spool's directory takes no files: better now than at the first large sync.
-    func checkSpoolDirectory() throws(CommandFailure) {
+    /// What is wrong with the spool's directory; nil if it takes files.
+    var spoolFault: String? {
         let directory = spool.dir ?? Self.temporaryDirectory
-        guard access(directory, W_OK | X_OK) == 0 else {
-            throw CommandFailure(
-                .cannotCreate,
-                "The spool's directory \(directory) takes no files (spool.file). Make it, or set [spool] dir.")
-        }
+        guard access(directory, W_OK | X_OK) != 0 else { return nil }
+        var isDirectory: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory)
+        let fault = !exists ? "does not exist" : isDirectory.boolValue ? "takes no files" : "is no directory"
+        return "the spool's directory \(directory) \(fault)"
+    }
+
+    /// Fails if the spool's directory takes no files: better now than at the first large sync.
+    func checkSpoolDirectory() throws(CommandFailure) {
+        guard let spoolFault else { return }
+        throw CommandFailure(
+            .cannotCreate, "\(spoolFault.asSentence) Make it, or set [spool] dir (spool.file).", code: "spool.file")
     }
 
     /// How the state is opened.

@@ -1,0 +1,71 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import HTTPTypes
+import JSONBytes
+package import SyncModel
+
+/// The answer to a request that was made to see what answers there.
+package struct ProbedAnswer: Sendable {
+    /// The status, whichever it is.
+    package var status: Int
+    /// The field `Content-Type`.
+    package var contentType: String?
+    /// Where a redirection leads, without its query.
+    package var location: String?
+    /// The beginning of the body.
+    package var body: [UInt8]
+    /// Whether that is all of it.
+    package var isWhole: Bool
+
+    /// An answer.
+    package init(status: Int, contentType: String?, location: String? = nil, body: [UInt8], isWhole: Bool) {
+        self.status = status
+        self.contentType = contentType
+        self.location = location
+        self.body = body
+        self.isWhole = isWhole
+    }
+
+    /// Whether it is a page for people: by its type, or by how it begins.
+    package var isPage: Bool {
+        if let contentType, contentType.lowercased().contains("html") { return true }
+        return body.first { $0 > 0x20 } == UInt8(ascii: "<")
+    }
+
+    /// Which of these names stand in the body as words.
+    package func names(of names: [String]) -> [String] {
+        let text = String(decoding: body, as: UTF8.self)
+        return names.filter { text.containsWord($0) }
+    }
+}
+
+extension BackendClient {
+    /// How many bytes of an answer are looked at.
+    private static let probedBytes = 1 << 20
+
+    /// Makes a call without values, to see what answers; nobody else looks at its status.
+    ///
+    /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
+    package func probe(_ call: Call, _ credentials: ForwardedCredentials) async throws(BackendError) -> ProbedAnswer {
+        await probed(try await send(call, CallValues(), credentials))
+    }
+
+    /// Opens the stream from its beginning, or from where the backend keeps it, and reads its first lines only.
+    ///
+    /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
+    package func probeStream(
+        types: [String], _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> ProbedAnswer {
+        await probed(try await streamResponse(types, CheckpointVector(), isCompressed: false, credentials))
+    }
+
+    private func probed(_ response: CurlResponse) async -> ProbedAnswer {
+        let (body, isWhole) = await bytes(of: response, upTo: Self.probedBytes, within: settings.errorBodyTimeout)
+        return ProbedAnswer(
+            status: response.status.code, contentType: response.fields[.contentType],
+            location: response.fields[.location].map { String($0.prefix { $0 != "?" && $0 != "#" }) }, body: body,
+            isWhole: isWhole)
+    }
+}

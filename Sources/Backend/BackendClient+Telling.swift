@@ -1,0 +1,99 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+package import SyncModel
+
+/// The key of the configuration that names a call.
+package enum CallName: String, Sendable {
+    /// `[identity] principal`.
+    case principal
+    /// `[backend] stream`.
+    case stream
+    /// `[backend] ack`.
+    case ack
+    /// `[backend] list`.
+    case list
+    /// `[backend] forget`.
+    case forget
+    /// `[push] path`.
+    case push
+}
+
+extension BackendClient {
+    /// Makes a call and tells the log which call it was if its answer is not what it should be.
+    ///
+    /// A credential that is not accepted is everyday, and a connection that fails names its address already.
+    func telling<Result>(
+        _ name: CallName, _ call: Call, _ credentials: ForwardedCredentials,
+        _ body: () async throws(BackendError) -> Result
+    ) async throws(BackendError) -> Result {
+        do throws(BackendError) {
+            return try await body()
+        } catch {
+            if error.isAboutAnswer {
+                tell(error.code, error.description, status: error.status, name, call, credentials)
+            }
+            throw error
+        }
+    }
+
+    /// Writes one line at `info` that says which call got an answer that it should not have: cause and place, and nothing
+    /// of values or bodies.
+    package func tell(
+        _ code: String, _ error: String, status: Int? = nil, _ name: CallName, _ call: Call,
+        _ credentials: ForwardedCredentials
+    ) {
+        var metadata: Logger.Metadata = [
+            "code": "\(code)", "error": "\(error)", "call": "\(name.rawValue)", "backend_method": "\(call.method)",
+            "backend_path": "\(settings.path(of: call))",
+        ]
+        if let status { metadata["backend_status"] = "\(status)" }
+        if logger[metadataKey: "request_id"] == nil, let id = credentials.requestID {
+            metadata["request_id"] = "\(id)"
+        }
+        logger.info("the backend's answer to a call is not what it should be", metadata: metadata)
+    }
+}
+
+extension BackendSettings {
+    /// The URL path of a call, with its places as they are written and without a query.
+    package func path(of call: Call) -> String {
+        let text = call.target.map { fragment in
+            switch fragment {
+            case .text(let text): text
+            case .placeholder(let name): "{\(name)}"
+            }
+        }.joined()
+        return basePath + text.prefix { $0 != "?" }
+    }
+
+    /// The path of the backend's URL, without a slash at its end.
+    package var basePath: String {
+        let rest = baseURL.firstRange(of: "://").map { baseURL[$0.upperBound...] } ?? baseURL[...]
+        return String(rest.drop { $0 != "/" })
+    }
+}
+
+extension BackendError {
+    /// Whether an answer came, and is not what it should be; a credential that is not accepted is not meant.
+    fileprivate var isAboutAnswer: Bool {
+        switch self {
+        case .typesRefused, .busy, .refused, .ackRefused, .failed, .unexpectedStatus, .contentType, .encoding,
+            .answerTooLarge, .malformedAnswer:
+            true
+        case .transport, .credentialRefused, .invalidCall, .unsafeValue, .notConfigured: false
+        }
+    }
+
+    /// The answer's status, if the error is about that.
+    fileprivate var status: Int? {
+        switch self {
+        case .credentialRefused(let status), .busy(let status, _), .refused(let status), .ackRefused(let status),
+            .failed(let status), .unexpectedStatus(let status):
+            status
+        case .typesRefused: 400
+        default: nil
+        }
+    }
+}

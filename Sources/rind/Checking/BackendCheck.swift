@@ -1,0 +1,103 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Curl
+import Gateway
+import GatewayConfig
+import HTTPTypes
+import Logging
+import SyncModel
+
+/// Asks a backend everything that the configuration has and that changes nothing, to see whether it is the right one.
+struct BackendCheck {
+    private let configuration: Configuration
+    /// The credential; empty for a stranger.
+    private let fields: HTTPFields
+    private let client: BackendClient
+
+    /// A check with these header fields.
+    init(_ configuration: Configuration, _ fields: HTTPFields, _ reactor: CurlReactor) {
+        self.configuration = configuration
+        self.fields = fields
+        // What a check finds it prints; it has no log.
+        var client = BackendClient(settings: configuration.backendSettings, reactor: reactor)
+        client.logger.logLevel = .critical
+        self.client = client
+    }
+
+    /// Makes the calls, one after the other.
+    func run() async -> [CheckFinding] {
+        let url = configuration.backend.url
+        let sent = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: false)
+        let dropped = fields.map(\.name.rawName).filter { HTTPField.Name($0).map { sent.fields[$0] == nil } ?? true }
+        if let name = dropped.first {
+            return [
+                CheckFinding(
+                    .wrong, "\(url): the field '\(name)' of '--header' is not sent on to the backend",
+                    hint: "[wire] token_header or [backend] forward_headers")
+            ]
+        }
+        let isSignedIn = !sent.fields.isEmpty
+        var findings: [CheckFinding] = []
+        if isSignedIn, let finding = caller(sent.fields) { findings.append(finding) }
+        var turnedAway: [(place: String, status: Int)] = []
+        let verdict = BackendVerdict(configuration: configuration, isSignedIn: isSignedIn)
+        for checked in CheckedCall.all(in: configuration) {
+            do throws(BackendError) {
+                switch verdict.judge(checked, try await ask(checked, sent)) {
+                case .turnedAway(let status): turnedAway.append((checked.place, status))
+                case .found(let finding): findings.append(finding)
+                }
+            } catch {
+                findings.append(CheckFinding(.wrong, "\(url): \(error) (\(error.code))", hint: Self.hint(error)))
+                // Nothing else would come through, either, and each try may take its time.
+                return findings
+            }
+        }
+        if !turnedAway.isEmpty { findings.append(await stranger(turnedAway)) }
+        return findings
+    }
+
+    private func ask(
+        _ checked: CheckedCall, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> ProbedAnswer {
+        if case .stream(let types) = checked.kind { return try await client.probeStream(types: types, credentials) }
+        return try await client.probe(checked.call, credentials)
+    }
+
+    /// Who the caller is, if the credential itself says so.
+    private func caller(_ fields: HTTPFields) -> CheckFinding? {
+        let naming = PrincipalNaming(configuration)
+        if case .backend = naming.source { return nil }
+        guard let principal = naming.principal(of: fields) else {
+            return CheckFinding(
+                .wrong, "'--header' has no credential where [identity] principal looks for it",
+                hint: "'bearer' is the field Authorization or one of [wire] token_header, 'cookie:NAME' that cookie")
+        }
+        return CheckFinding(.ok, "the credential says who the caller is: principal \(principal)")
+    }
+
+    /// Judges a backend that turns strangers away: a server that turns away whatever it is asked shows nothing.
+    private func stranger(_ turnedAway: [(place: String, status: Int)]) async -> CheckFinding {
+        let places = turnedAway.map { "\($0.place) (\($0.status))" }.joined(separator: ", ")
+        let other = CheckedCall.madeUp(client.settings)
+        let answer = try? await client.probe(other.call, .none)
+        guard let answer, ![401, 403, 429].contains(answer.status), answer.status < 500 else {
+            let status = answer.map { "with \($0.status) " } ?? ""
+            return CheckFinding(
+                .unsure,
+                "\(configuration.backend.url) turns strangers away \(status)wherever they ask, also at \(other.place)",
+                hint: "so nothing shows that it is the backend: sign in with --header")
+        }
+        return CheckFinding(.ok, "turns strangers away at \(places); --header signs in and really asks")
+    }
+
+    private static func hint(_ error: BackendError) -> String? {
+        switch error {
+        case .transport(.tls): "[backend] url (https or http?), [backend] ca_file"
+        case .transport: "[backend] url (host, port, https or http?); does the backend run?"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Gateway
+import GatewayConfig
+import JSONBytes
+import SyncModel
+
+/// Judges whether an answer is the configured backend's; what is not plainly its answer is not ok.
+struct BackendVerdict {
+    /// What came of looking at an answer.
+    enum Outcome {
+        /// A stranger was turned away with this status, as backends do it.
+        case turnedAway(status: Int)
+        case found(CheckFinding)
+    }
+
+    let configuration: Configuration
+    /// Whether the calls carried a credential.
+    let isSignedIn: Bool
+
+    /// Judges the answer to a call.
+    func judge(_ checked: CheckedCall, _ answer: ProbedAnswer) -> Outcome {
+        let status = answer.status
+        let isTurnedAway = status == 401 || status == 403
+        if isTurnedAway, !isSignedIn, !answer.isPage { return .turnedAway(status: status) }
+        if (200..<300).contains(status), !answer.isPage { return .found(content(checked, answer)) }
+        if case .neighbour = checked.kind, (400..<500).contains(status), !isTurnedAway, !answer.isPage {
+            return .found(neighbour(checked, status))
+        }
+        let (text, hint) = fault(checked, answer)
+        // Busy is no fault of the configuration, and shows nothing of it either.
+        let verdict: CheckFinding.Verdict = [429, 503].contains(status) && !answer.isPage ? .unsure : .wrong
+        return .found(CheckFinding(verdict, "\(checked.place): status \(status)\(text)", hint: hint))
+    }
+
+    /// What follows the status in the line, and what to look at.
+    private func fault(_ checked: CheckedCall, _ answer: ProbedAnswer) -> (text: String, hint: String) {
+        if answer.isPage {
+            return (", a page of HTML", "[backend] url must lead to the API, not to pages for people")
+        }
+        switch answer.status {
+        case 300..<400:
+            let target = answer.location.map { " to \($0.shown(upTo: 200))" } ?? ""
+            return (", a redirection\(target)", "none is followed: put the address into [backend] url")
+        case 401, 403:
+            return (", the credential is not accepted", "is the token of '--header' valid, and its scheme right?")
+        case 429, 503: return (", the backend is busy", "try again")
+        case 500...: return (", the backend failed", "look at the backend's log")
+        default: break
+        }
+        if case .stream(let types) = checked.kind, answer.status == 400 {
+            let named = answer.names(of: types)
+            if !named.isEmpty {
+                return (", and its answer names \(named.joined(separator: ", "))", "'request' of the tables")
+            }
+        }
+        return ("", "\(checked.key), or [backend] url if other calls are wrong, too")
+    }
+
+    /// Judges a `GET` where another call goes: many servers say 404 to a method that a path does not have.
+    private func neighbour(_ checked: CheckedCall, _ status: Int) -> CheckFinding {
+        guard status == 404 else {
+            return CheckFinding(.ok, "\(checked.place): status \(status), so there is something for \(checked.key)")
+        }
+        return CheckFinding(
+            .unsure, "\(checked.place): status 404",
+            hint: "\(checked.key) goes there and was not tried, since it changes something: is the path right?")
+    }
+
+    /// Judges the content of an answer with a status of success.
+    private func content(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
+        func finding(_ verdict: CheckFinding.Verdict, _ text: String, _ hint: String? = nil) -> CheckFinding {
+            CheckFinding(verdict, "\(checked.place): \(text)", hint: hint)
+        }
+        if case .neighbour = checked.kind {
+            return finding(.ok, "status \(answer.status), so there is something for \(checked.key)")
+        }
+        if case .stream = checked.kind {
+            if let type = answer.contentType, !BackendClient.mayBeLines(type) {
+                return finding(.wrong, "the stream is of the type \(type.shown(upTo: 100))", checked.key)
+            }
+            return lines(StreamBeginning(answer.body, isWhole: answer.isWhole, configuration), answer, finding)
+        }
+        guard let json = try? JSONValue.parse(answer.body) else {
+            let type = answer.contentType.map { ", but \($0.shown(upTo: 100))" } ?? ""
+            return finding(.wrong, "status \(answer.status), and no JSON\(type)", "\(checked.key), [backend] url")
+        }
+        if case .caller(let path) = checked.kind { return caller(json, path, finding) }
+        do throws(BackendError) {
+            let count = try configuration.backendSettings.vector(in: json).namespaces.count
+            return finding(.ok, "lists \(count) \(count == 1 ? "checkpoint" : "checkpoints")")
+        } catch {
+            return finding(.wrong, "\(error)", "\(checked.key), [backend] type_field, ack_field")
+        }
+    }
+
+    private func caller(
+        _ json: JSONValue, _ path: Path, _ finding: (CheckFinding.Verdict, String, String?) -> CheckFinding
+    ) -> CheckFinding {
+        guard let id = json.value(at: path)?.idText else {
+            let names = (json.members ?? []).prefix(12).map { $0.name.shown(upTo: 40) }.joined(separator: ", ")
+            let hint = names.isEmpty ? "the answer is no object with members" : "the answer has the members \(names)"
+            return finding(.wrong, "nothing at '\(path)'", "[identity] principal: \(hint)")
+        }
+        guard isSignedIn else {
+            return finding(
+                .wrong, "says at '\(path)' who the caller is, without a credential",
+                "every stranger would be the same user: does [identity] principal ask for the caller?")
+        }
+        let principal = PrincipalNaming(configuration).principal(ofUser: id)
+        return finding(.ok, "says at '\(path)' who the caller is: principal \(principal?.description ?? "")", nil)
+    }
+
+    private func lines(
+        _ beginning: StreamBeginning, _ answer: ProbedAnswer,
+        _ finding: (CheckFinding.Verdict, String, String?) -> CheckFinding
+    ) -> CheckFinding {
+        let complete = configuration.backend.completeType
+        if let fault = beginning.fault {
+            return finding(
+                .wrong, "the stream's \(fault)", "[backend] stream; docs/BACKEND-PROTOCOL.md shows the lines")
+        }
+        if answer.isWhole, !beginning.hasEnd {
+            return finding(
+                .wrong, "the stream ends without the line '\(complete)'",
+                "[backend] complete_type, [backend] stream")
+        }
+        guard beginning.count > 0 else {
+            return finding(.unsure, "no line of the stream came within 5 s", "try again, and look at the backend's log")
+        }
+        if beginning.types.isEmpty, let aside = beginning.setAside {
+            return finding(
+                .wrong, "all \(aside.count) lines of records would be set aside (\(aside.reason))",
+                "'rind check --sample' shows why")
+        }
+        if beginning.types.isEmpty, !beginning.unknown.isEmpty {
+            return finding(
+                .wrong, "no table takes any line: \(beginning.unknown.joined(separator: ", "))",
+                "'upsert' and 'delete' of the tables, [backend] complete_type, reset_type, ack_types")
+        }
+        let types = beginning.types.isEmpty ? "" : " of \(beginning.types.joined(separator: ", "))"
+        let aside = beginning.setAside.map { "; \($0.count) would be set aside" } ?? ""
+        let unknown = beginning.unknown.isEmpty ? "" : "; no table takes \(beginning.unknown.joined(separator: ", "))"
+        return finding(.ok, "streams lines\(types)\(aside)\(unknown)", nil)
+    }
+}

@@ -1,0 +1,69 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Gateway
+import GatewayConfig
+import SyncModel
+
+/// A call that changes nothing, and so can be made to see whether the backend is the one that is configured.
+struct CheckedCall {
+    /// What its answer must be.
+    enum Kind {
+        /// Says who the caller is, at this path.
+        case caller(Path)
+        /// Lists checkpoints.
+        case list
+        /// Streams lines of these request types.
+        case stream(types: [String])
+        /// A `GET` where another call of the configuration goes that cannot be made, since it changes something.
+        case neighbour
+    }
+
+    let kind: Kind
+    let call: Call
+    /// The key that names it, such as `[backend] list`.
+    let key: String
+    /// Method and URL path, such as `GET /api/users/me`.
+    let place: String
+
+    init(_ kind: Kind, _ call: Call, key: String, _ settings: BackendSettings) {
+        self.kind = kind
+        self.call = call
+        self.key = key
+        place = "\(call.method) \(settings.path(of: call))"
+    }
+
+    /// All that a configuration has.
+    static func all(in configuration: Configuration) -> [CheckedCall] {
+        let settings = configuration.backendSettings
+        let schema = configuration.schema
+        var calls: [CheckedCall] = []
+        if case .backend(let method, let target, let path) = configuration.identity.principal {
+            let call = Call(method: method, target: [.text(target)])
+            calls.append(CheckedCall(.caller(path), call, key: "[identity] principal", settings))
+        }
+        if settings.checkpoints == .server, let list = settings.list {
+            calls.append(CheckedCall(.list, list, key: "[backend] list", settings))
+        }
+        let types = schema.requestTypes(at: schema.version)
+        calls.append(CheckedCall(.stream(types: types), settings.stream, key: "[backend] stream", settings))
+        guard settings.checkpoints == .server else { return calls }
+        // Mostly their path is that of the list.
+        for (call, key) in [(settings.acknowledge, "[backend] ack"), (settings.forget, "[backend] forget")] {
+            guard let call, !calls.contains(where: { settings.path(of: $0.call) == settings.path(of: call) }) else {
+                continue
+            }
+            let get = Call(method: "GET", target: call.target)
+            calls.append(CheckedCall(.neighbour, get, key: key, settings))
+        }
+        return calls
+    }
+
+    /// A call of a path that no backend has: what is answered to it says nothing of the others.
+    static func madeUp(_ settings: BackendSettings) -> CheckedCall {
+        let number = String(UInt32.random(in: .min ... .max), radix: 16)
+        let call = Call(method: "GET", target: [.text("/rind-check-\(number)")])
+        return CheckedCall(.neighbour, call, key: "[backend] url", settings)
+    }
+}

@@ -1,0 +1,81 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayConfig
+import JSONBytes
+import SyncEngine
+import SyncModel
+
+/// What the first lines of a stream are, read as the gateway reads them.
+struct StreamBeginning {
+    /// How many lines are looked at.
+    private static let maximum = 1_000
+
+    /// The first line that is none, and why.
+    private(set) var fault: String?
+    /// How many whole lines came.
+    private(set) var count = 0
+    /// Whether the line came that ends a stream: the complete line, or a reset.
+    private(set) var hasEnd = false
+    /// The types of records and deletions that tables take.
+    private(set) var types: [String] = []
+    /// Types that no table takes.
+    private(set) var unknown: [String] = []
+    /// How many lines would be set aside, and why the first of them.
+    private(set) var setAside: (count: Int, reason: String)?
+
+    private let configuration: Configuration
+    private var projector: LineProjector
+
+    /// Reads the bytes of a stream; the last line counts only with its end, or if `isWhole` says that no more comes.
+    init(_ bytes: [UInt8], isWhole: Bool, _ configuration: Configuration) {
+        self.configuration = configuration
+        let schema = configuration.schema
+        let projection = Projection(
+            schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules)
+        projector = LineProjector(projection, key: SipHash.Key(0, 0))
+        projector.needsContent = false
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let rest = lines.popLast() ?? []
+        for line in lines.prefix(Self.maximum) where fault == nil {
+            guard line.contains(where: { $0 > 0x20 }) else { continue }
+            count += 1
+            line.withUnsafeBytes { read($0) }
+        }
+        guard fault == nil, isWhole, lines.count <= Self.maximum, rest.contains(where: { $0 > 0x20 }) else { return }
+        count += 1
+        rest.withUnsafeBytes { read($0) }
+        if fault == nil { fault = "line \(count) does not end with a newline, so it does not count" }
+    }
+
+    private mutating func read(_ line: UnsafeRawBufferPointer) {
+        guard let document = try? JSONScanner.document(line) else { return failed("is no JSON") }
+        guard document.kind == .object else {
+            return failed("is of the kind \(document.kind), and each line must be an object")
+        }
+        let backend = configuration.backend
+        guard let type = document.member(backend.typeField)?.string, !type.isEmpty else {
+            return failed("has no text at '\(backend.typeField)' ([backend] type_field)")
+        }
+        guard let token = document.member(backend.ackField)?.string, !token.isEmpty else {
+            return failed("(\(type.shown(upTo: 60))) has no text at '\(backend.ackField)' ([backend] ack_field)")
+        }
+        var output = JSONWriter()
+        switch projector.project(line, into: &output) {
+        case .upsert, .delete, .deleteWhere: Self.note(type, in: &types)
+        case .ackOnly, .idMapping: break
+        case .complete, .reset: hasEnd = true
+        case .unknownType: Self.note(type, in: &unknown)
+        case .quarantined(let reason, _):
+            setAside = ((setAside?.count ?? 0) + 1, setAside?.reason ?? "line \(count): \(reason.rawValue)")
+        }
+    }
+
+    private mutating func failed(_ text: String) { fault = "line \(count) \(text)" }
+
+    private static func note(_ type: String, in types: inout [String]) {
+        let type = type.shown(upTo: 60)
+        if types.count < 20, !types.contains(type) { types.append(type) }
+    }
+}

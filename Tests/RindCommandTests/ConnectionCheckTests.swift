@@ -1,0 +1,233 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import Foundation
+import Testing
+
+/// `rind check --connect` before backends that are right, and before everything else that may stand at an address.
+@Suite(.timeLimit(.minutes(5))) struct ConnectionCheckTests {
+    private static let token = ["--header", "Authorization: Bearer ada-token"]
+
+    private static func check(
+        _ url: String, _ arguments: [String] = [], _ environment: [String: String] = [:], input: String? = nil
+    ) async throws -> Finished {
+        try await Place.withDirectory { directory in
+            try await RunningCommand(
+                ["check", "--config", Place.quickstart, "--connect"] + arguments,
+                environment: environment.merging(["RIND_BACKEND_URL": url]) { own, _ in own }, directory: directory,
+                input: input
+            ).finished()
+        }
+    }
+
+    /// The lines about the backend.
+    private static func backendLines(_ result: Finished) -> [String] {
+        result.out.split(separator: "\n").map(String.init).filter {
+            $0.wholeMatch(of: #/(ok|unsure|wrong) +backend .*/#) != nil
+        }
+    }
+
+    @Test func `the right backend turns strangers away, and with a credential shows itself`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await backend.edit(.put("tags", ["id": "t", "label": "x"]))
+            let url = try await backend.url
+            let stranger = try await Self.check(url)
+            #expect(stranger.status == 0, "\(stranger.out)")
+            #expect(
+                Self.backendLines(stranger) == [
+                    "ok     backend  turns strangers away at GET /users/me (401), GET /sync/ack (401), "
+                        + "POST /sync/stream (401); --header signs in and really asks"
+                ])
+            let file = "Authorization: Bearer ada-token\n\n"
+            for (arguments, input) in [(Self.token, nil), (["--header-file", "-"], file)] {
+                let known = try await Self.check(url, arguments, input: input)
+                #expect(known.status == 0, "\(known.out)")
+                let lines = Self.backendLines(known)
+                #expect(lines.count == 3)
+                #expect(
+                    lines[0].contains(#/^ok .* GET /users/me: says at 'id' who the caller is: principal [0-9a-f]{12}$/#)
+                )
+                #expect(lines[1] == "ok     backend  GET /sync/ack: lists 0 checkpoints")
+                #expect(lines[2] == "ok     backend  POST /sync/stream: streams lines of TagV1")
+            }
+            // Nothing that changes something was called.
+            #expect(backend.count("POST", "/sync/ack") + backend.count("DELETE", "/sync/ack") == 0)
+            #expect(backend.count("POST", "/sync/push") == 0)
+        }
+    }
+
+    /// A backend that is not the configured one: the demo backend with another configuration.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var path = ""
+        var environment: [String: String] = [:]
+        var retires = false
+        /// What is said of it to whoever is signed in.
+        let said: String
+        /// Whether a stranger sees it, too.
+        var isOpen = true
+    }
+
+    private static let stream = #"body {"types":"{types}"}"#
+    private static let mistakes = [
+        Mistake(testDescription: "a wrong base path", path: "/api", said: "GET /api/users/me: status 404"),
+        Mistake(
+            testDescription: "a wrong path of the who-am-I",
+            environment: ["RIND_IDENTITY_PRINCIPAL": "backend:GET /users/self id"], said: "GET /users/self: status 404"),
+        Mistake(
+            testDescription: "a member that the who-am-I does not have",
+            environment: ["RIND_IDENTITY_PRINCIPAL": "backend:GET /users/me userId"],
+            said: "GET /users/me: nothing at 'userId'", isOpen: false),
+        Mistake(
+            testDescription: "a wrong path of the stream",
+            environment: ["RIND_BACKEND_STREAM": "POST /sync/streams \(stream)"], said: "POST /sync/streams: status 404"
+        ),
+        Mistake(
+            testDescription: "a wrong path of the list", environment: ["RIND_BACKEND_LIST": "GET /sync/acks"],
+            said: "GET /sync/acks: status 404"),
+        Mistake(
+            testDescription: "a wrong path of the acks",
+            environment: ["RIND_BACKEND_ACK": #"POST /sync/acks body {"acks":"{acks}"}"#],
+            said: "GET /sync/acks: status 404"),
+        Mistake(
+            testDescription: "types that the backend does not stream", retires: true,
+            said: "POST /sync/stream: status 400, and its answer names TagsV1", isOpen: false),
+        Mistake(
+            testDescription: "TLS where there is none", environment: ["TLS": "1"], said: "(backend.tls)"),
+    ]
+
+    @Test(arguments: mistakes)
+    func `a mistake in the configuration is not ok, and the line says where`(_ mistake: Mistake) async throws {
+        var configuration = DemoConfiguration()
+        if mistake.retires { configuration.retirement = DemoRetirement(["TagsV1"], style: .names) }
+        try await DemoBackend.withRunning(configuration) { backend in
+            var environment = mistake.environment
+            var url = try await backend.url + mistake.path
+            if environment.removeValue(forKey: "TLS") != nil { url = url.replacing("http:", with: "https:") }
+            for arguments in mistake.isOpen ? [[], Self.token] : [Self.token] {
+                let result = try await Self.check(url, arguments, environment)
+                #expect(result.status == 1)
+                #expect(
+                    Self.backendLines(result).contains { !$0.hasPrefix("ok") && $0.contains(mistake.said) },
+                    "\(result.out)")
+                #expect(result.out.contains("= hint: "))
+            }
+        }
+    }
+
+    /// Something else that answers.
+    struct Foreigner: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let said: String
+        let answer: @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer
+        /// Whether only somebody with a credential sees it.
+        var isBehindLogin = false
+        var verdict = "wrong"
+    }
+
+    private static let foreigners = [
+        Foreigner(testDescription: "nginx's welcome page", said: "status 404, a page of HTML") {
+            $0.path == "/" ? .page() : .page("404 Not Found")
+        },
+        Foreigner(testDescription: "a login page with status 200", said: "status 200, a page of HTML") { _ in .page() },
+        Foreigner(testDescription: "a redirection to the login", said: "status 302, a redirection to /login") { _ in
+            .status("302 Found", "Location: /login?next=%2Fsync")
+        },
+        Foreigner(testDescription: "a server that says 500", said: "status 500, the backend failed") { _ in
+            .status("500 Oh")
+        },
+        Foreigner(testDescription: "JSON of something else", said: "and no JSON, but text/plain") { _ in
+            ScriptedServer.Answer(fields: ["Content-Type: text/plain"], body: "It works")
+        },
+        Foreigner(
+            testDescription: "a stream that is an array",
+            said: "the stream's line 1 is of the kind array, and each line must be an object",
+            answer: { rightHead($0) ?? .json("[{\"type\":\"TagV1\",\"ack\":\"TagV1|1\",\"data\":{\"id\":\"t\"}}]\n") },
+            isBehindLogin: true),
+        Foreigner(
+            testDescription: "a stream without its complete line", said: "ends without the line 'SyncCompleteV1'",
+            answer: { rightHead($0) ?? .json("{\"type\":\"TagV1\",\"ack\":\"TagV1|1\",\"data\":{\"id\":\"t\"}}\n") },
+            isBehindLogin: true),
+        Foreigner(
+            testDescription: "lines without acks", said: "line 1 (TagV1) has no text at 'ack'",
+            answer: { rightHead($0) ?? .json("{\"type\":\"TagV1\",\"ack\":7,\"data\":{\"id\":\"t\"}}\n") },
+            isBehindLogin: true),
+        Foreigner(
+            testDescription: "a list that is none",
+            said: "GET /sync/ack: the backend's answer is not what was agreed on",
+            answer: {
+                $0.method == "GET" && $0.path == "/sync/ack" && $0.isSignedIn ? .json("{}") : rightHead($0) ?? .json("")
+            },
+            isBehindLogin: true),
+        Foreigner(testDescription: "a who-am-I for strangers", said: "without a credential") { request in
+            request.path == "/users/me" ? .json(#"{"id":"x"}"#) : .status("401 No")
+        },
+    ]
+
+    /// The right answers to everything but the stream, of which strangers get none.
+    @Sendable private static func rightHead(_ request: ScriptedServer.Request) -> ScriptedServer.Answer? {
+        switch request.path {
+        case "/users/me": request.isSignedIn ? .json(#"{"id":"ada"}"#) : .status("401 No")
+        case "/sync/ack": request.isSignedIn ? .json("[]") : .status("401 No")
+        case "/sync/stream": request.isSignedIn ? nil : .status("401 No")
+        default: .status("404 Not Found")
+        }
+    }
+
+    @Test(arguments: foreigners)
+    func `what is not the backend is not ok`(_ foreigner: Foreigner) async throws {
+        try await ScriptedServer.with(foreigner.answer) { server in
+            for arguments in foreigner.isBehindLogin ? [Self.token] : [[], Self.token] {
+                let result = try await Self.check(server.url, arguments)
+                let isStrange = foreigner.said == "without a credential" && !arguments.isEmpty
+                #expect(result.status == 1)
+                #expect(
+                    isStrange || Self.backendLines(result).contains { $0.contains(foreigner.said) }, "\(result.out)")
+                // The query of a redirection may carry what is secret.
+                #expect(!result.out.contains("next="))
+            }
+            #expect(server.requests.allSatisfy { $0.method == "GET" || $0.path == "/sync/stream" })
+        }
+    }
+
+    @Test func `a server that turns away whatever it is asked shows nothing`() async throws {
+        try await ScriptedServer.with({ _ in .status("401 No") }) { server in
+            let stranger = try await Self.check(server.url)
+            #expect(stranger.status == 1)
+            let lines = Self.backendLines(stranger)
+            #expect(lines.count == 1)
+            #expect(lines.first?.hasPrefix("unsure backend  \(server.url) turns strangers away with 401") == true)
+            #expect(stranger.out.contains("sign in with --header"))
+            let known = try await Self.check(server.url, Self.token)
+            #expect(known.status == 1)
+            #expect(known.out.contains("GET /users/me: status 401, the credential is not accepted"))
+        }
+    }
+
+    @Test func `a field that is not sent on, and a caller whom the rule does not find, are wrong`() async throws {
+        try await DemoBackend.withRunning { backend in
+            let url = try await backend.url
+            let unsent = try await Self.check(url, Self.token + ["--header", "X-Tenant: a"])
+            #expect(unsent.status == 1)
+            #expect(unsent.out.contains("the field 'X-Tenant' of '--header' is not sent on"))
+            let cookie = ["RIND_IDENTITY_PRINCIPAL": "cookie:session"]
+            let nobody = try await Self.check(url, Self.token, cookie)
+            #expect(nobody.status == 1)
+            #expect(nobody.out.contains("no credential where [identity] principal looks"))
+            let bearer = try await Self.check(url, Self.token, ["RIND_IDENTITY_PRINCIPAL": "bearer"])
+            #expect(bearer.status == 0, "\(bearer.out)")
+            #expect(bearer.out.contains("the credential says who the caller is: principal "))
+        }
+    }
+
+    @Test func `a file of fields that is none has its own status, and its text is not repeated`() async throws {
+        let result = try await Self.check("http://127.0.0.1:1", ["--header-file", "-"], input: "a-secret\n")
+        #expect(result.status == 65)
+        #expect(result.error.contains("Line 1 of - is no header field"))
+        #expect(!(result.out + result.error).contains("a-secret"))
+        #expect(try await Self.check("http://127.0.0.1:1", ["--header-file", "none"]).status == 66)
+        let alone = try await RunningCommand.run("check", "--config", Place.quickstart, "-H", "A: b")
+        #expect(alone.status == 64)
+    }
+}
