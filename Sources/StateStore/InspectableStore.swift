@@ -8,6 +8,9 @@ package protocol InspectableStore: StateStore, QuarantineDesk {
     /// The principals whose digests begin with these hexadecimal digits, in the order of their digests.
     func principals(beginningWith digits: String, limit: Int) async throws -> [Principal]
 
+    /// Replicas, all or one principal's, the one that was seen last first, from the one behind `after` on.
+    func replicasByContact(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
+
     /// What pushes have said about one record; nil where none has, or that is forgotten.
     func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote?
 

@@ -34,6 +34,31 @@ extension SQLiteStateStore {
 
     /// By the numbers, each with its newest cursor and what its ledger holds.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
+        try await rows(of: principal, after, limit) { owner in
+            "WHERE r.id > ? AND r.dead = 0 \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?"
+        }
+    }
+
+    /// Sorts all replicas, or the principal's, before it reads the ledgers of a page.
+    package func replicasByContact(
+        of principal: Principal?, after: ReplicaID?, limit: Int
+    ) async throws -> [ReplicaRow] {
+        try await rows(of: principal, after, limit) { owner in
+            let first = after == nil ? "? = 0" : "(last_seen, id) < (SELECT last_seen, id FROM replica WHERE id = ?)"
+            let own = owner == nil ? "" : "AND principal = ?"
+            return """
+                WHERE r.id IN (
+                    SELECT id FROM replica WHERE \(first) AND dead = 0 \(own) ORDER BY last_seen DESC, id DESC LIMIT ?
+                ) ORDER BY r.last_seen DESC, r.id DESC
+                """
+        }
+    }
+
+    /// Reads replicas; what chooses and sorts them takes `after`, or 0, the principal where there is one, and the limit.
+    private func rows(
+        of principal: Principal?, _ after: ReplicaID?, _ limit: Int,
+        choosing choice: @escaping @Sendable (_ owner: Int64?) -> String
+    ) async throws -> [ReplicaRow] {
         let lead = cursorLead
         return try await read { db in
             var owner: Int64?
@@ -49,7 +74,7 @@ extension SQLiteStateStore {
                 LEFT JOIN cursor c ON c.principal = r.principal
                     AND c.cursor = (SELECT max(cursor) FROM cursor WHERE replica = r.id)
                 LEFT JOIN sweep_states w ON w.id = c.sweeps
-                WHERE r.id > ? AND r.dead = 0 \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?
+                \(choice(owner))
                 """,
                 StatementArguments(
                     [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)])

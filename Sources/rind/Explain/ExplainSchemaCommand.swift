@@ -16,22 +16,26 @@ struct ExplainSchemaCommand: AsyncParsableCommand {
               rind explain schema --config rind.ini
               rind explain schema --config rind.ini --from 9 --to 12
               rind explain schema --config rind.ini --from 9 --principal 5f0c1a7e90b2
-              rind explain schema --config rind.ini --from 9 --to 12 --json | jq .request_types
+              rind explain schema --config rind.ini --from 9 --to 12 --json
 
-            Without '--from' it lists the schema versions and what each of them brought: 'since N' on tables, columns
-            and request types is that history. Run it on a new configuration before the app is released.
+            Without '--from' it lists the schema versions and what each of them brought:
+            'since N' on tables, columns and request types is that history. Run it on a new
+            configuration before the app is released.
 
-            With '--from' it tells what the first pull after an update does. A table that is new is streamed from its
-            beginning; one that gains columns is streamed again, and only rows go out that have something in them, or
-            differ; a request type that takes the place of another begins at its beginning, and only differences go
-            out; all else goes on where the device's last sync ended. Versions that the gateway refuses are answered
-            here as there, with the code and what to do about it.
+            With '--from' it tells what the first pull after an update does. A table that
+            is new is streamed from its beginning; one that gains columns is streamed
+            again, and only rows go out that have something in them, or differ; a request
+            type that takes the place of another begins at its beginning, and only
+            differences go out; all else goes on where the device's last sync ended.
+            Versions that the gateway refuses are answered here as there, with the code and
+            what to do about it.
 
-            The app need not send a migration. Of a device that has never told its version, '--from' is
-            'migrations_enabled_at' of [schema].
+            The app need not send a migration. Of a device that has never told its version,
+            '--from' is 'migrations_enabled_at' of [schema].
 
-            '--principal' adds how many records that is, by what the ledgers of that person's devices hold now. It
-            reads the state, also while the gateway runs, and changes nothing. The status is 0 whatever the answer is.
+            '--principal' or '--user' adds how many records that is, by what the ledgers of
+            that person's devices hold now. It reads the state, also while the gateway
+            runs, and changes nothing. The status is 0 whatever the answer is.
             """)
 
     @Option(help: ArgumentHelp("The schema version that the app had when it last synced.", valueName: "n"))
@@ -40,8 +44,7 @@ struct ExplainSchemaCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The schema version that it has now; the newest by default.", valueName: "n"))
     var to: Int?
 
-    @Option(help: ArgumentHelp("Whose records to count: the first digits, at least 4.", valueName: "digits"))
-    var principal: String?
+    @OptionGroup var owner: PrincipalArgument
 
     @OptionGroup var state: StateArguments
 
@@ -51,20 +54,20 @@ struct ExplainSchemaCommand: AsyncParsableCommand {
             throw ValidationError("\(version) is no schema version: they are whole numbers from 1 on.")
         }
         if from == nil, to != nil { throw ValidationError("'--to' goes with '--from'.") }
-        guard let principal else { return }
-        if from == nil { throw ValidationError("'--principal' goes with '--from': it counts what is fetched.") }
-        _ = try PrincipalName(validating: principal)
+        guard owner.isEmpty || from != nil else {
+            throw ValidationError("'--principal' and '--user' go with '--from': they count what is fetched.")
+        }
     }
 
     func run() async throws {
-        let name = try principal.map(PrincipalName.init(validating:))
         try await state.run { configuration in
             let schema = configuration.schema
             guard let from else { return SchemaHistory(schema) }
             var counts: RecordCounts?
-            if let name {
+            if !owner.isEmpty {
                 counts = try await configuration.withState(for: .reading) { store in
-                    try await RecordCounts(of: try await name.find(in: store), schema: schema, store: store)
+                    guard let owner = try await owner.find(in: store, configuration) else { return nil }
+                    return try await RecordCounts(of: owner, schema: schema, store: store)
                 }
             }
             return SchemaUpdate(from: from, to: to ?? schema.version, schema: schema, counts: counts)

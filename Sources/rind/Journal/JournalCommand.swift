@@ -15,8 +15,9 @@ struct JournalCommand: AsyncParsableCommand {
               rind journal list --config rind.ini
               rind journal show 12 --config rind.ini
 
-            Only pushes by calls have a journal: a stream push is applied as a whole or not at all. One that was applied
-            leaves none. Both commands work while the gateway runs, and change nothing.
+            Only pushes by calls have a journal: a stream push is applied as a whole or not
+            at all. One that was applied leaves none. Both commands work while the gateway
+            runs, and change nothing.
             """,
         subcommands: [JournalListCommand.self, JournalShowCommand.self])
 }
@@ -29,18 +30,19 @@ struct JournalListCommand: AsyncParsableCommand {
             EXAMPLES
               rind journal list --config rind.ini
               rind journal list --principal 5f0c1a7e90b2 --config rind.ini
+              rind journal list --user 42 --config rind.ini
               rind journal list --limit 1000 --after 1000 --config rind.ini --json
 
-            STATE is 'open' while the push runs, and after it was cut off until its principal comes again; 'failed' where
-            its client heard that not everything was applied; 'closed' where it was open and was settled since. APPLIED is
-            how many of the operations the backend has. REASON is a code of docs/ERRORS.md, with what the backend said;
-            none where the gateway was stopped.
+            STATE is 'open' while the push runs, and after it was cut off until its
+            principal comes again; 'failed' where its client heard that not everything was
+            applied; 'closed' where it was open and was settled since. APPLIED is how many
+            of the operations the backend has. REASON is a code of docs/ERRORS.md, with
+            what the backend said; none where the gateway was stopped.
             """)
 
     @OptionGroup var state: StateArguments
 
-    @Option(help: ArgumentHelp("Only of this principal: its first digits, at least 4.", valueName: "digits"))
-    var principal: String?
+    @OptionGroup var owner: PrincipalArgument
 
     @Option(help: ArgumentHelp("How many at most, 1 to 5000.", valueName: "n"))
     var limit = 100
@@ -51,15 +53,13 @@ struct JournalListCommand: AsyncParsableCommand {
     func validate() throws {
         guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
         guard after >= 0 else { throw ValidationError("'--after' takes the number of a journal.") }
-        if let principal { _ = try PrincipalName(validating: principal) }
     }
 
     func run() async throws {
-        let name = try principal.map(PrincipalName.init(validating:))
-        try await state.run(for: .reading) { store, _ in
+        try await state.run(for: .reading) { store, configuration in
             // One more than asked for, to see whether there are more.
             let journals = try await store.journals(
-                of: try await name?.find(in: store), after: after, limit: limit + 1)
+                of: try await owner.find(in: store, configuration), after: after, limit: limit + 1)
             return JournalList(journals: Array(journals.prefix(limit)), hasMore: journals.count > limit)
         }
     }
@@ -110,10 +110,12 @@ struct JournalShowCommand: AsyncParsableCommand {
               rind journal show 12 --config rind.ini
               rind journal show 12 --config rind.ini --json
 
-            'unknown' are operations that were sent, or were about to be, and of which nobody has heard what became of
-            them. Of updates, deletions and creations under the app's own id nothing needs to be done: the app sends them
-            again, and they come to the same. Of a creation whose record gets its id from the backend the gateway finds
-            out when the principal comes again; 'lost' counts those where it could not, which may be in the backend twice.
+            'unknown' are operations that were sent, or were about to be, and of which
+            nobody has heard what became of them. Of updates, deletions and creations under
+            the app's own id nothing needs to be done: the app sends them again, and they
+            come to the same. Of a creation whose record gets its id from the backend the
+            gateway finds out when the principal comes again; 'lost' counts those where it
+            could not, which may be in the backend twice.
             """)
 
     @Argument(help: ArgumentHelp("The number, as 'list' shows it.", valueName: "number"))

@@ -18,14 +18,17 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
               rind quarantine retry --all --config rind.ini
               rind quarantine retry --all --principal 5f0c1a7e90b2 --config rind.ini
 
-            A pushed record is marked, and sent to the backend with the next pull or push of its principal, whichever
-            device it comes from: Rind stores no credentials, so it cannot do it by itself. What the backend takes then
-            leaves the quarantine; what it refuses stays, with a greater COUNT and without the mark. No conflict check
-            is made: what others have changed in the record since is overwritten.
+            A pushed record is marked, and sent to the backend with the next pull or push
+            of its principal, whichever device it comes from: Rind stores no credentials,
+            so it cannot do it by itself. What the backend takes then leaves the
+            quarantine; what it refuses stays, with a greater COUNT and without the mark.
+            No conflict check is made: what others have changed in the record since is
+            overwritten.
 
-            A line of a stream is not sent anywhere; the replicas of the principal for whom it came last have everything
-            compared with their next pull, as by 'rind replicas resync'. It stays in the list until you drop it. After
-            a change of the mapping that is not needed: it is compared anew anyway.
+            A line of a stream is not sent anywhere; the replicas of the principal for whom
+            it came last have everything compared with their next pull, as by 'rind
+            replicas resync'. It stays in the list until you drop it. After a change of the
+            mapping that is not needed: it is compared anew anyway.
             """)
 
     @OptionGroup var entries: QuarantineArguments
@@ -33,22 +36,21 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
     @Flag(help: "All pushed records; of lines, name those that you mean.")
     var all = false
 
-    @Option(help: ArgumentHelp("With --all, only of this principal: its first digits.", valueName: "digits"))
-    var principal: String?
+    @OptionGroup var owner: PrincipalArgument
 
     @OptionGroup var state: StateArguments
 
     func validate() throws {
         guard all != !entries.ids.isEmpty else { throw ValidationError("Name entries, or '--all'.") }
-        guard principal == nil || all else { throw ValidationError("'--principal' goes with '--all'.") }
-        if let principal { _ = try PrincipalName(validating: principal) }
+        guard owner.isEmpty || all else { throw ValidationError("'--principal' and '--user' go with '--all'.") }
     }
 
     func run() async throws {
-        let (names, owner) = (try entries.names, try principal.map(PrincipalName.init(validating:)))
+        let names = try entries.names
         try await state.run(for: .changing) { store, configuration in
             guard !all else {
-                let found = try await store.markPushes(nil, of: try await owner?.find(in: store), at: SystemClock().now)
+                let owner = try await owner.find(in: store, configuration)
+                let found = try await store.markPushes(nil, of: owner, at: SystemClock().now)
                 return QuarantineChange(change: "marked", names: found.map { QuarantineName(.push, $0) })
             }
             try await store.requireAll(names)
@@ -92,10 +94,11 @@ struct QuarantineDropCommand: AsyncParsableCommand {
             EXAMPLE
               rind quarantine drop push-12 line-7 --config rind.ini
 
-            Of a pushed record this may be the only copy but for the one on its device. That one stays as it is: the
-            device takes it for synced and keeps it until the record changes in the backend. To have an edit undone that
-            the backend refused, run 'rind replicas resync' for the device afterwards; a record that never was in the
-            backend stays on it until its user deletes it.
+            Of a pushed record this may be the only copy but for the one on its device.
+            That one stays as it is: the device takes it for synced and keeps it until the
+            record changes in the backend. To have an edit undone that the backend refused,
+            run 'rind replicas resync' for the device afterwards; a record that never was
+            in the backend stays on it until its user deletes it.
 
             A line that comes again is set aside again.
             """)

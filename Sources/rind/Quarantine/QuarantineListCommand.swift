@@ -16,9 +16,10 @@ struct QuarantineListCommand: AsyncParsableCommand {
               rind quarantine list --pushes --principal 5f0c1a7e90b2 --config rind.ini
               rind quarantine list --limit 1000 --after push-1000 --config rind.ini --json
 
-            CHANGE is what the app did with the record, or the type of the line. REASON is a code of docs/ERRORS.md, with
-            what the backend said. COUNT is how often it was refused, or came. RETRY says whether 'rind quarantine retry'
-            has marked it and nobody has synced since. What the records hold is shown by 'show' alone.
+            CHANGE is what the app did with the record, or the type of the line. REASON is
+            a code of docs/ERRORS.md, with what the backend said. COUNT is how often it was
+            refused, or came. RETRY says whether 'rind quarantine retry' has marked it and
+            nobody has synced since. What the records hold is shown by 'show' alone.
             """)
 
     @OptionGroup var state: StateArguments
@@ -29,8 +30,7 @@ struct QuarantineListCommand: AsyncParsableCommand {
     @Flag(help: "Only lines of streams.")
     var lines = false
 
-    @Option(help: ArgumentHelp("Only of this principal: its first digits, at least 4.", valueName: "digits"))
-    var principal: String?
+    @OptionGroup var owner: PrincipalArgument
 
     @Option(help: ArgumentHelp("How many at most, 1 to 5000.", valueName: "n"))
     var limit = 100
@@ -41,15 +41,13 @@ struct QuarantineListCommand: AsyncParsableCommand {
     func validate() throws {
         guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
         guard !(pushes && lines) else { throw ValidationError("'--pushes' and '--lines' exclude each other.") }
-        if let principal { _ = try PrincipalName(validating: principal) }
         if let after { _ = try QuarantineName(validating: after) }
     }
 
     func run() async throws {
-        let name = try principal.map(PrincipalName.init(validating:))
         let last = try after.map(QuarantineName.init(validating:))
-        try await state.run(for: .reading) { store, _ in
-            let owner = try await name?.find(in: store)
+        try await state.run(for: .reading) { store, configuration in
+            let owner = try await owner.find(in: store, configuration)
             var items: [QuarantineItem] = []
             // One more than asked for, to see whether there are more; lines come behind all pushes.
             if !lines, last?.kind != .line {

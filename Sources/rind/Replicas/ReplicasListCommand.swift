@@ -9,22 +9,33 @@ import SyncModel
 /// `rind replicas list`.
 struct ReplicasListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists replicas, by their IDs.",
+        commandName: "list", abstract: "Lists replicas, by their IDs or by their last contact.",
         discussion: """
             EXAMPLES
               rind replicas list --config rind.ini
               rind replicas list --config rind.ini --principal 5f0c1a7e90b2
-              rind replicas list --config rind.ini --limit 1000 --after 7fa3c0de12345678 --json
+              rind replicas list --config rind.ini --user 42
+              rind replicas list --config rind.ini --sort last-contact --limit 20
+              rind replicas list --config rind.ini --limit 1000 --after 7fa3c0de12345678
 
-            PRINCIPAL is whom the replica belongs to, as the log's 'principal' shows it. CONFIRMED says whether the
-            device has ever come back with a cursor. HELD BACK names the request types whose deletions wait for
-            'rind replicas accept'.
+            PRINCIPAL is whom the replica belongs to, as the log's 'principal' shows it.
+            CONFIRMED says whether the device has ever come back with a cursor. HELD BACK
+            names the request types whose deletions wait for 'rind replicas accept'.
             """)
 
     @OptionGroup var state: StateArguments
 
-    @Option(help: ArgumentHelp("Only of this principal: its first digits, at least 4.", valueName: "digits"))
-    var principal: String?
+    @OptionGroup var owner: PrincipalArgument
+
+    /// The orders of a list.
+    enum Order: String, ExpressibleByArgument, CaseIterable {
+        case id
+        case lastContact = "last-contact"
+    }
+
+    @Option(
+        help: ArgumentHelp("The order: 'id', or 'last-contact' with the newest first.", valueName: "order"))
+    var sort = Order.id
 
     @Option(help: ArgumentHelp("How many at most, 1 to 5000.", valueName: "n"))
     var limit = 100
@@ -34,19 +45,21 @@ struct ReplicasListCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
-        if let principal { _ = try PrincipalName(validating: principal) }
         if let after, after.count != 16 || Int64(after, radix: 16) == nil {
             throw ValidationError("'--after' takes the 16 digits of a replica.")
         }
     }
 
     func run() async throws {
-        let name = try principal.map(PrincipalName.init(validating:))
-        try await state.run(for: .reading) { store, _ in
-            let owner = try await name?.find(in: store)
+        try await state.run(for: .reading) { store, configuration in
+            let owner = try await owner.find(in: store, configuration)
             let first = after.flatMap { Int64($0, radix: 16) }.map(ReplicaID.init(rawValue:))
             // One more, to see whether there are more.
-            let rows = try await store.replicas(of: owner, after: first, limit: limit + 1)
+            let rows =
+                switch sort {
+                case .id: try await store.replicas(of: owner, after: first, limit: limit + 1)
+                case .lastContact: try await store.replicasByContact(of: owner, after: first, limit: limit + 1)
+                }
             return ReplicaList(rows: Array(rows.prefix(limit)), hasMore: rows.count > limit)
         }
     }

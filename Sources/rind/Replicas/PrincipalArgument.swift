@@ -1,0 +1,52 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Gateway
+import GatewayConfig
+import StateStore
+import SyncModel
+
+/// Whose devices or entries a command is about: by the digits of the log, or as the backend names its users.
+struct PrincipalArgument: ParsableArguments {
+    @Option(help: ArgumentHelp("This principal: its first digits, at least 4.", valueName: "digits"))
+    var principal: String?
+
+    @Option(
+        help: ArgumentHelp("This user: the id that '[identity] principal' finds.", valueName: "id"))
+    var user: String?
+
+    /// Whether nobody is named.
+    var isEmpty: Bool { principal == nil && user == nil }
+
+    func validate() throws {
+        if let principal { _ = try PrincipalName(validating: principal) }
+        guard principal == nil || user == nil else {
+            throw ValidationError("'--principal' and '--user' exclude each other.")
+        }
+        if user?.isEmpty == true { throw ValidationError("'--user' takes the id of a user.") }
+    }
+
+    /// Finds the principal; nil if nobody is named.
+    ///
+    /// - Throws: ``CommandFailure`` if the state does not know them, or if users have no ids by the configuration.
+    func find(
+        in store: some InspectableStore, _ configuration: GatewayConfig.Configuration
+    ) async throws -> Principal? {
+        if let principal { return try await PrincipalName(validating: principal).find(in: store) }
+        guard let user else { return nil }
+        guard let named = PrincipalNaming(configuration).principal(ofUser: user) else {
+            throw CommandFailure(
+                .usage,
+                "'[identity] principal' names nobody by an id, so '--user' finds nobody: only 'backend:…' asks the backend "
+                    + "who a caller is. Use '--principal' with the digits of the log.")
+        }
+        guard try await store.principals(beginningWith: named.rawValue, limit: 1) == [named] else {
+            throw CommandFailure(
+                .noInput,
+                "The state knows nobody as '\(user.shown(upTo: 80))' (principal \(named)): they have not synced, or with "
+                    + "another '[identity] key'.")
+        }
+        return named
+    }
+}
