@@ -11,23 +11,34 @@ extension Configuration {
     ///   - text: The file's bytes.
     ///   - file: The file's name, for the diagnostics; paths after `@file:` are relative to its directory.
     ///   - environment: The variables for `${VAR}` and `RIND_SECTION_KEY`.
+    ///   - isOpen: Whether everybody on the machine may read a file.
     ///   - readFile: Reads a file for `@file:`; throws the reason in words.
     /// - Returns: The configuration, nil if there is an error; and all diagnostics, warnings too, sorted by line.
     package static func load(
         text: some Collection<UInt8>, file: String, environment: [String: String],
+        isOpen: @escaping @Sendable (String) -> Bool = { _ in false },
         readFile: @escaping @Sendable (String) throws(Substitution.FileError) -> [UInt8]
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
+        let loader = loader(text, file, environment, isOpen, readFile)
+        return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics())
+    }
+
+    private static func loader(
+        _ text: some Collection<UInt8>, _ file: String, _ environment: [String: String],
+        _ isOpen: @escaping @Sendable (String) -> Bool,
+        _ readFile: @escaping @Sendable (String) throws(Substitution.FileError) -> [UInt8]
+    ) -> Loader {
         var problems = Problems()
         let document = Document(bytes: Array(text), name: file, problems: &problems)
-        let substitution = Substitution(environment: environment) { path throws(Substitution.FileError) in
-            try readFile(resolve(path, relativeTo: file))
-        }
+        let substitution = Substitution(
+            environment: environment, isOpen: { isOpen(resolve($0, relativeTo: file)) },
+            readFile: { path throws(Substitution.FileError) in try readFile(resolve(path, relativeTo: file)) })
         var loader = Loader(document: document, substitution: substitution, problems: problems)
         loader.load(environment: environment)
         if let path = loader.configuration.backend.caFile {
             loader.configuration.backend.caFile = resolve(path, relativeTo: file)
         }
-        return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics())
+        return loader
     }
 
     /// Reads a configuration that names no files, and throws what is wrong with it as one text.
@@ -50,15 +61,32 @@ extension Configuration {
     ///
     /// A file that cannot be read is a diagnostic like any other.
     package static func load(path: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
-        let text: [UInt8]
+        let loaded = loadWithLog(path: path)
+        return (loaded.configuration, loaded.diagnostics)
+    }
+
+    /// Reads the configuration at `path` as ``load(path:)``, and how its mistakes are to be logged, as far as it says so.
+    package static func loadWithLog(
+        path: String
+    ) -> (configuration: Configuration?, diagnostics: [Diagnostic], log: Log) {
+        let environment = ProcessInfo.processInfo.environment
+        var text: [UInt8] = []
+        var unreadable: Diagnostic?
         do throws(Substitution.FileError) { text = try read(path, limit: SourceFile.maximumBytes + 1) } catch {
             let place = Diagnostic.Place(file: path, line: 1, column: 1)
-            return (nil, [Diagnostic(severity: .error, place: place, message: "cannot read the file: \(error.reason)")])
+            unreadable = Diagnostic(severity: .error, place: place, message: "cannot read the file: \(error.reason)")
         }
-        return load(text: text, file: path, environment: ProcessInfo.processInfo.environment) {
-            path throws(Substitution.FileError) in
+        let loader = loader(text, path, environment, isReadableByAll) { path throws(Substitution.FileError) in
             try read(path, limit: Substitution.maximumFileBytes + 1)
         }
+        let log = loader.configuration.log
+        if let unreadable { return (nil, [unreadable], log) }
+        return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics(), log)
+    }
+
+    @Sendable private static func isReadableByAll(_ path: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.posixPermissions] as? NSNumber).map { $0.intValue & 0o004 != 0 } ?? false
     }
 
     /// Reads at most `limit` bytes, so that a device or a wrong path cannot fill the memory.

@@ -110,6 +110,10 @@ struct Loader {
             }
             try read(value, &configuration, &problems)
             if problems.count > before { brokenKeys.insert("\(key.section).\(key.name)") }
+            guard key.isSecret, let path = substitution.openFile(of: raw) else { return }
+            problems.warning(
+                "everybody on this machine can read '\(path.shown)'", at: raw.span,
+                hint: "chmod 600, and let it belong to the user that runs 'rind serve'")
         } catch {
             problems.report(error)
             brokenKeys.insert("\(key.section).\(key.name)")
@@ -190,11 +194,11 @@ struct Loader {
     private mutating func reportUnknown(_ entry: Document.Entry, kind: String, title: String) {
         let name = entry.key.value
         let known = KeyTable.keys(of: kind)
-        let nearest = NearestName.of(name, among: known.map(\.name))
-        var hint = nearest.map { "did you mean '\($0)'?" }
-        if hint == nil, let other = KeyTable.keys.first(where: { $0.name == name }) {
-            hint = "'\(name)' belongs into \(other.section == "table" ? "a [table NAME]" : "[\(other.section)]")"
+        var hint = KeyTable.keys.first { $0.name == name }.map { other in
+            "'\(name)' belongs into \(other.section == "table" ? "a [table NAME]" : "[\(other.section)]")"
         }
+        // A name that stands elsewhere is no misspelling of one that is similar.
+        hint = hint ?? NearestName.hint(for: name, among: known.map(\.name))
         problems.error(
             "unknown key '\(name)' in \(title)", at: entry.key.span, hint: hint ?? "run 'rind keys' for the full list")
     }
@@ -241,9 +245,10 @@ extension Loader {
             guard let key = KeyTable.key(section, name), variable == key.variable else {
                 problems.mask(text)
                 let known = KeyTable.keys.compactMap(\.variable)
+                let elsewhere = KeyTable.keys.first { $0.name == name }?.variable.map { "did you mean '\($0)'?" }
                 problems.error(
                     "'\(variable)' sets no key: [\(section)] has no '\(name)'", at: span,
-                    hint: NearestName.hint(for: variable, among: known))
+                    hint: elsewhere ?? NearestName.hint(for: variable, among: known))
                 continue
             }
             if key.isSecret { problems.mask(text) }

@@ -15,7 +15,8 @@ extension ValueFormat where Value == ListenAddress {
                 guard let (host, port) = parts, let port, (0...65535).contains(port) else {
                     throw Mistake(
                         "expected an address such as '127.0.0.1:8790', found '\(value.shown)'", at: value.span,
-                        hint: parts.map { $0.port == nil ? "add a port" : "ports end at 65535" }
+                        hint: HostAndPort.loneHint(text)
+                            ?? parts.map { $0.port == nil ? "add a port" : "ports end at 65535" }
                             ?? "an IPv6 address stands in brackets: [::1]:8790")
                 }
                 return ListenAddress(host: host, port: port)
@@ -151,6 +152,12 @@ enum HostAndPort {
         let isName = host.unicodeScalars.allSatisfy { $0.isWordPart || $0 == "-" || $0 == "." }
         guard (1...253).contains(host.utf8.count), isName, host.first != ".", !host.contains("..") else { return nil }
         return (host.lowercased(), port)
+    }
+
+    /// What to write instead of a port alone; nil if the text is something else.
+    static func loneHint(_ text: String) -> String? {
+        guard let port = number(text.hasPrefix(":") ? text.dropFirst() : text[...]), port <= 65535 else { return nil }
+        return "this is a port alone: write '127.0.0.1:\(port)' for this machine, or '0.0.0.0:\(port)' for everybody"
     }
 
     private static func number(_ text: Substring) -> Int? {

@@ -125,10 +125,10 @@ package struct GatewayHTTPServer: Service {
         logger.notice("draining: waiting for what still runs", metadata: metadata)
     }
 
-    /// For libraries whose lines repeat what is said here.
+    /// For libraries whose lines repeat what is said here, in another manner.
     private var quiet: Logger {
         var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .error)
+        quiet.logLevel = .critical
         return quiet
     }
 

@@ -17,12 +17,25 @@ package struct Substitution: Sendable {
     package static let maximumFileBytes = 64 << 10
 
     private let environment: [String: String]
+    private let isOpen: @Sendable (String) -> Bool
     private let readFile: @Sendable (String) throws(FileError) -> [UInt8]
 
-    /// A substitution over these variables and this reader.
-    package init(environment: [String: String], readFile: @escaping @Sendable (String) throws(FileError) -> [UInt8]) {
+    /// A substitution over these variables and this reader; `isOpen` says whether everybody may read a file.
+    package init(
+        environment: [String: String], isOpen: @escaping @Sendable (String) -> Bool = { _ in false },
+        readFile: @escaping @Sendable (String) throws(FileError) -> [UInt8]
+    ) {
         self.environment = environment
+        self.isOpen = isOpen
         self.readFile = readFile
+    }
+
+    /// The path of the file that a value is taken from, if everybody on the machine may read it.
+    package func openFile(of value: SourceText) -> SourceText? {
+        guard let path = try? path(in: resolveVariables(value)), isOpen((try? path.unquoted()) ?? "") else {
+            return nil
+        }
+        return path
     }
 
     /// Resolves every `${VAR}`, and a value that is `@file:PATH` as a whole; `PATH` may hold variables.
@@ -33,11 +46,7 @@ package struct Substitution: Sendable {
         try checkLength(value)
         let value = try resolveVariables(value)
         try checkLength(value)
-        let marker = Array("@file:".unicodeScalars)
-        guard value.characters.count >= marker.count,
-            zip(value.characters, marker).allSatisfy({ $0.isSyntax($1) })
-        else { return value }
-        let path = value[(value.characters.startIndex + marker.count)..<value.characters.endIndex].trimmed
+        guard let path = path(in: value) else { return value }
         guard !path.isEmpty else { throw Mistake("expected a path after '@file:'", at: path.endSpan) }
         let bytes: [UInt8]
         do { bytes = try readFile(path.unquoted()) } catch let error as FileError {
@@ -55,6 +64,15 @@ package struct Substitution: Sendable {
                 hint: "keep binary keys as text, such as base64 or hexadecimal digits")
         }
         return insert(Self.withoutFinalNewline(text), for: value)
+    }
+
+    /// What follows `@file:`; nil if the value is none.
+    private func path(in value: SourceText) -> SourceText? {
+        let marker = Array("@file:".unicodeScalars)
+        guard value.characters.count >= marker.count,
+            zip(value.characters, marker).allSatisfy({ $0.isSyntax($1) })
+        else { return nil }
+        return value[(value.characters.startIndex + marker.count)..<value.characters.endIndex].trimmed
     }
 
     private func checkLength(_ value: SourceText) throws(Mistake) {

@@ -13,6 +13,16 @@ package struct ErrorAnswer: Hashable, Sendable {
     package enum Details: Hashable, Sendable {
         /// The records that somebody else changed in between, and what the backend has of some of them.
         case conflicts([RecordList], present: [PresentRecord] = [])
+        /// The records because of which the request was refused, whatever it was.
+        case records([RecordList])
+
+        /// The name of the member, and the records.
+        fileprivate var named: (name: String, lists: [RecordList]) {
+            switch self {
+            case .conflicts(let lists, _): ("conflicts", lists)
+            case .records(let lists): ("records", lists)
+            }
+        }
     }
 
     /// The HTTP status.
@@ -68,7 +78,7 @@ package struct ErrorAnswer: Hashable, Sendable {
     private var textBody: [UInt8] {
         var sentence = ForeignText.cut(message, to: Self.messageBytes)
         while sentence.last == "." { sentence.removeLast() }
-        if case .conflicts(let lists, _) = details, let records = Self.someOf(lists) { sentence += ": \(records)" }
+        if let details, let records = Self.someOf(details.named.lists) { sentence += ": \(records)" }
         return Array("\(sentence) (\(requestID.shortened))".utf8)
     }
 
@@ -121,15 +131,16 @@ package struct ErrorAnswer: Hashable, Sendable {
         writer.append(string: ForeignText.cut(message, to: Self.messageBytes))
         writer.append(raw: #","request_id":"#)
         writer.append(string: requestID)
-        if case .conflicts(let lists, let present) = details {
-            let (lists, more) = Self.bounded(lists)
-            writer.append(raw: #","details":{"conflicts":"#)
+        if let details {
+            let (lists, more) = Self.bounded(details.named.lists)
+            writer.append(raw: #","details":{"#)
+            writer.append(name: details.named.name)
             RecordList.append(lists, to: &writer)
             if more > 0 {
                 writer.append(raw: #","more":"#)
                 writer.append(Int64(more))
             }
-            if !present.isEmpty {
+            if case .conflicts(_, let present) = details, !present.isEmpty {
                 writer.append(raw: #","present":"#)
                 PresentRecord.append(present, to: &writer)
             }

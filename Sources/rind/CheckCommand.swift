@@ -58,8 +58,11 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
-            let configuration = try GatewayConfig.Configuration.loadReporting(config)
+            let configuration = try GatewayConfig.Configuration.loadReporting(config, warns: true)
             Console.out("\(config) is right.")
+            if !connect, let fault = configuration.spoolFault {
+                Console.error("\(config): warning: \(fault), so 'rind serve' would not start (spool.file)")
+            }
             let summary = ConfigurationSummary(configuration, Descriptors(configuration))
             for line in summary.lines { Console.out("  " + line) }
             var isConnected = true

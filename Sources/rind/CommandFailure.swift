@@ -57,14 +57,14 @@ struct CommandFailure: Error {
 }
 
 /// Runs what a command does; a failure is said on standard error and becomes the exit status.
-func reportingFailures(_ body: () async throws -> Void) async throws {
+func reportingFailures(to log: StartLog = StartLog(), _ body: () async throws -> Void) async throws {
     do {
         try await body()
     } catch let code as ExitCode {
         throw code
     } catch {
         let failure = CommandFailure(error)
-        if !failure.message.isEmpty { Console.error("rind: \(failure.message)") }
+        log.tell(failure)
         throw ExitCode(failure.status.rawValue)
     }
 }

@@ -13,7 +13,8 @@ struct KeysCommand: ParsableCommand {
               rind keys | less
               rind keys | grep -A4 idle_timeout
 
-            The same stands in docs/CONFIGURATION.md; config/rind.ini has every key as a sample.
+            The same stands in docs/CONFIGURATION.md; config/rind.ini has every key as a
+            sample.
             """)
 
     func run() { Console.out(KeyTable.listing(), terminator: "") }

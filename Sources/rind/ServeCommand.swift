@@ -16,22 +16,24 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               rind serve --config /etc/rind/rind.ini
-              RIND_LOG_LEVEL=debug RIND_GATEWAY_LISTEN=127.0.0.1:9000 rind serve --config rind.ini
+              RIND_LOG_LEVEL=debug rind serve --config rind.ini
 
-            It runs in the foreground and logs to standard error. SIGTERM and SIGINT let running requests finish for
-            '[gateway] shutdown_grace', then it ends with status 0; meanwhile the log says each second what is waited
-            for. A second one, or SIGQUIT, cuts what runs and ends at once, also with status 0. SIGHUP is ignored:
-            restart to apply a changed configuration.
+            It runs in the foreground and logs to standard error. SIGTERM and SIGINT let
+            running requests finish for '[gateway] shutdown_grace', then it ends with
+            status 0; meanwhile the log says each second what is waited for. A second one,
+            or SIGQUIT, cuts what runs and ends at once, also with status 0. SIGHUP is
+            ignored: restart to apply a changed configuration.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String
 
     func run() async throws {
-        try await reportingFailures {
+        let startLog = StartLog(takesFormat: true)
+        try await reportingFailures(to: startLog) {
             Console.ignoreBrokenPipes()
             Console.ignoreHangUps()
-            let configuration = try GatewayConfig.Configuration.loadReporting(config)
+            let configuration = try GatewayConfig.Configuration.loadReporting(config, warns: true, to: startLog)
             let logger = Logger(configuration.log)
             LoggingSystem.bootstrap { _ in LogLineHandler(level: logger.logLevel, format: configuration.log.format) }
             var descriptors = Descriptors(configuration)

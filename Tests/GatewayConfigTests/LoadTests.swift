@@ -257,4 +257,27 @@ import Testing
         #expect(!dump.contains("48, 49, 50") && !"\(c)".contains("48, 49, 50") && !dump.contains(Support.key))
         #expect("\(c.identity.key)" == "********")
     }
+
+    @Test(arguments: [true, false])
+    func `a key file that everybody can read is warned of, and another file is not`(isOpen: Bool) throws {
+        let text = "[identity]\nprincipal = bearer\nkey = @file:identity.key\n[backend]\nurl = @file:url\n"
+        let (configuration, diagnostics) = Configuration.load(
+            text: Array(text.utf8), file: "/etc/rind/rind.ini", environment: [:],
+            isOpen: { path in
+                isOpen || path != "/etc/rind/identity.key"
+            },
+            readFile: { path throws(Substitution.FileError) in
+                Array((path == "/etc/rind/url" ? "http://backend.test" : Support.key).utf8)
+            })
+        #expect(configuration != nil)
+        #expect(
+            diagnostics.filter { $0.place.line == 3 }.map { "\($0.severity) \($0.place.line) \($0.message)" }
+                == (isOpen ? ["warning 3 everybody on this machine can read 'identity.key'"] : []))
+        #expect(!Support.rendered(diagnostics).contains(Support.key))
+    }
+
+    @Test func `a variable that names a key of another section is told the right one`() {
+        let (_, diagnostics) = Support.load(Support.minimal(), environment: ["RIND_STATE_IDLE_TIMEOUT": "1s"])
+        #expect(diagnostics.compactMap(\.hint) == ["did you mean 'RIND_BACKEND_IDLE_TIMEOUT'?"])
+    }
 }

@@ -132,4 +132,33 @@ import Testing
             #expect(result.out.contains("(state.not_rind)"))
         }
     }
+
+    @Test func `a spool directory that is not there is a warning, and with '--connect' wrong`() async throws {
+        try await Place.withDirectory { directory in
+            let environment = ["RIND_SPOOL_DIR": directory.appending(path: "spool").path(percentEncoded: false)]
+            let plain = try await RunningCommand.run("check", "--config", Place.quickstart, environment: environment)
+            #expect(plain.status == 0)
+            #expect(plain.error.contains("warning: the spool's directory") && plain.error.contains("does not exist"))
+            let connected = try await RunningCommand.run(
+                "check", "--config", Place.quickstart, "--connect",
+                environment: environment.merging(["RIND_BACKEND_URL": "http://127.0.0.1:1"]) { $1 },
+                directory: directory)
+            #expect(connected.status == 1)
+            #expect(connected.out.contains(#/wrong +spool +the spool's directory .* does not exist \(spool.file\)/#))
+        }
+    }
+
+    @Test func `an identity key that everybody can read is warned of until it is closed`() async throws {
+        try await Place.withDirectory { directory in
+            let key = directory.appending(path: "identity.key").path(percentEncoded: false)
+            try String(repeating: "k", count: 40).write(toFile: key, atomically: true, encoding: .utf8)
+            for (mode, warns) in [(0o644, true), (0o640, false), (0o600, false)] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+                let result = try await RunningCommand.run(
+                    "check", "--config", Place.quickstart, environment: ["RIND_IDENTITY_KEY": "@file:\(key)"])
+                #expect(result.status == 0)
+                #expect(result.error.contains("everybody on this machine can read") == warns, "\(result.error)")
+            }
+        }
+    }
 }

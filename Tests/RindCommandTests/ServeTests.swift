@@ -69,6 +69,61 @@ import Testing
         try await channel.close()
     }
 
+    @Test func `an address in use is all that is said, whichever listener wants it`() async throws {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = channel.localAddress?.port ?? 0
+        for key in ["RIND_ADMIN_LISTEN", "RIND_GATEWAY_LISTEN"] {
+            try await Place.withDirectory { directory in
+                var environment = ["RIND_ADMIN_LISTEN": "127.0.0.1:0"]
+                environment[key] = "127.0.0.1:\(port)"
+                let result = try await ServedGateway.start(in: directory, environment: environment).finished()
+                #expect(result.status == 69)
+                #expect(!result.error.contains("child channel") && !result.error.contains("CancellationError"))
+            }
+        }
+        try await channel.close()
+    }
+
+    @Test func `with the format json every line is JSON, from warnings to why it ends`() async throws {
+        try await Place.withDirectory { directory in
+            let json = ["RIND_LOG_FORMAT": "json", "RIND_BACKEND_HARMLESS_HEADERS": "x-a"]
+            let ends: [([String: String], Int32, String?)] = [
+                (["RIND_STATE_URL": "sqlite:none/state.db"], 73, "state.open"),
+                (["RIND_SPOOL_DIR": "/nowhere"], 73, "spool.file"), (["RIND_GATEWAY_LISTEN": "22080"], 78, nil),
+            ]
+            for (environment, status, code) in ends {
+                let result = try await ServedGateway.start(
+                    in: directory, environment: json.merging(environment) { $1 }
+                ).finished()
+                #expect(result.status == status)
+                let lines = try result.error.split(separator: "\n").map { try JSONValue.parse(String($0)) }
+                #expect(lines.allSatisfy { $0["time"]?.string != nil && $0["level"]?.string != nil })
+                let warning = try #require(lines.first { $0["code"]?.string == "config.warning" })
+                #expect(warning["line"]?.int64 == 1 && warning["file"]?.string?.contains("HARMLESS") == true)
+                let last = try #require(lines.last)
+                #expect(last["level"]?.string == "critical" && last["exit_status"]?.int64 == Int64(status))
+                #expect(last["code"]?.string == code)
+                if code == nil { #expect(lines.contains { $0["code"]?.string == "config.error" }) }
+            }
+        }
+    }
+
+    @Test func `only check and serve repeat the warnings of a configuration`() async throws {
+        try await StateFixture.with { state in
+            let warned = ["RIND_BACKEND_HARMLESS_HEADERS": "x-a"]
+            for (arguments, warns) in [
+                (["check"], true), (["replicas", "list"], false), (["explain", "schema"], false), (["serve"], true),
+                (["journal", "list"], false), (["quarantine", "list"], false),
+            ] {
+                let result = try await RunningCommand(
+                    arguments + ["--config", Place.quickstart], environment: warned, directory: state.directory
+                ).finished()
+                #expect(result.error.contains("warning:") == warns, "\(arguments)")
+            }
+        }
+    }
+
     @Test func `a state in a directory that does not exist is said, with status 73`() async throws {
         try await Place.withDirectory { directory in
             let result = try await ServedGateway.start(

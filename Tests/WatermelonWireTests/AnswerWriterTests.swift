@@ -97,6 +97,14 @@ import WatermelonWire
         #expect(try JSONValue.parse(bytes)["error"]?["code"]?.string == "push.conflict")
     }
 
+    @Test func `records of an error that is no conflict are called records`() throws {
+        var answer = conflict
+        answer.details = .records([RecordList(table: "tasks", ids: ["a"])])
+        let json = try JSONValue.parse(answer.body(accept: "application/json").bytes)["error"]?["details"]
+        #expect(json.map { String(decoding: $0.serialised, as: UTF8.self) } == #"{"records":{"tasks":["a"]}}"#)
+        #expect(String(decoding: answer.body(accept: nil).bytes, as: UTF8.self).hasSuffix("tasks a (r-1)"))
+    }
+
     @Test func `the details of a conflict tell what the backend has of its records`() throws {
         var answer = conflict
         answer.details = .conflicts(

@@ -19,9 +19,12 @@ struct FailureAnswer {
     ///   - accept: The request's `Accept` field: JSON goes only to those who name it.
     ///   - extra: Further fields, such as `Allow`.
     init(_ error: GatewayError, requestID: String, accept: String?, extra: HTTPFields = [:]) {
+        var details: ErrorAnswer.Details?
+        if !error.details.isEmpty {
+            details = error.status == 409 ? .conflicts(error.details, present: error.present) : .records(error.details)
+        }
         let answer = ErrorAnswer(
-            status: error.status, code: error.code, message: error.message, requestID: requestID,
-            details: error.details.isEmpty ? nil : .conflicts(error.details, present: error.present))
+            status: error.status, code: error.code, message: error.message, requestID: requestID, details: details)
         let (contentType, bytes) = answer.body(accept: accept)
         var fields = extra
         fields[.contentType] = contentType

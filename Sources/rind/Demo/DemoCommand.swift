@@ -15,12 +15,12 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo", abstract: "Runs a small backend and the gateway before it, and shows a sync step by step.",
         discussion: """
             EXAMPLES
-              rind demo                  stays up until Ctrl-C, so that you can paste the curl commands
-              rind demo --once           ends by itself; status 1 if a step was not as it should be
-              rind demo --port 9000      the gateway listens there
+              rind demo                stays up until Ctrl-C; paste its commands meanwhile
+              rind demo --once         ends by itself; status 1 if a step was not right
+              rind demo --port 9000    the gateway listens there
 
-            Everything is on 127.0.0.1 and in a temporary directory that is removed at the end. The configuration is
-            examples/quickstart/rind.ini.
+            Everything is on 127.0.0.1 and in a temporary directory that is removed at the
+            end. The configuration is examples/quickstart/rind.ini.
             """)
 
     @Flag(help: "End after the last step.")

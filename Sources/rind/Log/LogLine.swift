@@ -13,10 +13,19 @@ struct LogLine {
     var fields: Logger.Metadata
 
     /// Fields that count something, and so are numbers in JSON even where they were logged as text.
+    ///
+    /// Names of things are not among them, however much they look like numbers: a replica may have digits only.
     private static let numbers: Set = [
-        "backend_bytes", "bytes_out", "cursor", "deletions", "dropped", "duration_ms", "generation", "lines", "port",
-        "presented", "quarantined", "records", "repaired", "resumes", "status", "superseded", "unknown_types",
+        "absent", "after", "allowed", "applied", "backend_bytes", "backend_status", "before", "bytes", "bytes_out",
+        "column", "conflicts", "connections", "count", "cursor", "deletions", "descendants", "dropped", "duration_ms",
+        "echoes", "equal", "exit_status", "failures", "found", "from", "generation", "held_back", "in_flight",
+        "journal",
+        "layers", "limit", "line", "lines", "lines_kept", "lost", "needed", "operations", "port", "presented",
+        "quarantined", "records", "refused", "repaired", "repairs", "resumes", "seconds", "status", "superseded", "to",
+        "tries", "unknown_types", "unseen",
     ]
+    /// Fields that are true or false.
+    private static let truths: Set = ["cut", "told"]
 
     /// For people: time, level, message and the fields in alphabetical order, always on one line.
     ///
@@ -42,14 +51,20 @@ struct LogLine {
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             writer.append(raw: ",")
             writer.append(name: ["time", "level", "message"].contains(name) ? "_" + name : name)
-            if Self.numbers.contains(name), let number = Int64(value.description) {
-                writer.append(number)
-            } else {
-                Self.append(value, to: &writer)
-            }
+            Self.append(value, named: name, to: &writer)
         }
         writer.append(raw: "}\n")
         return ForeignText.escapedJSON(writer.bytes)
+    }
+
+    private static func append(_ value: Logger.MetadataValue, named name: String, to writer: inout JSONWriter) {
+        if case .string(let text) = value {
+            // Each table has a count of its own.
+            let isNumber = numbers.contains(name) || name.hasPrefix("conflicts.")
+            if isNumber, let number = Int64(text), String(number) == text { return writer.append(number) }
+            if truths.contains(name), let truth = Bool(text) { return writer.append(truth) }
+        }
+        append(value, to: &writer)
     }
 
     private static func append(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {

@@ -15,13 +15,16 @@ struct QuarantineCommand: AsyncParsableCommand {
               rind quarantine retry --all --config rind.ini
               rind quarantine drop line-7 --config rind.ini
 
-            Two kinds of things are set aside. 'push-12' is a record that an app has pushed and the backend refused, with
-            '[push] rejected = quarantine': its device takes it for synced, and this is where it waits. 'line-7' is a
-            line of the backend's stream that could not be made a record of; devices go without it.
+            Two kinds of things are set aside. 'push-12' is a record that an app has pushed
+            and the backend refused, with '[push] rejected = quarantine': its device takes
+            it for synced, and this is where it waits. 'line-7' is a line of the backend's
+            stream that could not be made a record of; devices go without it.
 
-            Repair the cause first: a right that is missing, a rule of the backend, the mapping. Then 'retry'.
+            Repair the cause first: a right that is missing, a rule of the backend, the
+            mapping. Then 'retry'.
 
-            All of these work while the gateway runs. To look changes nothing; each change is one transaction.
+            All of these work while the gateway runs. To look changes nothing; each change
+            is one transaction.
             """,
         subcommands: [
             QuarantineListCommand.self, QuarantineShowCommand.self, QuarantineRetryCommand.self,

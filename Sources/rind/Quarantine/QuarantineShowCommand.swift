@@ -15,8 +15,8 @@ struct QuarantineShowCommand: AsyncParsableCommand {
               rind quarantine show push-12 --config rind.ini
               rind quarantine show push-12 --config rind.ini --json | jq -r .content | jq .
 
-            Of a pushed record all is kept, as the app sent it; of a line what '[pull] quarantine_keep' says. Both are
-            somebody's data.
+            Of a pushed record all is kept, as the app sent it; of a line what '[pull]
+            quarantine_keep' says. Both are somebody's data.
             """)
 
     @Argument(help: ArgumentHelp("The entry, such as push-12 or line-7.", valueName: "id"))

@@ -15,9 +15,10 @@ struct ReplicasForgetCommand: AsyncParsableCommand {
             EXAMPLE
               rind replicas forget 0123456789abcdef --config rind.ini
 
-            For a device that is gone for good, or one whose ledger is damaged. If the device comes back, its cursor
-            is unknown, and '[pull] unknown_cursor' says what it gets; nothing on it is touched before that. To have
-            a device compared with the backend, use 'rind replicas resync'.
+            For a device that is gone for good, or one whose ledger is damaged. If the
+            device comes back, its cursor is unknown, and '[pull] unknown_cursor' says what
+            it gets; nothing on it is touched before that. To have a device compared with
+            the backend, use 'rind replicas resync'.
             """)
 
     @OptionGroup var replica: ReplicaArgument
@@ -45,10 +46,12 @@ struct ReplicasResyncCommand: AsyncParsableCommand {
             EXAMPLE
               rind replicas resync 0123456789abcdef --config rind.ini
 
-            For a device on which records are missing, are left that the backend does not have, or have other values.
-            Its next pull streams everything anew and sends all of it in 'updated', since the ledger is not trusted to
-            know what the device has; what is gone is deleted. Unsynced edits of records that still exist survive.
-            It costs about as much as a first sync. '[ledger] max_sweep' holds as ever.
+            For a device on which records are missing, are left that the backend does not
+            have, or have other values. Its next pull streams everything anew and sends all
+            of it in 'updated', since the ledger is not trusted to know what the device
+            has; what is gone is deleted. Unsynced edits of records that still exist
+            survive. It costs about as much as a first sync. '[ledger] max_sweep' holds as
+            ever.
             """)
 
     @OptionGroup var replica: ReplicaArgument
@@ -77,9 +80,11 @@ struct ReplicasAcceptCommand: AsyncParsableCommand {
               rind replicas show 0123456789abcdef --config rind.ini
               rind replicas accept 0123456789abcdef --config rind.ini
 
-            If a comparison finds that much of a table has gone from the backend ('[ledger] max_sweep'), nothing of it
-            is deleted on the device until this command says that it is right. Look at the backend first: is it whole,
-            and has the person lost access to so much? Then the next comparison deletes what is gone by then, once.
+            If a comparison finds that much of a table has gone from the backend ('[ledger]
+            max_sweep'), nothing of it is deleted on the device until this command says
+            that it is right. Look at the backend first: is it whole, and has the person
+            lost access to so much? Then the next comparison deletes what is gone by then,
+            once.
             """)
 
     @OptionGroup var replica: ReplicaArgument

@@ -18,9 +18,11 @@ struct ReplicasShowCommand: AsyncParsableCommand {
               rind replicas show 0123456789abcdef --config rind.ini
               rind replicas show 0123 --config rind.ini --json | jq .tables
 
-            A sweep compares everything that the backend has of a request type with what the replica holds.
-            Deletions that were too many ('[ledger] max_sweep') are held back until 'rind replicas accept'.
-            At the end stands which operations of the principal's pushes were refused of late, and why.
+            A sweep compares everything that the backend has of a request type with what
+            the replica holds. Deletions that were too many ('[ledger] max_sweep') are held
+            back until 'rind replicas accept'.
+            At the end stands which operations of the principal's pushes were refused of
+            late, and why.
             """)
 
     @OptionGroup var replica: ReplicaArgument

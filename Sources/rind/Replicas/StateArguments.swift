@@ -30,7 +30,7 @@ struct StateArguments: ParsableArguments {
     func run(_ body: (GatewayConfig.Configuration) async throws -> any StateReport) async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
-            let report = try await body(try GatewayConfig.Configuration.loadReporting(config))
+            let report = try await body(try GatewayConfig.Configuration.loadReporting(config, warns: false))
             if json {
                 Console.out(bytes: ForeignText.escapedJSON(report.json.serialised) + [0x0A])
             } else {

@@ -5,12 +5,18 @@ import GatewayConfig
 import INI
 
 extension Configuration {
-    /// Reads a configuration; everything that is wrong with it is printed on standard error.
+    /// Reads a configuration; what is wrong with it is told on standard error.
     ///
-    /// - Throws: ``CommandFailure`` with status 78 where it cannot be used.
-    static func loadReporting(_ path: String) throws -> Configuration {
-        let (configuration, diagnostics) = load(path: path)
-        for diagnostic in diagnostics { Console.error(diagnostic.rendered) }
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - warns: Whether warnings are told as well: they concern whoever checks or serves, not whoever looks.
+    ///   - log: Where it is told; may take the configuration's format.
+    /// - Returns: The configuration.
+    /// - Throws: ``CommandFailure`` with status 78 if it cannot be used.
+    static func loadReporting(_ path: String, warns: Bool, to log: StartLog = StartLog()) throws -> Configuration {
+        let (configuration, diagnostics, format) = loadWithLog(path: path)
+        log.use(format)
+        for diagnostic in diagnostics where warns || diagnostic.severity == .error { log.tell(diagnostic) }
         guard let configuration else {
             let count = diagnostics.count { $0.severity == .error }
             throw CommandFailure(.configuration, "\(path) has \(count) \(count == 1 ? "mistake" : "mistakes").")

@@ -17,9 +17,10 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
               rind state accept-clock --config rind.ini
               rind state accept-clock --config rind.ini --yes
 
-            The gateway hands out no cursor twice, so it does not start while the clock is behind the newest one
-            (pull.clock_behind). If the clock is right now, and was far ahead, this command lets cursors run ahead of
-            the clock, by as much as it was, for ever. No device notices, and nothing is sent anew. Without '--yes' it
+            The gateway hands out no cursor twice, so it does not start while the clock is
+            behind the newest one (pull.clock_behind). If the clock is right now, and was
+            far ahead, this command lets cursors run ahead of the clock, by as much as it
+            was, for ever. No device notices, and nothing is sent anew. Without '--yes' it
             only says what it would do. Set the clock right first, and stop the gateway.
             """)
 

@@ -80,6 +80,9 @@ import Testing
             stack.backend.rejectedIDs = ["x-0", "x-1", "x-2"]
             #expect(try await push(["x-0", "x-1", "x-2"]).outcome == "422 push.rejected")
             #expect(try await Self.notes(stack).isEmpty)
+            let tag = DemoValue.changes("tags", created: [["id": "x-0", "label": "new"]])
+            let refused = try await stack.sendPush(cursor, tag, ["Accept": "application/json"])
+            #expect(DemoValue(parsing: refused.body)?["error"]?["details"] == ["records": ["tags": ["x-0"]]])
             // Of this one nobody knows: what it has noted is not the refused one's to take back.
             let path = style == .calls ? "/tags" : "/sync/push"
             stack.backend.inject(DemoFault("POST", path, times: 9, action: .status(500)))

@@ -5,7 +5,7 @@
 enum ErrorCodeRule {
     /// What codes begin with.
     private static let families: Set = [
-        "admin", "backend", "identity", "internal", "ledger", "limit", "line", "proxy", "pull", "push", "record",
+        "admin", "backend", "config", "identity", "internal", "ledger", "limit", "line", "proxy", "pull", "push", "record",
         "request", "schema", "server", "spool", "state", "stream",
     ]
 

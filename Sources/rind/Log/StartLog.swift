@@ -1,0 +1,48 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import INI
+import Logging
+
+/// Tells what is wrong before a gateway serves, and why it ends: in sentences, or as lines of JSON where the
+/// configuration asks for them.
+final class StartLog {
+    private let takesFormat: Bool
+    private var logger: Logger?
+
+    /// A log that takes the format of the configuration, or keeps to sentences for whoever sits before it.
+    init(takesFormat: Bool = false) { self.takesFormat = takesFormat }
+
+    /// Takes the format of a configuration, which may have mistakes elsewhere.
+    func use(_ log: GatewayConfig.Configuration.Log) {
+        guard takesFormat else { return }
+        // What keeps a gateway from serving is told whatever the level.
+        logger = log.format == .json ? Logger(log, level: .info) : nil
+    }
+
+    /// Tells one thing that is wrong with a configuration.
+    func tell(_ diagnostic: Diagnostic) {
+        guard let logger else { return Console.error(diagnostic.rendered) }
+        let code = diagnostic.severity == .error ? "config.error" : "config.warning"
+        var metadata: Logger.Metadata = [
+            "code": "\(code)", "file": "\(diagnostic.place.file)",
+            "line": "\(diagnostic.place.line)", "column": "\(diagnostic.place.column)",
+        ]
+        if let hint = diagnostic.hint { metadata["hint"] = "\(hint)" }
+        if let note = diagnostic.note {
+            metadata["note"] = "\(note.place.file):\(note.place.line):\(note.place.column): \(note.message)"
+        }
+        logger.log(
+            level: diagnostic.severity == .error ? .error : .warning, "\(diagnostic.message)", metadata: metadata)
+    }
+
+    /// Tells why the command ends.
+    func tell(_ failure: CommandFailure) {
+        guard !failure.message.isEmpty else { return }
+        guard let logger else { return Console.error("rind: \(failure.message)") }
+        var metadata: Logger.Metadata = ["exit_status": "\(failure.status.rawValue)"]
+        if let code = failure.code { metadata["code"] = "\(code)" }
+        logger.critical("\(failure.message)", metadata: metadata)
+    }
+}
