@@ -15,6 +15,35 @@ struct PushChecks {
         checkCreation(&problems)
         checkRemoval(&problems)
         checkVersions(&problems)
+        checkUnsent(&problems)
+    }
+
+    /// What an app writes into a column that no call sends is reverted by a later pull; and so is what it changes later
+    /// where only the creation sends it.
+    private func checkUnsent(_ problems: inout Problems) {
+        let calls = ["create", "update"].compactMap { key in draft.calls.first { $0.key == key && $0.draft.call != nil }
+        }
+        for column in draft.columns where !column.column.isReadonly && !column.column.isVersion {
+            let silent = calls.filter { !sends($0, column.column) }
+            guard let call = silent.last, call.key == calls.last?.key else { continue }
+            let name = column.name.value
+            let who = silent.count == 2 ? "neither 'create' nor 'update' sends" : "'\(call.key)' does not send"
+            let isSentElsewhere = silent.count < calls.count
+            problems.warning(
+                "\(who) the column '\(name)': what apps write there is gone with a later pull", at: column.name.span,
+                hint: "send \"{\(name)}\"" + (isSentElsewhere ? " there, too" : ", or mark the column 'readonly'"),
+                second: .init("the call is here", at: call.draft.span))
+        }
+    }
+
+    private func sends(_ call: TableDraft.NamedCall, _ column: Column) -> Bool {
+        let names = call.draft.placeholders.map(\.value)
+        if names.contains(column.name) { return true }
+        if !call.draft.hasBody || names.contains("*") { return column.outgoingPath != nil }
+        guard call.key == "update" else { return false }
+        // What the id is made of cannot change, and what only the address of a creation needs need not.
+        let isPart = draft.idParts > 1 && draft.ids.contains { $0.paths.contains { $0.value == column.outgoingPath } }
+        return isPart || draft.call("create")?.call?.target.contains(.placeholder(column.name)) == true
     }
 
     /// Of a creation whose answer is lost only the backend knows the id (finding 20).

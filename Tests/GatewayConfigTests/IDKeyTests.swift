@@ -9,7 +9,7 @@ import Testing
 /// `id_type`, `ids`, and what they ask of calls and columns.
 @Suite struct IDKeyTests {
     /// A creation that is found again whatever becomes of its answer.
-    private static let made = #"POST /a returns id ref c body {"c":"{id}"}"#
+    private static let made = #"POST /a returns id ref c body {"c":"{id}","n":"{name}"}"#
 
     private static let streamPush = "[push]\npath = POST /push\n"
 

@@ -229,7 +229,8 @@ import Testing
     @Test(
         arguments: [
             (["create": "POST /a body {\"name\":\"{name}\"}"], true), (["create": "POST /a returns id"], true),
-            (["create": "POST /a returns id ref c body {\"c\":\"{id}\"}"], false), (["create": "PUT /a/{id}"], false),
+            (["create": "POST /a returns id ref c body {\"c\":\"{id}\",\"n\":\"{name}\"}"], false),
+            (["create": "PUT /a/{id}"], false),
             (["create": "POST /a", "id": "name"], false),
             (["create": "POST /a"], true),
         ] as [([String: String], Bool)])

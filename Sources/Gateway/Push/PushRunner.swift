@@ -80,7 +80,6 @@ struct PushRunner {
         figures.presented = request.lastPulledAt
         figures.records = plan.operations.count { $0.kind != .delete }
         figures.deletions = plan.operations.count - figures.records
-        figures.dropped = plan.dropped.values.reduce(0, +)
     }
 
     /// Runs the push to its end.
@@ -92,10 +91,7 @@ struct PushRunner {
             )
         }
         try checkIDs()
-        if !plan.dropped.isEmpty {
-            let counts = plan.dropped.sorted { $0.key < $1.key }.prefix(20).map { "\($0.key): \($0.value)" }
-            logger.warning("records of unknown tables were dropped", metadata: ["tables": "\(counts)"])
-        }
+        tellUnknown()
         try await loadSetAside()
         try await followDeletions()
         var machine = PushMachine(query: query)

@@ -131,7 +131,27 @@ import Testing
             #expect(task["position"] == 0 && task["isDone"] == true)
             let pushed = try #require(stack.backend.requests.last { $0.path == "/sync/push" }).body
             for word in ["secret", "__proto__", "nowhere", "_status", "_changed"] { #expect(!pushed.contains(word)) }
-            #expect(try await stack.figures(of: answer)["dropped"] == "2")
+            #expect(try await stack.figures(of: answer)["dropped"] == "4")
+            let told = stack.log.lines.filter { $0.metadata["code"] == "push.unknown_names" }
+            #expect(told.count == 1)
+            #expect(told.first?.metadata["tables"] == "nowhere" && told.first?.metadata["dropped"] == "4")
+            #expect(told.first?.metadata["columns"] == "tasks.secret tasks.__proto__")
+        }
+    }
+
+    @Test func `however many unknown columns a push has, one line names the first few`() async throws {
+        try await PushReceiptTests.started { stack, cursor in
+            let name = String(repeating: "x", count: 500)
+            let members = (0..<100).map { #""\#(name)\#($0)":1"# }.joined(separator: ",")
+            let records = (0..<3).map { #"{"id":"m-\#($0)","label":"l",\#(members)}"# }.joined(separator: ",")
+            let body = #"{"tags":{"created":[\#(records)],"updated":[],"deleted":[]}}"#
+            let answer = try await stack.send("POST", GatewayStack.pushTarget(cursor), body: Array(body.utf8))
+            #expect(answer.status == 200)
+            #expect(try await stack.figures(of: answer)["dropped"] == "300")
+            let told = stack.log.lines.filter { $0.metadata["code"] == "push.unknown_names" }
+            #expect(told.count == 1)
+            #expect((1...20).contains(told.first?.metadata["columns"]?.split(separator: " ").count ?? 0))
+            #expect((told.first?.metadata["columns"]?.utf8.count ?? .max) < 20 * 80)
         }
     }
 
