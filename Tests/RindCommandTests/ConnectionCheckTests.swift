@@ -30,7 +30,8 @@ import Testing
 
     @Test func `the right backend turns strangers away, and with a credential shows itself`() async throws {
         try await DemoBackend.withRunning { backend in
-            try await backend.edit(.put("tags", ["id": "t", "label": "x"]))
+            // More lines than a page of the backend has.
+            try await backend.edit((0..<1_200).map { .put("tags", ["id": .string("t-\($0)"), "label": "x"]) })
             let url = try await backend.url
             let stranger = try await Self.check(url)
             #expect(stranger.status == 0, "\(stranger.out)")
@@ -211,6 +212,8 @@ import Testing
             let unsent = try await Self.check(url, Self.token + ["--header", "X-Tenant: a"])
             #expect(unsent.status == 1)
             #expect(unsent.out.contains("the field 'X-Tenant' of '--header' is not sent on"))
+            let anybody = try await Self.check(url, ["--header", "User-Agent: a"])
+            #expect(anybody.status == 0 && anybody.out.contains("turns strangers away"))
             let cookie = ["RIND_IDENTITY_PRINCIPAL": "cookie:session"]
             let nobody = try await Self.check(url, Self.token, cookie)
             #expect(nobody.status == 1)

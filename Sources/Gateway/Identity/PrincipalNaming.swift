@@ -41,6 +41,9 @@ package struct PrincipalNaming: Sendable {
         credential(in: fields).flatMap(principal(of:))
     }
 
+    /// Whether these fields carry a credential, whosever it is.
+    package func hasCredential(in fields: HTTPFields) -> Bool { credential(in: fields) != nil }
+
     /// The credential that a request carries.
     func credential(in fields: HTTPFields) -> Credential? {
         Credential(fields, tokenHeaders: tokenHeaders, contextHeaders: contextHeaders)

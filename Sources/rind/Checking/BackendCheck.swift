@@ -38,7 +38,7 @@ struct BackendCheck {
                     hint: "[wire] token_header or [backend] forward_headers")
             ]
         }
-        let isSignedIn = !sent.fields.isEmpty
+        let isSignedIn = PrincipalNaming(configuration).hasCredential(in: sent.fields)
         var findings: [CheckFinding] = []
         if isSignedIn, let finding = caller(sent.fields) { findings.append(finding) }
         var turnedAway: [(place: String, status: Int)] = []

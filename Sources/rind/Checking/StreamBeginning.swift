@@ -9,9 +9,6 @@ import SyncModel
 
 /// What the first lines of a stream are, read as the gateway reads them.
 struct StreamBeginning {
-    /// How many lines are looked at.
-    private static let maximum = 1_000
-
     /// The first line that is none, and why.
     private(set) var fault: String?
     /// How many whole lines came.
@@ -38,12 +35,12 @@ struct StreamBeginning {
         projector.needsContent = false
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let rest = lines.popLast() ?? []
-        for line in lines.prefix(Self.maximum) where fault == nil {
+        for line in lines where fault == nil {
             guard line.contains(where: { $0 > 0x20 }) else { continue }
             count += 1
             line.withUnsafeBytes { read($0) }
         }
-        guard fault == nil, isWhole, lines.count <= Self.maximum, rest.contains(where: { $0 > 0x20 }) else { return }
+        guard fault == nil, isWhole, rest.contains(where: { $0 > 0x20 }) else { return }
         count += 1
         rest.withUnsafeBytes { read($0) }
         if fault == nil { fault = "line \(count) does not end with a newline, so it does not count" }
