@@ -45,7 +45,7 @@ extension KeyTable {
         id = id
 
         [columns albums]
-        name = string albumName
+        name = string name send albumName
         description = string
         created_at = timestamp createdAt readonly
 
@@ -78,17 +78,20 @@ extension KeyTable {
         upsert = AlbumV1, AlbumV2
         delete = AlbumDeleteV1 by albumId
         id = id
-        create = POST /albums returns id ref clientId body {"albumName":"{name}","clientId":"{id}"}
+        # Immich makes the ids of albums and takes no idempotency key: an album whose answer was lost can only be guessed by
+        # 'match', as 'rind check' then warns. Without 'create' apps change albums, and make none. To let them:
+        # match = name description
+        # create = POST /albums returns id body {"albumName":"{name}","description":"{description}"}
         update = PATCH /albums/{id}
         remove = DELETE /albums/{id} missing 400 404
         # column = type [source] [attributes]; without a source it is the member of the same name
         [columns albums]
-        name = string albumName
+        name = string name send albumName           ; 'name' in the stream, 'albumName' in the calls
         description = string
-        order = string? order oneof asc desc else asc
+        order = string order oneof asc desc else desc
+        cover_id = string? thumbnailAssetId send albumThumbnailAssetId ref assets
         created_at = timestamp createdAt readonly   ; ISO 8601 or number → milliseconds
-        is_shared = boolean isShared since 12
-        settings = json? metadata                   ; nested value ↔ JSON text
+        is_activity_enabled = boolean isActivityEnabled since 12
 
         [table album_assets]
         since = 9
@@ -98,22 +101,27 @@ extension KeyTable {
         id = albumId assetId
         parent = album_id albums                    ; deleting the album deletes these
         create = PUT /albums/{album_id}/assets when 0.success true | 0.error duplicate body {"ids":["{asset_id}"]}
-        remove = DELETE /albums/{album_id}/assets missing 400 body {"ids":["{asset_id}"]}
+        remove = DELETE /albums/{album_id}/assets missing 400 when 0.success true | 0.error not_found
+          body {"ids":["{asset_id}"]}
         [columns album_assets]
         album_id = string albumId ref albums
         asset_id = string assetId ref assets
 
         [table assets]
         request = AssetsV1 then AssetsV2 since 12, PartnerAssetsV1 then PartnerAssetsV2 since 12
-        upsert = AssetV1, AssetV2, PartnerAssetV1, PartnerAssetV2, PartnerAssetBackfillV2
+        upsert = AssetV1, AssetV2,
+          PartnerAssetV1, PartnerAssetBackfillV1, PartnerAssetV2, PartnerAssetBackfillV2
         delete = AssetDeleteV1 by assetId all, PartnerAssetDeleteV1 by assetId
         id = id
+        # No 'create': a photo is uploaded through the gateway, and comes with the next pull.
+        update = PUT /assets/{id} body {"isFavorite":"{is_favorite}"}
+        remove = DELETE /assets missing 400 body {"ids":["{id}"]}
         [columns assets]
-        owner_id = string ownerId
-        file_name = string originalFileName
-        taken_at = timestamp localDateTime
+        owner_id = string ownerId readonly
+        file_name = string originalFileName readonly
+        taken_at = timestamp? localDateTime readonly
         is_favorite = boolean isFavorite
-        duration_ms = number? duration in AssetV2 PartnerAssetV2 PartnerAssetBackfillV2 since 12
+        duration_ms = number? duration in AssetV2 PartnerAssetV2 PartnerAssetBackfillV2 readonly since 12
 
         """
 }

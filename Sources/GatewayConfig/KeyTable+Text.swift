@@ -45,7 +45,7 @@ extension KeyTable {
         "", 0 or false.
         """,
         """
-        Sources: a path such as albumName or owner.id; path in AlbumV2 for some line types only; @type for the \
+        Sources: a path such as createdAt or owner.id; path in AlbumV2 for some line types only; @type for the \
         line's type; "text", a number, true or false for a fixed value. Alternatives are joined with '|', and the \
         first that is present wins. Without a source the column has the member of its own name.
         """,

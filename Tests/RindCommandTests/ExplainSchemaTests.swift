@@ -64,7 +64,7 @@ import Testing
         #expect(history.entries.map(\.version) == [1, 9, 12])
         #expect(history.entries[1].tables == [.init(table: "album_assets", columns: ["album_id", "asset_id"])])
         #expect(history.entries[1].types == ["AlbumToAssetsV1"] && history.entries[1].replaced.isEmpty)
-        #expect(history.entries[2].columns.map(\.columns) == [["is_shared"], ["duration_ms"]])
+        #expect(history.entries[2].columns.map(\.columns) == [["is_activity_enabled"], ["duration_ms"]])
         #expect(history.entries[2].replaced.map(\.old) == ["AlbumsV1", "AssetsV1", "PartnerAssetsV1"])
         #expect(history.lines.contains("version 9, no longer served"))
         #expect(history.json["history"]?[2]?["replaced"]?[0]?["new"]?.string == "AlbumsV2")

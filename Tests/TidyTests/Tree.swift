@@ -46,7 +46,7 @@ enum Tree {
     private static func files(below folder: String) -> [SourceFile] {
         let start = root.appending(path: folder).path(percentEncoded: false)
         guard let paths = try? FileManager.default.subpathsOfDirectory(atPath: start) else { return [] }
-        let wanted: Set = ["swift", "md", "ini", "sh", "conf", "service", ""]
+        let wanted: Set = ["swift", "md", "ini", "sh", "conf", "service", "py", ""]
         return paths.sorted().filter { path in
             wanted.contains(URL(filePath: path).pathExtension) && !path.split(separator: "/").contains("Fixtures")
         }.compactMap { path in

@@ -17,8 +17,10 @@ struct OperationLines: AsyncSequence, Sendable {
 
     let operations: [PushOperation]
     let reader: OperationReader
-    /// What the client knew; each line names the token of its table's namespace.
+    /// What the client knew, for the `base` of each line.
     let base: CheckpointVector?
+    /// The namespace of the tokens that stand for everything up to them.
+    let completeNamespace: String
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lines: self, rest: operations[...]) }
 
@@ -56,11 +58,14 @@ struct OperationLines: AsyncSequence, Sendable {
             data: content.update?.data.serialised, base: token(of: content.table))
     }
 
-    /// The client's place in the table's stream: the first upsert namespace that has a token.
+    /// The token up to which the client had seen everything of the table: that of its only upsert namespace with a token.
     ///
-    /// Of all versions, since the vector has those of the pull while a push seldom tells its schema version.
+    /// Where several have one, nothing tells which of them brought the record; where none has, the client may have made the
+    /// record itself. Then the complete token of the client's last pull says it for all namespaces. Versions do not
+    /// matter: the vector has those of the pull, while a push seldom tells its schema version.
     private func token(of table: Table) -> String? {
         guard let base, table.conflicts == .backend else { return nil }
-        return table.upserts.lazy.compactMap { base[$0] }.first
+        let tokens = table.upserts.compactMap { base[$0] }
+        return tokens.count == 1 ? tokens[0] : base[completeNamespace] ?? tokens.first
     }
 }

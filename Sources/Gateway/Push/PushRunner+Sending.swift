@@ -3,6 +3,7 @@
 
 import Backend
 import Curl
+import GatewayConfig
 import JSONBytes
 import Logging
 import NIOCore
@@ -26,7 +27,9 @@ extension PushRunner {
         let (places, refused) = try sendable((batch ?? plan.operations.indices).filter { !without.contains($0) })
         guard refused.isEmpty else { return .refused(PushRefusal(kind: .rejected, records: refused)) }
         guard !places.isEmpty else { return .applied }
-        let lines = OperationLines(operations: places.map { plan.operations[$0] }, reader: reader, base: base)
+        let lines = OperationLines(
+            operations: places.map { plan.operations[$0] }, reader: reader, base: base,
+            completeNamespace: services.configuration.backend.completeType)
         if services.makesIDs { services.making.begin(identity.principal) }
         defer { if services.makesIDs { services.making.end(identity.principal) } }
         switch await attempt(lines, idempotencyKey: idempotencyKey) {
