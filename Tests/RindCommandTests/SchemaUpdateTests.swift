@@ -31,7 +31,8 @@ import Testing
 
         static let all = [
             Expectation(
-                from: 9, to: 12, table: "albums", gain: .columns, columns: ["is_activity_enabled"], restarted: ["AlbumsV2"],
+                from: 9, to: 12, table: "albums", gain: .columns, columns: ["is_activity_enabled"],
+                restarted: ["AlbumsV2"],
                 delivery: .gained),
             Expectation(from: 9, to: 12, table: "album_assets", gain: .nothing, restarted: []),
             Expectation(
@@ -50,7 +51,8 @@ import Testing
                 from: 1, to: 9, table: "album_assets", gain: .table, restarted: ["AlbumToAssetsV1"],
                 delivery: .updated),
             Expectation(
-                from: 9, to: 30, table: "albums", gain: .columns, columns: ["is_activity_enabled"], restarted: ["AlbumsV2"],
+                from: 9, to: 30, table: "albums", gain: .columns, columns: ["is_activity_enabled"],
+                restarted: ["AlbumsV2"],
                 delivery: .gained),
         ]
     }

@@ -45,7 +45,8 @@ import Testing
     @Test func `there are as many as are known to be shown`() {
         let names = Self.all.map(\.name)
         for name in [
-            "README.md, block 1", "docs/BACKEND-PROTOCOL.md, block 2", "docs/IDS.md, block 1", "docs/SCHEMA.md, block 1",
+            "README.md, block 1", "docs/BACKEND-PROTOCOL.md, block 2", "docs/IDS.md, block 1",
+            "docs/SCHEMA.md, block 1",
             "config/rind.ini", "config/rind-minimal.ini", "examples/quickstart/rind.ini", "examples/systemd/rind.ini",
             "examples/integer-ids/rind.ini", "examples/python-backend/rind.ini",
         ] { #expect(names.contains(name)) }
@@ -56,7 +57,8 @@ import Testing
         warning.hasSuffix("a creation whose answer is lost is found again by 'match' alone")
     }
 
-    @Test func `each loads without a warning, and names only members that the lines of its backend have`() async throws {
+    @Test func `each loads without a warning, and names only members that the lines of its backend have`() async throws
+    {
         try await Self.withLines { lines in
             for shown in Self.all {
                 for (version, result) in try await Self.check(shown, against: lines) {
@@ -93,11 +95,14 @@ import Testing
             for (name, text) in ["rind.ini": shown.whole, "lines.jsonl": lines] {
                 try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
             }
+            // Nothing of this machine matters.
+            let path = directory.path(percentEncoded: false)
+            let places = ["RIND_SPOOL_DIR": path, "RIND_STATE_URL": "sqlite:\(path)/state.db"]
             var results: [(Int, Finished)] = []
             for version in Set([schema.oldest, schema.version]) {
                 let command = try RunningCommand(
                     ["check", "--config", "rind.ini", "--sample", "lines.jsonl", "--schema-version", "\(version)"],
-                    environment: SchemaUpdateTests.key, directory: directory)
+                    environment: SchemaUpdateTests.key.merging(places) { $1 }, directory: directory)
                 results.append((version, await command.finished()))
             }
             return results

@@ -113,6 +113,25 @@ import Testing
         }
     }
 
+    @Test func `values are pushed in the form of their column's type, whatever form the app keeps them in`()
+        async throws
+    {
+        try await Self.with(.request) { stack in
+            var phone = try await Self.device(stack, 1)
+            try await phone.sync()
+            let project = try phone.model.create("projects", ["name": "p", "settings": #"{"view": "list"}"#])
+            try phone.model.create(
+                "tasks", ["project_id": .string(project), "is_done": true, "due_at": 1_795_168_800_000])
+            try await phone.push()
+            let data = try Self.pushed(stack).map { $0["data"] }
+            #expect(data[0] == ["name": "p", "isArchived": false, "settings": ["view": "list"]])
+            #expect(data[1]?["dueAt"] == "2026-11-20T10:00:00.000Z" && data[1]?["isDone"] == true)
+            let request = try #require(stack.backend.requests.last { $0.path == "/sync/push" })
+            #expect(request.headers["content-type"] == "application/jsonlines+json")
+            #expect(request.headers["content-length"] == nil && request.headers["idempotency-key"] != nil)
+        }
+    }
+
     @Test func `base is the token of the only namespace that has one, else the complete token`() async throws {
         try await Self.with(.request) { stack in
             try await stack.backend.edit(
@@ -128,7 +147,8 @@ import Testing
         }
     }
 
-    @Test func `a record that a device has made in an empty table is no blind spot of the conflict check`() async throws {
+    @Test func `a record that a device has made in an empty table is no blind spot of the conflict check`() async throws
+    {
         try await Self.with(.request) { stack in
             var phone = try await Self.device(stack, 1)
             try await phone.sync()

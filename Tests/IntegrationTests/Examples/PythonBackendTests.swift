@@ -10,7 +10,7 @@ import Testing
 @Suite(
     .timeLimit(.minutes(5)),
     .enabled(
-        if: GatewayProcess.isBuilt && PythonBackend.isRunnable, "there is no python3, or the program rind is not built"))
+        if: GatewayProcess.isBuilt && PythonBackend.isRunnable, "there is no python3, or rind is not built"))
 struct PythonBackendTests {
     @Test func `two devices of a user end equal to the backend in Python, and another user sees nothing of it`()
         async throws
@@ -26,7 +26,8 @@ struct PythonBackendTests {
                 try phone.model.create(
                     "items",
                     [
-                        "text": .string("thing \(number)"), "list_id": .string(list), "position": .number(Double(number)),
+                        "text": .string("thing \(number)"), "list_id": .string(list),
+                        "position": .number(Double(number)),
                         "due_at": 1_763_719_200_123,
                     ])
             }
@@ -51,7 +52,8 @@ struct PythonBackendTests {
         }
     }
 
-    @Test func `a push to the backend in Python is applied once under its key, as a whole or not at all`() async throws {
+    @Test func `a push to the backend in Python is applied once under its key, as a whole or not at all`() async throws
+    {
         try await Self.with { backend, gateway in
             let http = RawHTTPClient(port: backend.port)
             func push(_ key: String, _ lines: String) async throws -> RawAnswer {
