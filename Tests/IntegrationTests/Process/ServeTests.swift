@@ -32,7 +32,8 @@ struct ServeTests {
                     Issue.record("it started with \(new.prefix(40))")
                 } catch GatewayProcess.Failure.ended(let status, let said) {
                     #expect(status == 78, "\(new.prefix(40)): \(said.prefix(300))")
-                    #expect(said.contains("rind.ini:") && said.contains("error:"))
+                    #expect(said.contains(#""code":"config.error""#), "\(said.prefix(300))")
+                    #expect(said.contains("rind.ini") && said.contains(#""line":"#))
                 }
                 #expect(!FileManager.default.fileExists(atPath: "\(directory)/state.db"))
             }
