@@ -76,13 +76,14 @@ extension BackendSettings {
 }
 
 extension BackendError {
-    /// Whether an answer came, and is not what it should be; a credential that is not accepted is not meant.
+    /// Whether an answer came, and is not what it should be; a credential that is not accepted is not meant, and of
+    /// types that are refused whoever has asked for them tells more.
     fileprivate var isAboutAnswer: Bool {
         switch self {
-        case .typesRefused, .busy, .refused, .ackRefused, .failed, .unexpectedStatus, .contentType, .encoding,
-            .answerTooLarge, .malformedAnswer:
+        case .busy, .refused, .ackRefused, .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
+            .malformedAnswer:
             true
-        case .transport, .credentialRefused, .invalidCall, .unsafeValue, .notConfigured: false
+        case .transport, .credentialRefused, .typesRefused, .invalidCall, .unsafeValue, .notConfigured: false
         }
     }
 
@@ -92,7 +93,6 @@ extension BackendError {
         case .credentialRefused(let status), .busy(let status, _), .refused(let status), .ackRefused(let status),
             .failed(let status), .unexpectedStatus(let status):
             status
-        case .typesRefused: 400
         default: nil
         }
     }
