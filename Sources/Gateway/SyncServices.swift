@@ -38,6 +38,8 @@ struct SyncServices: Sendable {
     let making = IDMaking()
     /// Whether the backend gives ids in any table.
     let makesIDs: Bool
+    /// Knows whose checkpoints the backend does not find.
+    let ackRefusals = AckRefusals()
     /// What must not happen at the same time.
     let locks: LockTable
     /// The journals of the pushes that run.

@@ -84,8 +84,10 @@ extension Configuration {
         return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics(), log)
     }
 
+    /// Looks at the file itself: a link, as Kubernetes makes them of secrets, lets everybody read.
     @Sendable private static func isReadableByAll(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        let file = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
         return (attributes?[.posixPermissions] as? NSNumber).map { $0.intValue & 0o004 != 0 } ?? false
     }
 

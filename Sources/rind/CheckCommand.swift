@@ -24,7 +24,7 @@ struct CheckCommand: AsyncParsableCommand {
             checkpoints, the beginning of the stream. A stranger must be turned away there
             and not everywhere; with '--header' or '--header-file' the credential is sent,
             and the answers must be what is configured. What is not plainly right is
-            'wrong' or 'unsure', and the status is then 1.
+            'wrong' or 'unsure', and the status is then 1; a 'note' is no failure.
 
             A sample is a piece of what the backend streams, one JSON object a line:
               curl -sS http://127.0.0.1:2283/api/sync/stream \\

@@ -276,6 +276,27 @@ import Testing
         #expect(!Support.rendered(diagnostics).contains(Support.key))
     }
 
+    @Test(arguments: [(0o600, false), (0o644, true)])
+    func `behind a link it is the key file that counts`(mode: Int, warns: Bool) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "rind-config-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let key = directory.appending(path: "real.key").path(percentEncoded: false)
+        try Data((Support.key + "\n").utf8).write(to: URL(filePath: key))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+        // As in a mounted secret of Kubernetes: a link to a link.
+        for (name, target) in [("data.key", key), ("id.key", "data.key")] {
+            let link = directory.appending(path: name).path(percentEncoded: false)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        }
+        let file = directory.appending(path: "rind.ini")
+        try Data(Support.minimal(identity: "principal = bearer\nkey = @file:id.key").utf8).write(to: file)
+        let (configuration, diagnostics) = Configuration.load(path: file.path(percentEncoded: false))
+        #expect(configuration != nil)
+        let messages = diagnostics.map(\.message)
+        #expect(messages.contains("everybody on this machine can read 'id.key'") == warns, "\(messages)")
+    }
+
     @Test func `a variable that names a key of another section is told the right one`() {
         let (_, diagnostics) = Support.load(Support.minimal(), environment: ["RIND_STATE_IDLE_TIMEOUT": "1s"])
         #expect(diagnostics.compactMap(\.hint) == ["did you mean 'RIND_BACKEND_IDLE_TIMEOUT'?"])

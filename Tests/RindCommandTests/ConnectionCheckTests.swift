@@ -24,7 +24,7 @@ import Testing
     /// The lines about the backend.
     private static func backendLines(_ result: Finished) -> [String] {
         result.out.split(separator: "\n").map(String.init).filter {
-            $0.wholeMatch(of: #/(ok|unsure|wrong) +backend .*/#) != nil
+            $0.wholeMatch(of: #/(ok|note|unsure|wrong) +backend .*/#) != nil
         }
     }
 
@@ -68,6 +68,8 @@ import Testing
         let said: String
         /// Whether a stranger sees it, too.
         var isOpen = true
+        /// The exit status for whoever is signed in.
+        var knownStatus: Int32 = 1
     }
 
     private static let stream = #"body {"types":"{types}"}"#
@@ -90,7 +92,7 @@ import Testing
         Mistake(
             testDescription: "a wrong path of the acks",
             environment: ["RIND_BACKEND_ACK": #"POST /sync/acks body {"acks":"{acks}"}"#],
-            said: "GET /sync/acks: status 404"),
+            said: "GET /sync/acks: status 404", knownStatus: 0),
         Mistake(
             testDescription: "types that the backend does not stream", retires: true,
             said: "POST /sync/stream: status 400, and its answer names TagsV1", isOpen: false),
@@ -108,7 +110,7 @@ import Testing
             if environment.removeValue(forKey: "TLS") != nil { url = url.replacing("http:", with: "https:") }
             for arguments in mistake.isOpen ? [[], Self.token] : [Self.token] {
                 let result = try await Self.check(url, arguments, environment)
-                #expect(result.status == 1)
+                #expect(result.status == (arguments.isEmpty ? 1 : mistake.knownStatus))
                 #expect(
                     Self.backendLines(result).contains { !$0.hasPrefix("ok") && $0.contains(mistake.said) },
                     "\(result.out)")
@@ -124,7 +126,10 @@ import Testing
         let answer: @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer
         /// Whether only somebody with a credential sees it.
         var isBehindLogin = false
+        /// How the line begins for a stranger; for whoever is signed in it is wrong.
         var verdict = "wrong"
+        /// What is said to whoever is signed in, if it is something else.
+        var saidToKnown: String?
     }
 
     private static let foreigners = [
@@ -161,9 +166,14 @@ import Testing
                 $0.method == "GET" && $0.path == "/sync/ack" && $0.isSignedIn ? .json("{}") : rightHead($0) ?? .json("")
             },
             isBehindLogin: true),
-        Foreigner(testDescription: "a who-am-I for strangers", said: "without a credential") { request in
-            request.path == "/users/me" ? .json(#"{"id":"x"}"#) : .status("401 No")
-        },
+        Foreigner(
+            testDescription: "a who-am-I for strangers", said: "without a credential",
+            answer: { $0.path == "/users/me" ? .json(#"{"id":"x"}"#) : .status("401 No") },
+            saidToKnown: "GET /sync/ack: status 401, the credential is not accepted"),
+        Foreigner(
+            testDescription: "a login in pages", said: "GET /users/me: status 401, a page of HTML",
+            answer: { _ in .page("401 Unauthorized") }, verdict: "unsure",
+            saidToKnown: "GET /users/me: status 401, the credential is not accepted"),
     ]
 
     /// The right answers to everything but the stream, of which strangers get none.
@@ -176,15 +186,19 @@ import Testing
         }
     }
 
+    /// A stream of nothing.
+    private static let wholeStream = #"{"type":"SyncCompleteV1","ack":"SyncCompleteV1|1","data":{}}"# + "\n"
+
     @Test(arguments: foreigners)
     func `what is not the backend is not ok`(_ foreigner: Foreigner) async throws {
         try await ScriptedServer.with(foreigner.answer) { server in
             for arguments in foreigner.isBehindLogin ? [Self.token] : [[], Self.token] {
                 let result = try await Self.check(server.url, arguments)
-                let isStrange = foreigner.said == "without a credential" && !arguments.isEmpty
+                let said = arguments.isEmpty ? foreigner.said : foreigner.saidToKnown ?? foreigner.said
+                let verdict = arguments.isEmpty ? foreigner.verdict : "wrong"
                 #expect(result.status == 1)
-                #expect(
-                    isStrange || Self.backendLines(result).contains { $0.contains(foreigner.said) }, "\(result.out)")
+                let lines = Self.backendLines(result).filter { $0.contains(said) }
+                #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("\(verdict) ") }, "\(result.out)")
                 // The query of a redirection may carry what is secret.
                 #expect(!result.out.contains("next="))
             }
@@ -203,6 +217,60 @@ import Testing
             let known = try await Self.check(server.url, Self.token)
             #expect(known.status == 1)
             #expect(known.out.contains("GET /users/me: status 401, the credential is not accepted"))
+        }
+    }
+
+    @Test(arguments: ["GET /sync/ack", "GET /sync/akcs"])
+    func `a login that stands before the routing shows nothing of the paths behind it`(_ list: String) async throws {
+        try await ScriptedServer.with({ request in
+            let isTurnedAway = request.path.hasPrefix("/sync/") || request.path == "/users/me"
+            return isTurnedAway ? .status("401 No") : .status("404 Not Found")
+        }) { server in
+            let result = try await Self.check(server.url, [], ["RIND_BACKEND_LIST": list])
+            #expect(result.status == 1)
+            let lines = Self.backendLines(result)
+            #expect(
+                lines.first
+                    == "ok     backend  turns strangers away at GET /users/me (401); --header signs in and really asks")
+            #expect(lines.count > 2 && lines.dropFirst().allSatisfy { $0.hasPrefix("unsure ") }, "\(result.out)")
+            for (place, method) in [(list, "GET"), ("POST /sync/stream", "POST")] {
+                let said = "\(place): status 401; the made-up \(method) /sync/rind-check-"
+                #expect(lines.contains { $0.contains(said) && $0.hasSuffix(": status 401") }, "\(result.out)")
+            }
+            #expect(result.out.contains("sign in with --header"))
+        }
+    }
+
+    @Test(arguments: ["GET /sync/ack", "POST /sync/stream"])
+    func `a list or a stream that strangers get is wrong`(_ place: String) async throws {
+        try await ScriptedServer.with({ request in
+            var request = request
+            if "\(request.method) \(request.path)" == place { request.isSignedIn = true }
+            return Self.rightHead(request) ?? .json(Self.wholeStream)
+        }) { server in
+            let stranger = try await Self.check(server.url)
+            #expect(stranger.status == 1)
+            #expect(
+                Self.backendLines(stranger).contains("wrong  backend  \(place): answers without a credential"),
+                "\(stranger.out)")
+            let known = try await Self.check(server.url, Self.token)
+            #expect(known.status == 0, "\(known.out)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a path of acks that takes no GET is noted, and is no failure`(_ isPage: Bool) async throws {
+        let environment = ["RIND_BACKEND_ACK": #"POST /sync/ack/set body {"acks":"{acks}"}"#]
+        try await ScriptedServer.with({ request in
+            if request.path == "/sync/ack/set" { return isPage ? .page("404 Not Found") : .status("404 Not Found") }
+            return Self.rightHead(request) ?? .json(Self.wholeStream)
+        }) { server in
+            let known = try await Self.check(server.url, Self.token, environment)
+            #expect(known.status == 0, "\(known.out)")
+            #expect(Self.backendLines(known).last == "note   backend  GET /sync/ack/set: status 404")
+            let stranger = try await Self.check(server.url, [], environment)
+            #expect(stranger.status == 1)
+            #expect(Self.backendLines(stranger).contains("unsure backend  GET /sync/ack/set: status 404"))
         }
     }
 

@@ -71,6 +71,20 @@ import Testing
         }
     }
 
+    @Test func `a list by last contact says so where the replica to go on from has gone`() async throws {
+        try await StateFixture.with { state in
+            let gone = "00000000000000aa"
+            let list = try await state.run("replicas", "list", "--sort", "last-contact", "--after", gone)
+            #expect(list.status == 66 && list.out.isEmpty)
+            #expect(list.error.contains("There is no replica \(gone) any more"), "\(list.error)")
+            let last = StateFixture.other.description
+            let end = try await state.run("replicas", "list", "--sort", "last-contact", "--after", last)
+            #expect(end.status == 0 && end.out == "no replicas\n", "\(end.error)")
+            // By IDs what comes behind is known whether or not it is there.
+            #expect(try await state.run("replicas", "list", "--after", gone).status == 0)
+        }
+    }
+
     @Test func `a user with several devices is told which, the last one first`() async throws {
         try await StateFixture.with { state in
             let result = try await state.run(

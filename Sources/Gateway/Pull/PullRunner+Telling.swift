@@ -70,9 +70,9 @@ extension PullRunner {
         logger.notice("the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
     }
 
-    /// Tells what was wrong with lines, one line for each kind of flaw.
-    func tellFlaws() {
-        let kinds = spooler.flaws.kinds
+    /// Tells what was wrong with lines, one line for each kind of flaw that was not there before.
+    func tellFlaws(since before: StreamFlaws = StreamFlaws()) {
+        let kinds = spooler.flaws.kinds.filter { before.kinds[$0.key] == nil }
         for (kind, lines) in kinds.sorted(by: { $0.key.code < $1.key.code }) {
             let first = lines.first.map { "\($0.number)" + ($0.type.map { " (\($0))" } ?? "") }
             logger.notice(

@@ -197,10 +197,17 @@ struct PullRunner {
 
     private mutating func acknowledge(_ tokens: [String]) async throws -> PullEvent {
         try await noteMove()
+        let session = "\(query.principal.rawValue):\(query.session.rawValue)"
         do {
             try await backend.acknowledge(tokens, identity.forwarded)
+            services.ackRefusals.forget(session)
             try await accepted()
             return .done
+        } catch BackendError.ackRefused(status: 404)
+            where !services.ackRefusals.note(session, presented: query.presented)
+        {
+            logger.error("the backend does not find checkpoints that it has made itself", metadata: ["status": "404"])
+            return .tokensRefused
         } catch BackendError.refused(let status) {
             logger.error("the backend refuses checkpoints that it has made itself", metadata: ["status": "\(status)"])
             return .tokensRefused
@@ -275,6 +282,7 @@ struct PullRunner {
                 "replica": "\(presentedRow?.replica.description ?? "")",
                 "retry_after": "\(SweepSchedule.pause(after: failures) / 60_000) min",
             ])
+        tellFlaws(since: before.spooler.flaws)
         spooler = before.spooler
         try await spooler.cut(to: before.length)
         sweepBegan = nil
@@ -289,6 +297,7 @@ struct PullRunner {
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
         if afresh {
+            tellFlaws()
             taken = StreamIntake.Counts()
             spooler = services.makeSpooler(
                 projection, for: query.principal, added: negotiation?.change?.columns ?? [:], aliases: aliases)

@@ -16,6 +16,8 @@ struct CallReport: Sendable {
     var mapping: IDMapping?
     /// Why it has failed.
     var error: (any Error)?
+    /// Why it was put off, or its outcome is unknown, for operators.
+    var message: String?
     /// When the backend that puts it off wants to be asked again.
     var retryAfter: Duration?
     /// Whether the journal has it already.
@@ -182,14 +184,14 @@ struct CallSender: Sendable {
         case .failure(.refused(let status))
         where isRepeated && call.returns != nil && ![400, 408, 422, 425].contains(status),
             .failure(.credentialRefused(status: let status)) where isRepeated && call.returns != nil && status == 403:
-            logger.warning("an operation's outcome is unknown", metadata: ["status": "\(status)"])
-            return CallReport(place: place, result: .unknown)
+            return unknown(place, reply(CallOutcome(meaning: .rejected, status: status)).message, call)
         case .failure(.refused(let status)) where status != 408 && status != 425:
             return refused(place, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
         case .failure(.credentialRefused(status: 403)):
             // The stream and the caller's name were not refused: it is about this record.
             return refused(place, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
-        case .failure(let error): return try failed(error, place, isRepeatable: key != nil || isRepeatable(call))
+        case .failure(let error):
+            return try failed(error, answer.sentence, place, call, isRepeatable: key != nil || isRepeatable(call))
         }
     }
 
@@ -208,20 +210,44 @@ struct CallSender: Sendable {
         }
     }
 
-    private func failed(_ error: BackendError, _ place: Int, isRepeatable: Bool) throws -> CallReport {
-        let metadata: Logger.Metadata = ["code": "\(error.code)", "error": "\(error)"]
+    private func failed(
+        _ error: BackendError, _ sentence: String?, _ place: Int, _ call: Call, isRepeatable: Bool
+    ) throws -> CallReport {
+        let message = error.description + (sentence.map { ": \($0)" } ?? "")
         // What may have been applied is put off only where sending it again does no harm.
         if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
             var after: Duration?
             if case .busy(_, let told) = error { after = told }
+            var metadata = facts(place, call)
+            metadata["code"] = "\(error.code)"
+            metadata["error"] = "\(message)"
             logger.notice("the backend puts a push off", metadata: metadata)
             return CallReport(
                 place: place, result: .notNow(after: after?.milliseconds, isKnown: !error.isOutcomeUnknown),
-                retryAfter: after)
+                message: message, retryAfter: after)
         }
         guard error.isOutcomeUnknown else { throw error }
+        return unknown(place, message, call, code: error.code)
+    }
+
+    /// What becomes of an operation of which nobody knows whether the backend has carried it out.
+    private func unknown(
+        _ place: Int, _ message: String, _ call: Call, code: String = PushFailure.unknownOutcome.rawValue
+    ) -> CallReport {
+        var metadata = facts(place, call)
+        metadata["code"] = "\(code)"
+        metadata["error"] = "\(message)"
         logger.warning("an operation's outcome is unknown", metadata: metadata)
-        return CallReport(place: place, result: .unknown)
+        return CallReport(place: place, result: .unknown, message: message)
+    }
+
+    /// Which operation a line of the log is about.
+    private func facts(_ place: Int, _ call: Call) -> Logger.Metadata {
+        let operation = plan.operations[place]
+        return [
+            "table": "\(reader.tableName(of: operation))", "operation": "\(operation.kind.rawValue)",
+            "record": "\(ForeignText.escaped(ForeignText.cut(operation.id)))", "call": "\(call.title)",
+        ]
     }
 
     /// Whether a call may be made again although it may have been carried out: what sets values by id or deletes by id

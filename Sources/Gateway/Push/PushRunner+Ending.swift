@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
+import StateStore
 import SyncEngine
 
 // What the client and the operator hear of a push that comes to a bad end.
@@ -21,6 +22,11 @@ extension PushRunner {
         }
         await removeTakenAtLast()
         await noteRefusals()
+        if refusals.isEmpty, let replica = pusher?.replica {
+            // For the operator; the push ends as it does.
+            try? await services.store.touch(
+                replica: replica, result: "push failed: \(failure.rawValue)", at: services.clock.now)
+        }
         switch failure {
         case .busy:
             await dropNotes(machine)

@@ -102,6 +102,7 @@ extension PushRunner {
         for report in reports {
             if let after = report.retryAfter { retryAfter = after }
             if let error = report.error { failure = error }
+            if let message = report.message { lastTrouble = message }
             if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.place) }
             if report.isWritten { self.journal?.written.insert(report.place) }
             if let mapping = report.mapping { reader.ids.learn(mapping) }
@@ -134,7 +135,8 @@ extension PushRunner {
                 code: refusal.code, message: record?.message,
                 record: record.map { PushedRecordKey(table: $0.table, id: $0.id) })
         case .failed(let failure):
-            written.failure = PushJournal.Failure(code: failure.rawValue, record: end.unknown.first.map(key(at:)))
+            written.failure = PushJournal.Failure(
+                code: failure.rawValue, message: lastTrouble, record: end.unknown.first.map(key(at:)))
         case .error: written.failure = PushJournal.Failure(code: failure.map { GatewayError($0).code } ?? "internal")
         }
         self.journal = nil

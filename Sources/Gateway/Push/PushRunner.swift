@@ -50,6 +50,8 @@ struct PushRunner {
     var journal: PushRunnerJournal?
     /// What a call has failed with.
     var failure: (any Error)?
+    /// Why an operation was put off last, or nobody knows what became of it.
+    var lastTrouble: String?
     /// When the backend that puts the push off wants to be asked again.
     var retryAfter: Duration?
 
@@ -118,6 +120,7 @@ struct PushRunner {
             case .rethrow(let applied):
                 await removeTakenAtLast()
                 await dropNotes(machine)
+                await noteRefusals()
                 if applied > 0 { tellHalf(applied) }
                 throw failure ?? PushFailure.unknownOutcome
             case .fail(let failure, let applied): throw await failed(failure, applied: applied, machine)
@@ -131,6 +134,7 @@ struct PushRunner {
                     if journal == nil { await noteApplied(machine.taken) }
                     await abandonJournal(machine, because: error)
                     await removeTakenAtLast()
+                    await noteRefusals()
                     if let error = error as? BackendError, !error.isOutcomeUnknown { await dropNotes(machine) }
                     throw error
                 }

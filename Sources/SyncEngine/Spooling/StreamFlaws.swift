@@ -50,6 +50,9 @@ package struct StreamFlaws: Sendable {
     /// The lines by what is wrong with them.
     package private(set) var kinds: [Kind: Lines] = [:]
 
+    /// Nothing yet.
+    package init() {}
+
     mutating func add(_ kind: Kind, at number: Int, type: @autoclosure () -> String?) {
         var lines = kinds[kind, default: Lines()]
         lines.count += 1

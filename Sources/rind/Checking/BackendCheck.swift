@@ -41,12 +41,12 @@ struct BackendCheck {
         let isSignedIn = PrincipalNaming(configuration).hasCredential(in: sent.fields)
         var findings: [CheckFinding] = []
         if isSignedIn, let finding = caller(sent.fields) { findings.append(finding) }
-        var turnedAway: [(place: String, status: Int)] = []
+        var turnedAway: [(checked: CheckedCall, status: Int)] = []
         let verdict = BackendVerdict(configuration: configuration, isSignedIn: isSignedIn)
         for checked in CheckedCall.all(in: configuration) {
             do throws(BackendError) {
                 switch verdict.judge(checked, try await ask(checked, sent)) {
-                case .turnedAway(let status): turnedAway.append((checked.place, status))
+                case .turnedAway(let status): turnedAway.append((checked, status))
                 case .found(let finding): findings.append(finding)
                 }
             } catch {
@@ -55,7 +55,7 @@ struct BackendCheck {
                 return findings
             }
         }
-        if !turnedAway.isEmpty { findings.append(await stranger(turnedAway)) }
+        if !turnedAway.isEmpty { findings += await stranger(turnedAway) }
         return findings
     }
 
@@ -78,20 +78,42 @@ struct BackendCheck {
         return CheckFinding(.ok, "the credential says who the caller is: principal \(principal)")
     }
 
-    /// Judges a backend that turns strangers away: a server that turns away whatever it is asked shows nothing.
-    private func stranger(_ turnedAway: [(place: String, status: Int)]) async -> CheckFinding {
-        let places = turnedAway.map { "\($0.place) (\($0.status))" }.joined(separator: ", ")
+    /// Judges a backend that turns strangers away: a server that turns away whatever it is asked shows nothing, and a
+    /// place whose made-up sibling is answered alike shows nothing of its path.
+    private func stranger(_ turnedAway: [(checked: CheckedCall, status: Int)]) async -> [CheckFinding] {
         let other = CheckedCall.madeUp(client.settings)
         let answer = try? await client.probe(other.call, .none)
-        guard let answer, ![401, 403, 429].contains(answer.status), answer.status < 500 else {
+        guard let answer, Self.isOfRouting(answer.status) else {
             let status = answer.map { "with \($0.status) " } ?? ""
-            return CheckFinding(
-                .unsure,
-                "\(configuration.backend.url) turns strangers away \(status)wherever they ask, also at \(other.place)",
-                hint: "so nothing shows that it is the backend: sign in with --header")
+            let url = configuration.backend.url
+            return [
+                CheckFinding(
+                    .unsure, "\(url) turns strangers away \(status)wherever they ask, also at \(other.place)",
+                    hint: "so nothing shows that it is the backend: sign in with --header")
+            ]
         }
-        return CheckFinding(.ok, "turns strangers away at \(places); --header signs in and really asks")
+        var places: [String] = []
+        var findings: [CheckFinding] = []
+        for (checked, status) in turnedAway {
+            let sibling = checked.sibling(client.settings)
+            let answer = try? await client.probe(sibling.call, .none)
+            if let answer, Self.isOfRouting(answer.status) {
+                places.append("\(checked.place) (\(status))")
+                continue
+            }
+            let said = answer.map { "status \($0.status)" } ?? "no answer"
+            findings.append(
+                CheckFinding(
+                    .unsure, "\(checked.place): status \(status); the made-up \(sibling.place): \(said)",
+                    hint: "so nothing shows that the path of \(checked.key) is right: sign in with --header"))
+        }
+        guard !places.isEmpty else { return findings }
+        let text = "turns strangers away at \(places.joined(separator: ", ")); --header signs in and really asks"
+        return [CheckFinding(.ok, text)] + findings
     }
+
+    /// Whether a path that nobody has was answered by what tells paths apart, and not by a login before it.
+    private static func isOfRouting(_ status: Int) -> Bool { ![401, 403, 429].contains(status) && status < 500 }
 
     private static func hint(_ error: BackendError) -> String? {
         switch error {

@@ -24,31 +24,40 @@ struct BackendVerdict {
     func judge(_ checked: CheckedCall, _ answer: ProbedAnswer) -> Outcome {
         let status = answer.status
         let isTurnedAway = status == 401 || status == 403
-        if isTurnedAway, !isSignedIn, !answer.isPage { return .turnedAway(status: status) }
-        if (200..<300).contains(status), !answer.isPage { return .found(content(checked, answer)) }
-        if case .neighbour = checked.kind, (400..<500).contains(status), !isTurnedAway, !answer.isPage {
+        if isTurnedAway, !isSignedIn {
+            guard answer.isPage else { return .turnedAway(status: status) }
+            return .found(
+                CheckFinding(
+                    .unsure, "\(checked.place): status \(status), a page of HTML",
+                    hint: "servers before the API and others answer so, too: sign in with --header"))
+        }
+        if (200..<300).contains(status), !answer.isPage { return .found(success(checked, answer)) }
+        if case .neighbour = checked.kind, (400..<500).contains(status), !isTurnedAway {
             return .found(neighbour(checked, status))
         }
         let (text, hint) = fault(checked, answer)
         // Busy is no fault of the configuration, and shows nothing of it either.
-        let verdict: CheckFinding.Verdict = [429, 503].contains(status) && !answer.isPage ? .unsure : .wrong
+        let verdict: CheckFinding.Verdict = [429, 503].contains(status) ? .unsure : .wrong
         return .found(CheckFinding(verdict, "\(checked.place): status \(status)\(text)", hint: hint))
     }
 
     /// What follows the status in the line, and what to look at.
     private func fault(_ checked: CheckedCall, _ answer: ProbedAnswer) -> (text: String, hint: String) {
-        if answer.isPage {
-            return (", a page of HTML", "[backend] url must lead to the API, not to pages for people")
-        }
         switch answer.status {
         case 300..<400:
             let target = answer.location.map { " to \($0.shown(upTo: 200))" } ?? ""
             return (", a redirection\(target)", "none is followed: put the address into [backend] url")
         case 401, 403:
-            return (", the credential is not accepted", "is the token of '--header' valid, and its scheme right?")
+            let page = answer.isPage ? " The answer is a page of HTML: does [backend] url lead to the API?" : ""
+            return (
+                ", the credential is not accepted", "is the token of '--header' valid, and its scheme right?\(page)"
+            )
         case 429, 503: return (", the backend is busy", "try again")
         case 500...: return (", the backend failed", "look at the backend's log")
         default: break
+        }
+        if answer.isPage {
+            return (", a page of HTML", "[backend] url must lead to the API, not to pages for people")
         }
         if case .stream(let types) = checked.kind, answer.status == 400 {
             let named = answer.names(of: types)
@@ -59,14 +68,30 @@ struct BackendVerdict {
         return ("", "\(checked.key), or [backend] url if other calls are wrong, too")
     }
 
-    /// Judges a `GET` where another call goes: many servers say 404 to a method that a path does not have.
+    /// Judges a `GET` where another call goes.
+    ///
+    /// Many servers say 404, some with a page, to a method that a path does not have. Where somebody has signed in, the
+    /// other calls have shown the backend, and more cannot be seen.
     private func neighbour(_ checked: CheckedCall, _ status: Int) -> CheckFinding {
         guard status == 404 else {
             return CheckFinding(.ok, "\(checked.place): status \(status), so there is something for \(checked.key)")
         }
         return CheckFinding(
-            .unsure, "\(checked.place): status 404",
+            isSignedIn ? .note : .unsure, "\(checked.place): status 404",
             hint: "\(checked.key) goes there and was not tried, since it changes something: is the path right?")
+    }
+
+    /// Judges an answer with a status of success: strangers must get none where somebody's data is.
+    private func success(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
+        let finding = content(checked, answer)
+        guard !isSignedIn, finding.verdict != .wrong else { return finding }
+        switch checked.kind {
+        case .list, .stream:
+            return CheckFinding(
+                .wrong, "\(checked.place): answers without a credential",
+                hint: "everybody could read it: does the backend ask for a login there? \(checked.key), [backend] url")
+        case .caller, .neighbour: return finding
+        }
     }
 
     /// Judges the content of an answer with a status of success.

@@ -6,9 +6,14 @@ struct CheckFinding: Hashable {
     /// How something is.
     enum Verdict: String {
         case ok
+        /// It may be right, and can be seen by nobody without changing something: no failure.
+        case note
         /// It may be right, and nothing has shown it.
         case unsure
         case wrong
+
+        /// Whether the check goes well with it.
+        var isPassed: Bool { self == .ok || self == .note }
     }
 
     var verdict: Verdict
@@ -32,6 +37,7 @@ struct CheckFinding: Hashable {
         let shown =
             switch verdict {
             case .ok: terminal.green(word)
+            case .note: terminal.dim(word)
             case .unsure: terminal.yellow(word)
             case .wrong: terminal.red(word)
             }

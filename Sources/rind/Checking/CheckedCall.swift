@@ -62,8 +62,27 @@ struct CheckedCall {
 
     /// A call of a path that no backend has: what is answered to it says nothing of the others.
     static func madeUp(_ settings: BackendSettings) -> CheckedCall {
-        let number = String(UInt32.random(in: .min ... .max), radix: 16)
-        let call = Call(method: "GET", target: [.text("/rind-check-\(number)")])
+        let call = Call(method: "GET", target: [.text("/\(madeUpWord())")])
         return CheckedCall(.neighbour, call, key: "[backend] url", settings)
+    }
+
+    /// The call with a word that nobody has in place of its path's last segment: what is answered to both alike says
+    /// nothing of this path.
+    func sibling(_ settings: BackendSettings) -> CheckedCall {
+        let word = Self.madeUpWord()
+        let text = call.target.map { fragment in
+            switch fragment {
+            case .text(let text): text
+            case .placeholder: word
+            }
+        }.joined()
+        let path = text.prefix { $0 != "?" }
+        let parents = path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+        let other = Call(method: call.method, target: [.text("\(parents)/\(word)\(path.hasSuffix("/") ? "/" : "")")])
+        return CheckedCall(.neighbour, other, key: key, settings)
+    }
+
+    private static func madeUpWord() -> String {
+        "rind-check-\(String(UInt32.random(in: .min ... .max), radix: 16))"
     }
 }

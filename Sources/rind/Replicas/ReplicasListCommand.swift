@@ -60,8 +60,19 @@ struct ReplicasListCommand: AsyncParsableCommand {
                 case .id: try await store.replicas(of: owner, after: first, limit: limit + 1)
                 case .lastContact: try await store.replicasByContact(of: owner, after: first, limit: limit + 1)
                 }
+            if sort == .lastContact, rows.isEmpty, let first { try await Self.require(first, in: store) }
             return ReplicaList(rows: Array(rows.prefix(limit)), hasMore: rows.count > limit)
         }
+    }
+
+    /// By contact nothing is behind a replica that has gone, since its contact has gone with it.
+    private static func require(_ replica: ReplicaID, in store: SQLiteStateStore) async throws {
+        let before = ReplicaID(rawValue: max(1, replica.rawValue) - 1)
+        guard try await store.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }
+        throw CommandFailure(
+            .noInput,
+            "There is no replica \(replica) any more, so nobody knows who comes behind it by last contact. Begin anew "
+                + "without '--after'.")
     }
 }
 

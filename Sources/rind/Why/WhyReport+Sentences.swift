@@ -97,8 +97,6 @@ extension WhyReport {
         guard let note = finding.note else { return nil }
         let what =
             switch note.state {
-            case .seen where finding.refusal != nil:
-                "A device of the same principal has pushed it, and the ledger does not know of it from the backend"
             case .seen: "A device of the same principal has pushed it, and whether the backend took it is unknown"
             case .refused: "A device of the same principal has pushed it, and the backend refused it: it was set aside"
             case .held: "A device of the same principal has pushed it, and the backend took it"
@@ -112,9 +110,11 @@ extension WhyReport {
 
     private var refusalSentence: String? {
         guard let refusal = finding.refusal else { return nil }
+        let isTaken = finding.note?.state == .held || finding.note?.state == .gone
         let times = refusal.count > 1 ? " \(refusal.count) times, last" : ""
         return "A pushed \(refusal.operation.kind.rawValue) of it was refused\(times) at "
-            + "\(MomentText.seconds(refusal.lastAt)): \(refusal.operation.explanation.shown(upTo: 500))."
+            + "\(MomentText.seconds(refusal.lastAt)): \(refusal.operation.explanation.shown(upTo: 500))"
+            + (isTaken ? "; before that or since, the backend has taken a push of it." : ".")
     }
 
     private var quarantineSentences: [String] {

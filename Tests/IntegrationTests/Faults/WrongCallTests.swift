@@ -48,14 +48,14 @@ import Testing
         }
     }
 
-    @Test func `an ack path that is not there fails every pull that needs it, and streams nothing anew`() async throws {
+    @Test func `an ack path that is not there costs one stream anew, and fails every pull behind it`() async throws {
         let ack = #"POST /sync/acks body {"acks":"{acks}"}"#
         try await GatewayStack.with(StackOptions(["backend.ack": ack, "pull.repeat_window": "0s"])) { stack in
             try await stack.seed(tasks: 12)
             var device = try await stack.device(token: "device-a", seed: 1)
             try await device.sync()
             var outcomes: [String] = []
-            for round in 0..<3 {
+            for round in 0..<4 {
                 try await stack.backend.edit(.put("tags", ["id": .string("t-\(round)"), "label": "new"]))
                 let streams = stack.backend.count("POST", "/sync/stream")
                 do { try await device.sync() } catch StackDevice.Failure.pull(let answer) {
@@ -63,14 +63,31 @@ import Testing
                     #expect(stack.backend.count("POST", "/sync/stream") == streams)
                 }
             }
-            #expect(!outcomes.isEmpty && Set(outcomes) == ["502 backend.ack_refused"])
+            #expect(outcomes.count >= 2 && Set(outcomes) == ["502 backend.ack_refused"])
             let lines = stack.log.lines.filter { $0.metadata["call"] == "ack" }
-            #expect(lines.count == outcomes.count)
+            #expect(lines.count == outcomes.count + 1)
             #expect(
                 lines.allSatisfy {
                     $0.metadata["backend_path"] == "/sync/acks" && $0.metadata["backend_status"] == "404"
                 })
-            #expect(!stack.syncLines.contains { $0.metadata["restart"] == "refused_tokens" })
+            #expect(stack.syncLines.count { $0.metadata["restart"] == "refused_tokens" } == 1)
+        }
+    }
+
+    @Test func `a backend that does not find a checkpoint any more stops no device`() async throws {
+        try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
+            try await stack.seed(tasks: 12)
+            var device = try await stack.device(token: "device-a", seed: 1)
+            for _ in 0..<2 { try await device.sync() }
+            for round in 0..<3 {
+                try await stack.backend.edit(.put("tags", ["id": .string("t-\(round)"), "label": "new"]))
+                stack.backend.inject(DemoFault("POST", "/sync/ack", action: .status(404)))
+                try await device.sync()
+                try await stack.backend.edit(.put("tags", ["id": .string("u-\(round)"), "label": "new"]))
+                stack.backend.clearFaults()
+                try await device.sync()
+                try await stack.expectEqual(device)
+            }
         }
     }
 }

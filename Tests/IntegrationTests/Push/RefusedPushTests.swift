@@ -117,6 +117,46 @@ import Testing
         }
     }
 
+    @Test func `of an operation with an unknown outcome the log and the journal name the call`() async throws {
+        let options = try StackOptions.pushingByCalls(["push.retry_budget": "0s", "push.parallel": "1"])
+        try await GatewayStack.with(options) { stack in
+            var device = try await stack.device()
+            try await device.sync()
+            stack.backend.inject(DemoFault("PATCH", "/tags/n-2", action: .status(500)))
+            let changes = DemoValue.changes(
+                "tags", created: [["id": "n-1", "label": "new"]], updated: [["id": "n-2", "label": "new"]])
+            let cursor = device.model.lastPulledAt.map { Int64($0) }
+            let answer = try await stack.sendPush(cursor, changes, token: device.token)
+            #expect(answer.outcome == "502 push.unknown_outcome")
+            let line = try #require(stack.logged("backend.failed").first { $0.metadata["record"] == "n-2" })
+            #expect(line.metadata["table"] == "tags" && line.metadata["call"] == "PATCH /tags/{id}")
+            #expect(line.metadata["error"]?.hasPrefix("the backend failed (500)") == true)
+            let desk = try #require(stack.store as? any InspectableStore)
+            let row = try #require(try await desk.replicas(of: nil, after: nil, limit: 2).first)
+            #expect(row.lastResult == "push failed: push.unknown_outcome")
+            let journals = try #require(stack.store as? any JournalDesk)
+            let journal = try #require(try await journals.journals(of: row.principal, after: 0, limit: 2).first)
+            #expect(journal.failure?.message?.hasPrefix("the backend failed (500)") == true)
+        }
+    }
+
+    @Test func `what was refused is kept where the push then ends by an error`() async throws {
+        let options = try StackOptions.pushingByCalls(["push.rejected": "report", "push.parallel": "1"])
+        try await GatewayStack.with(options) { stack in
+            var device = try await stack.device()
+            try await device.sync()
+            stack.backend.rejectedIDs = ["n-1"]
+            stack.backend.inject(DemoFault("POST", "/tags", skipping: 1, action: .status(401)))
+            let created: [DemoValue] = [["id": "n-1", "label": "new"], ["id": "n-2", "label": "new"]]
+            let cursor = device.model.lastPulledAt.map { Int64($0) }
+            let answer = try await stack.sendPush(cursor, .changes("tags", created: created), token: device.token)
+            #expect(answer.outcome == "401 backend.credential")
+            let desk = try #require(stack.store as? any InspectableStore)
+            let row = try #require(try await desk.replicas(of: nil, after: nil, limit: 2).first)
+            #expect(try await desk.refusals(of: row.principal, limit: 9).map(\.operation.key.id) == ["n-1"])
+        }
+    }
+
     @Test func `what a backend repeats of a credential stands in no line`() async throws {
         try await GatewayStack.with(.pushingByCalls(["push.retry_budget": "0s"])) { stack in
             stack.backend.rejectedTexts = ["device-a"]
