@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// Who makes the ids of new records (design §4, "server-made ids").
+/// Who makes the ids of new records (`docs/IDS.md`).
 package enum IDMaker: String, CaseIterable, Sendable {
     /// The client: the backend takes its ids.
     case client

@@ -227,7 +227,7 @@ extension Loader {
             hint: NearestName.hint(for: table.value, among: drafts.map(\.name.value)))
     }
 
-    /// Warns where a table has several sources and one of them can never let go of a record (design §3, compaction).
+    /// Warns where a table has several sources and one of them can never let go of a record (finding 15).
     private mutating func checkSources(_ draft: TableDraft) {
         guard draft.feeds.count > 1, !draft.broken.contains("delete"), !draft.broken.contains("request") else { return }
         let table = draft.model

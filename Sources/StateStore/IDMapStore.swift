@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// What the state keeps of the ids that backends give to records which clients have made (design §4).
+/// What the state keeps of the ids that backends give to records which clients have made.
 ///
 /// Mappings are a principal's own: clients choose their ids, and with one map for all a push of one could decide what
 /// the records of another are called. None is ever deleted. Methods throw ``StateError``, and then nothing has changed.

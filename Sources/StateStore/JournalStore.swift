@@ -3,24 +3,24 @@
 
 package import SyncModel
 
-/// What the state keeps of pushes by calls (design §4 and §6, finding 19).
+/// What the state keeps of pushes by calls (finding 19).
 ///
 /// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until somebody closes it because
 /// the gateway that ran it is gone. Whoever still runs it then finds that out at its next step, before it sends
 /// anything: that is the fence between two gateways on one state; a store with leases also compares their numbers here.
 /// Methods throw ``StateError``, and then nothing has changed.
 package protocol JournalStore: Sendable {
-    /// Opens a journal and writes notes, before the first call to the backend (number 6).
+    /// Opens a journal and writes notes, before the first call to the backend.
     ///
     /// - Returns: Its number, never given before.
     func beginPush(_ opening: JournalOpening, principal: Principal, at now: Int64) async throws -> Int64
 
-    /// Writes what became of operations, and what is about to be sent (number 7).
+    /// Writes what became of operations, and what is about to be sent.
     ///
     /// - Throws: ``StateError/journalClosed`` where somebody has closed it: send nothing more.
     func advance(_ step: JournalStep, of journal: Int64, at now: Int64) async throws
 
-    /// Writes how the push ends, before its client hears of it (number 8).
+    /// Writes how the push ends, before its client hears of it.
     ///
     /// A push that was applied, and one of which nothing was, leave no journal. It stays open where a creation may have
     /// happened of which nobody knows the id; other operations that may have been applied are kept to be shown.

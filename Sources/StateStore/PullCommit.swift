@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// What a finished pull writes, in one transaction, before the first byte of its answer (design §6, number 5).
+/// What a finished pull writes, in one transaction, before the first byte of its answer.
 package struct PullCommit: Hashable, Sendable {
     /// Whether the row's replica is there already.
     package enum Replica: Hashable, Sendable {

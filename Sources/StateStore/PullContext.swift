@@ -19,7 +19,7 @@ package struct PullContext: Hashable, Sendable {
     package var session: SessionRow
     /// Whether the presented cursor is unknown here but exists for somebody else.
     ///
-    /// It hints at a principal that changes with the token (finding 26). For a warning in the log only; what it is worth is nothing (design §2).
+    /// It hints at a principal that changes with the token (finding 26), and serves a warning in the log only.
     package var belongsToAnotherPrincipal: Bool
     /// The ledger of the row's replica as the presented cursor sees it; nil without row.
     package var ledger: LedgerOutline?

@@ -5,7 +5,7 @@ package import SyncModel
 
 /// The one memory of the gateway: who has got how far.
 ///
-/// Each method is one transaction of the list in design §6 and durable when it returns. They throw ``StateError``,
+/// Each method is one transaction of the list in `docs/STATE.md` and durable when it returns. They throw ``StateError``,
 /// and then nothing has changed. Reads throw `CancellationError` when the task is cancelled; writes are finished
 /// whatever becomes of the caller, because a client that hangs up must not undo what its backend has accepted.
 /// Times are milliseconds since 1970, from the caller's clock.
@@ -20,7 +20,7 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// - Throws: ``StateError``.
     func pullContext(principal: Principal, session: Session, presented: Cursor?) async throws -> PullContext
 
-    /// Notes that the cursor came back, so that all up to its vector is on the device (number 1).
+    /// Notes that the cursor came back, so that all up to its vector is on the device.
     ///
     /// The cursor becomes the tip of its replica if it was made from the tip, or is the replica's first. One without which
     /// the replica has gone on stays unconfirmed: it begins a replica of its own (``PullContext/isFork``).
@@ -30,18 +30,18 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// - Throws: ``StateError/cursorUnknown(_:)`` if it has been collected since: treat it as unknown.
     func confirm(principal: Principal, cursor: Cursor, at now: Int64) async throws
 
-    /// Notes what the backend holds: `.unknown` before every ack call, the vector after its 2xx (numbers 2 and 3).
+    /// Notes what the backend holds: `.unknown` before every ack call, the vector after its 2xx.
     ///
     /// Creates the session where it is new, and writes nothing if the position is noted already. `.unknown` is that of the
     /// principal's other sessions, too, since they may be the same one at the backend.
     func setPosition(_ position: Position, principal: Principal, session: Session, at now: Int64) async throws
 
-    /// Raises the session's generation and forgets its position, before a reset is acknowledged (number 4).
+    /// Raises the session's generation and forgets its position, before a reset is acknowledged.
     ///
     /// - Returns: The new generation.
     func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int
 
-    /// Stores a finished pull, before the first byte of its answer (number 5).
+    /// Stores a finished pull, before the first byte of its answer.
     ///
     /// Ends the principal's receipts, and drops the oldest unconfirmed replicas over the limit with their cursors.
     ///
@@ -59,14 +59,14 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// The answer to this very push, if it was given a moment ago and no pull has been answered since (finding 18).
     func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt?
 
-    /// Keeps the answer of a push, before its 2xx goes out (number 8).
+    /// Keeps the answer of a push, before its 2xx goes out.
     ///
     /// - Parameters:
     ///   - receipt: The answer.
     ///   - principal: Who pushed.
     ///   - digest: The digest of cursor and body, hexadecimal.
     ///   - now: The time.
-    ///   - expiresAt: When it ends, at most two minutes from now by design §4.
+    ///   - expiresAt: When it ends, at most `[push] receipt_window` from now.
     /// - Throws: ``StateError/tooLarge(_:)`` for a body over the limit: answer without a receipt.
     func saveReceipt(
         _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64

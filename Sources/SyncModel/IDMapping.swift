@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record that a client has made and to which the backend has given an id of its own (design §4).
+/// A record that a client has made and to which the backend has given an id of its own.
 package struct IDMapping: Hashable, Sendable {
     /// The client's table.
     package var table: String

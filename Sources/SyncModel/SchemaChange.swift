@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client lacks because its schema has moved from one version to another (design §5).
+/// What a client lacks because its schema has moved from one version to another.
 package struct SchemaChange: Hashable, Sendable {
     /// The version that its data are of.
     package var from: Int

@@ -4,7 +4,7 @@
 import GatewayTesting
 import Testing
 
-/// The table b.1 of the protocol reference.
+/// What the client does with a pull: WatermelonDB's `applyRemote`, case by case.
 @Suite struct IncrementalApplyTests {
     /// One row of the table: what the server sends, and what becomes of the row `r`.
     struct Reaction: CustomTestStringConvertible, Sendable {

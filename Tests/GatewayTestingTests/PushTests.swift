@@ -5,7 +5,7 @@ import GatewayTesting
 import JSONBytes
 import Testing
 
-/// The table b.4 and section c of the protocol reference.
+/// What waits to be pushed, and what an accepted push leaves: WatermelonDB's `fetchLocal` and `markAsSynced`.
 @Suite struct PushTests {
     /// What happens to the row during the push.
     enum Meanwhile: String, Sendable {

@@ -4,7 +4,7 @@
 import GatewayTesting
 import Testing
 
-/// The table b.2 of the protocol reference.
+/// What the client does with a replacement: WatermelonDB's `applyRemote`, case by case.
 @Suite struct ReplacementTests {
     private static let new = #"{"id":"r","name":"new","note":"new","position":2,"done":false}"#
     private static let strategy = #","experimentalStrategy":"replacement""#

@@ -21,6 +21,26 @@ import Testing
         report(Tree.documents.flatMap { LinkRule.violations(in: $0, exists: Tree.exists) })
     }
 
+    @Test func `citations lead to findings and suites that exist`() {
+        let rule = CitationRule(
+            findings: Tree.documents.first { $0.path == "docs/FINDINGS.md" }, tests: Tree.swiftFiles.filter(\.isTest))
+        #expect(rule.findings == Set(1...30))
+        report(Tree.textFiles.flatMap(rule.violations))
+    }
+
+    @Test(
+        arguments: [
+            ("finding 1", 0), ("Finding 2: x", 1), ("findings 1 and 3", 1), ("`ATests`", 0), ("`BTests`", 1),
+            ("design", 0),
+            ("design" + " §4", 1),
+        ])
+    func `a citation that leads nowhere is found`(text: String, expected: Int) {
+        let rule = CitationRule(
+            findings: SourceFile(path: "docs/FINDINGS.md", text: "# Findings\n### Finding 1: a\n"),
+            tests: [SourceFile(path: "Tests/ATests/ATests.swift", text: "struct ATests {}")])
+        #expect(rule.violations(in: SourceFile(path: "docs/A.md", text: text)).count == expected)
+    }
+
     @Test(
         arguments: [
             ("Sources/A/B.swift", "struct B {}", 0), ("Sources/A/B.swift", "struct C {}", 1),

@@ -7,7 +7,7 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// What a push asks of the stream (design §4): a pull that ends with its stream.
+// What a push asks of the stream: a pull that ends with its stream.
 extension PullRunner {
     /// What came of it.
     enum Checked {

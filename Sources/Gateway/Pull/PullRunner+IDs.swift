@@ -7,7 +7,7 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// By which ids the device knows records to which the backend has given ids (design §4, finding 21).
+// By which ids the device knows records to which the backend has given ids (finding 21).
 extension PullRunner {
     private static let page = 10_000
 

@@ -5,7 +5,7 @@ import JSONBytes
 import SyncEngine
 import SyncModel
 
-/// Makes the notes of pushed records (design §4, finding 14).
+/// Makes the notes of pushed records (finding 14).
 struct NoteMaker: Sendable {
     let schema: Schema
     let reader: OperationReader

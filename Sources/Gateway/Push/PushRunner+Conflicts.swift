@@ -8,7 +8,7 @@ import SyncEngine
 import SyncModel
 import WatermelonWire
 
-// Whether somebody else has changed what is pushed (design §4).
+// Whether somebody else has changed what is pushed.
 extension PushRunner {
     /// How many records a 409 tells more of than the id, at the most.
     private static let shownRecords = 128

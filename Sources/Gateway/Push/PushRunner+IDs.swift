@@ -9,7 +9,7 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// Ids that the backend makes (design §4).
+// Ids that the backend makes.
 extension PushRunner {
     /// Loads what is known of the pushed ids, before anything is sent.
     ///

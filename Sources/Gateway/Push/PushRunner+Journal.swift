@@ -20,7 +20,7 @@ struct PushRunnerJournal {
     var uncertain: Set<Int> = []
 }
 
-// The journal of a push by calls (design §4, findings 19 and 30).
+// The journal of a push by calls (finding 19), in the transactions of `docs/STATE.md`.
 extension PushRunner {
     /// Whether an operation may make a record that gets its id from the backend: those have flights of their own.
     func makesID(_ operation: PushOperation) -> Bool {

@@ -8,7 +8,7 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// What a push means for the ledgers of its principal's devices (design §4, finding 14).
+// What a push means for the ledgers of its principal's devices (finding 14).
 extension PushRunner {
     /// How many notes are written in one transaction.
     static let notesAtOnce = 2_000

@@ -8,7 +8,7 @@ import SyncEngine
 import SyncModel
 import WatermelonWire
 
-// What an applied push shows of its client's schema, for clients that tell it in no pull (design §5).
+// What an applied push shows of its client's schema, for clients that tell it in no pull.
 extension PushRunner {
     /// Notes of which version the client is: as it says, else as the names in its push show.
     ///

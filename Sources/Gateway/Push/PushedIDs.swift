@@ -5,7 +5,7 @@ import JSONBytes
 import SyncEngine
 import SyncModel
 
-/// What the ids that a client pushes are to the backend (design §4).
+/// What the ids that a client pushes are to the backend.
 ///
 /// Belongs to one push, and learns what the backend calls the records that the push creates.
 struct PushedIDs: Sendable {

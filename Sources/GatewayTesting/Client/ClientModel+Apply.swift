@@ -4,7 +4,7 @@
 package import JSONBytes
 
 extension ClientModel {
-    /// Does with the body of a pull answer what the library does (tables b.1 and b.2).
+    /// Does with the body of a pull answer what the library's `applyRemote` does.
     ///
     /// - Parameters:
     ///   - body: The answer's bytes.

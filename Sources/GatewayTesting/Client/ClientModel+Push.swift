@@ -62,7 +62,7 @@ package struct ClientLocalChanges: Hashable, Sendable {
 }
 
 extension ClientModel {
-    /// What waits to be pushed (section c).
+    /// What waits to be pushed (`fetchLocal`).
     package func fetchLocalChanges() -> ClientLocalChanges {
         let tables = schema.tables(at: database.version).map { table in
             let rows = database.tables[table.name]?.all ?? []
@@ -77,7 +77,7 @@ extension ClientModel {
         return ClientLocalChanges(tables: tables)
     }
 
-    /// Does what the library does when a push was answered with 2xx (table b.4).
+    /// Does what the library's `markAsSynced` does when a push was answered with 2xx.
     ///
     /// Rows that were edited since they were fetched stay to be pushed; rejected ones stay as they are, where the app
     /// hands the answer on. When a push fails nothing happens, so there is nothing to call.

@@ -3,8 +3,8 @@
 
 /// An app with WatermelonDB in it, faithful to what the real client was seen to do, failures included.
 ///
-/// It holds a database in memory and reacts to pull answers and push results by the tables b.1, b.2, b.4, c and g of
-/// the protocol reference. It is a value: a copy is a second device with the same database, and everything that it does
+/// It holds a database in memory and reacts to pull answers and push results as `src/sync/impl` of WatermelonDB does
+/// (`applyRemote`, `fetchLocal`, `markAsSynced`). It is a value: a copy is a second device with the same database, and everything that it does
 /// follows from its seed.
 package struct ClientModel: Sendable {
     /// How the app uses the library.

@@ -4,7 +4,7 @@
 package import SyncModel
 
 /// Compares what a stream has brought since a client's cursor with what the client had then, for the records that it
-/// pushes (design §4, finding 22).
+/// pushes (finding 22).
 ///
 /// A record is in conflict when its final state differs from the entry in the ledger of this very replica. Notes of
 /// pushes hide nothing: they are the whole person's, and another device's change is as good as a stranger's. So an own

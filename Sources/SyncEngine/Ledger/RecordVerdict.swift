@@ -3,7 +3,7 @@
 
 import SyncModel
 
-/// What becomes of one record at the end of a stream, decided on its final state (design §3).
+/// What becomes of one record at the end of a stream, decided on its final state.
 struct RecordVerdict: Hashable {
     /// What the client hears of it.
     enum Outcome: Hashable {

@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// Compares a complete stream with what a replica holds and decides what goes out (design §3).
+/// Compares a complete stream with what a replica holds and decides what goes out.
 ///
 /// Table by table, parents first, the stream's records, the ledger's entries and the notes of pushes are merged in the
 /// order of their hashes. Every record is judged on its final state (``RecordVerdict``); what the client hears of it

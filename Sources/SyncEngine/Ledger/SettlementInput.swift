@@ -37,7 +37,7 @@ package struct SettlementInput: Sendable {
     package var key: SipHash.Key
     /// What pushes have said that the cursor has not seen.
     package var notes: [PushNote] = []
-    /// What the client is owed since a 409 has named it (design §4): no hash of it is believed.
+    /// What the client is owed since a 409 has named it: no hash of it is believed.
     package var debts: [Debt] = []
     /// What the stream said beside its records.
     package var signs = StreamSigns()

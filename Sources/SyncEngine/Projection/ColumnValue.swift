@@ -4,7 +4,7 @@
 import JSONBytes
 import SyncModel
 
-/// What the client gets of a value of the backend, by the rules of watermelon-protocol b.1.
+/// What the client gets of a value of the backend, by the rules of WatermelonDB's `sanitizedRaw`.
 ///
 /// It is read once and then written, hashed, and digested where it is a link.
 enum ColumnValue {

@@ -87,7 +87,7 @@ struct ShapeCompiler {
         column.type == .string ? column.reference.flatMap { places[$0] } : nil
     }
 
-    /// The client's own bookkeeping never comes from a backend (watermelon-protocol 0.4), and the id is written anyway.
+    /// The client's own bookkeeping never comes from a backend (pull rule 8), and the id is written anyway.
     private func isVisible(_ column: Column) -> Bool {
         column.since <= schemaVersion && !["id", "_status", "_changed"].contains(column.name)
     }

@@ -28,7 +28,7 @@ package enum PullAction: Hashable, Sendable {
     case forgetAll
     /// Set checkpoints; never holds a reset token. Answered by `done` or `tokensRefused`.
     case acknowledge([String])
-    /// Raise the session's generation and note durably that its position is unknown, in one transaction (number 4);
+    /// Raise the session's generation and note durably that its position is unknown, in one transaction;
     /// answered by `generationRaised`.
     ///
     /// The reset acknowledgement that follows takes all checkpoints away, so it needs what every ack call needs.

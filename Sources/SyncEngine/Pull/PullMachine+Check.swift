@@ -3,7 +3,7 @@
 
 import SyncModel
 
-// A push asks the stream what has changed since its cursor (design §4, finding 22).
+// A push asks the stream what has changed since its cursor (finding 22).
 extension PullMachine {
     /// Streams from the cursor's vector on, under the same rules for the backend's position as a pull.
     ///

@@ -99,7 +99,7 @@ extension PullMachine {
         return .commit(row, isNewReplica: !isContinuation)
     }
 
-    /// A pull that brought nothing gives the presented cursor back and writes nothing (design §2).
+    /// A pull that brought nothing gives the presented cursor back and writes nothing.
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.swept.isEmpty
             && failedSweep == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion

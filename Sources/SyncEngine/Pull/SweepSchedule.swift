@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// When everything of a request type is compared with what a replica holds, although nothing demands it (design §3).
+/// When everything of a request type is compared with what a replica holds, although nothing demands it.
 ///
 /// Rows that the backend's stream has missed, and deletions that got lost, are found by nothing else.
 package struct SweepSchedule: Hashable, Sendable {

@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// Finds what hangs on the records that a client deletes, for tables with `cascade = gateway` (design §4).
+/// Finds what hangs on the records that a client deletes, for tables with `cascade = gateway`.
 ///
 /// By `parent`, as the client's ledger has it, and however deep: what is found counts as deleted itself where its own
 /// table cascades. Reads the whole ledger of every table below a deleted record: once, twice in tables that are each

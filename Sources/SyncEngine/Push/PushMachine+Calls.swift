@@ -3,7 +3,7 @@
 
 import SyncModel
 
-// A push by calls: waves, and a journal of them (design §4, finding 19).
+// A push by calls: waves, and a journal of them (finding 19).
 extension PushMachine {
     /// Takes what became of a wave: what was applied counts whatever else happened.
     mutating func waveEnded(_ results: [Int: CallResult]) -> PushAction {

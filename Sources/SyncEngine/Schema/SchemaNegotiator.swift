@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// Decides what a client lacks because its schema has changed since it last synced (design §5).
+/// Decides what a client lacks because its schema has changed since it last synced.
 ///
 /// Terms: *LPA* last pulled at, *MEA* migrationsEnabledAtVersion, *LS* the schema version of the presented cursor's row,
 /// *CV* the client's schema version now. The table is that of the genuine client (`getMigrationInfo`), seen from here:

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record that a 409 has named to a client: its next pull brings the present state, or the deletion (design §4).
+/// A record that a 409 has named to a client: its next pull brings the present state, or the deletion.
 package struct Debt: Hashable, Sendable {
     /// With every so many 409 for one record the types of its table are compared as a whole.
     package static let countToSweep = 3

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a push says about one record, for all devices of its principal (design §4, finding 14).
+/// What a push says about one record, for all devices of its principal (finding 14).
 package struct PushNote: Hashable, Sendable {
     /// What became of the record.
     package enum State: Int, CaseIterable, Sendable {
@@ -11,7 +11,7 @@ package struct PushNote: Hashable, Sendable {
         case held = 1
         /// The backend has deleted it at the device's wish.
         case gone = 2
-        /// The backend has refused it and it is set aside: what the backend has is what it had before (finding 14f).
+        /// The backend has refused it and it is set aside: what the backend has is what it had before (finding 14).
         case refused = 3
     }
 

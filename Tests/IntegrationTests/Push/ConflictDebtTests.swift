@@ -7,7 +7,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// A 409 is a debt: the next pull brings what it has named, and no device stays in 409 for ever (design §4).
+/// A 409 is a debt: the next pull brings what it has named, and no device stays in 409 for ever.
 @Suite(.timeLimit(.minutes(5))) struct ConflictDebtTests {
     private static func expectConflict(
         _ device: inout StackDevice, _ location: SourceLocation = #_sourceLocation

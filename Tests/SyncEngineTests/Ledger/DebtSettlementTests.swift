@@ -5,7 +5,7 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// What a 409 has named is brought whatever the ledger says (design §4).
+/// What a 409 has named is brought whatever the ledger says.
 @Suite struct DebtSettlementTests {
     typealias Bench = SettlementBench
 

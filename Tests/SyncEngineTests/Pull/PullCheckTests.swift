@@ -5,7 +5,7 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// A push asks the stream what has changed since its cursor, under the rules of a pull (design §4).
+/// A push asks the stream what has changed since its cursor, under the rules of a pull.
 @Suite struct PullCheckTests {
     typealias Book = PullPlaybook
 

@@ -5,7 +5,7 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// What a 409 has named is owed to the pulls that follow (design §4).
+/// What a 409 has named is owed to the pulls that follow.
 @Suite struct PullDebtTests {
     typealias Book = PullPlaybook
 

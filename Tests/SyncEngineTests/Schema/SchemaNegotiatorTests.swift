@@ -24,7 +24,7 @@ private let eight = "tags; projects.color, tasks.done"
 private let three = "tags; projects.color, tasks.done, tasks.due"
 private let everything = "projects, tags, tasks;"
 
-/// A row of the table of design §5: what is known, and what comes of it.
+/// A row of the table in `docs/SCHEMA.md`: what is known, and what comes of it.
 struct NegotiationRow: CustomTestStringConvertible, Sendable {
     var lpa: Int?
     /// `migrations_enabled_at`: nil where it is not set, 0 where migrations are off.
