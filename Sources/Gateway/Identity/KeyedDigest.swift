@@ -34,7 +34,7 @@ struct KeyedDigest: Sendable {
         return (word(0), word(8))
     }
 
-    /// What ids are hashed with, for compaction and ledgers.
+    /// What ids are hashed with, for de-duplication and ledgers.
     var hashKey: SipHash.Key {
         let words = derivedKey(.idHash)
         return SipHash.Key(words.0, words.1)

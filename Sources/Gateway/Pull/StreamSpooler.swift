@@ -66,7 +66,7 @@ struct StreamSpooler: Sendable {
     mutating func delete(_ id: String, table: Int) throws(StreamIntake.Failure) { try intake.delete(id, table: table) }
 
     /// Reads all lines that came so far by record; more may be taken afterwards.
-    mutating func reader() -> CompactionReader {
+    mutating func reader() -> DeduplicationReader {
         intake.reader { [runs] offset, count in
             var bytes = try await runs.read(at: offset, upTo: count)
             while bytes.count < count {

@@ -152,7 +152,7 @@ enum SimulatedSchema {
 }
 
 extension SimulatedKey {
-    /// What compaction and ledger know the record by.
+    /// What de-duplication and ledger know the record by.
     var hash: IDHash { IDHash(id: id, key: SimulatedSchema.key) }
 }
 

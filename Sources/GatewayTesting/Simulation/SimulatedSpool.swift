@@ -15,7 +15,7 @@ struct SimulatedSpool {
     /// Whose columns go out, and whether the client has only just got the added one.
     private let version: Int
     private let watchesMark: Bool
-    private var compactor = Compactor(runLength: 5)
+    private var deduplicator = Deduplicator(runLength: 5)
     private var writers: [SegmentKey: SegmentWriter] = [:]
     private(set) var bytes: [UInt8] = []
     private var runs: [UInt8] = []
@@ -56,8 +56,8 @@ struct SimulatedSpool {
         let segment = SegmentKey(table: key.table.rawValue, part: record == nil ? .deletions : .records)
         let number = Array(text.utf8).withUnsafeBytes { writers[segment, default: SegmentWriter()].append($0) }
         if lines.isMultiple(of: 3) { store(segment) }
-        while let piece = compactor.nextRunPiece() { runs += piece }
-        var entry = CompactionEntry(
+        while let piece = deduplicator.nextRunPiece() { runs += piece }
+        var entry = DeduplicationEntry(
             idHigh: key.hash.high, idLow: key.hash.low, sequence: lines, content: record?.content(at: version) ?? 0,
             line: number,
             table: UInt16(SimulatedSchema.order.rank[key.table.rawValue]),
@@ -65,15 +65,15 @@ struct SimulatedSpool {
             operation: record == nil ? .delete : .upsert)
         entry.bringsAddedColumns = watchesMark && record?.mark ?? 0 != 0
         Array(key.id.utf8).withUnsafeBytes { id in
-            compactor.add(entry, id: id, links: record?.links(in: key.table) ?? [])
+            deduplicator.add(entry, id: id, links: record?.links(in: key.table) ?? [])
         }
     }
 
     /// All lines that came so far, by record.
-    mutating func reader() -> CompactionReader {
-        while let piece = compactor.nextRunPiece() { runs += piece }
+    mutating func reader() -> DeduplicationReader {
+        while let piece = deduplicator.nextRunPiece() { runs += piece }
         let runs = runs
-        return compactor.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
+        return deduplicator.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
     }
 
     /// Verdicts on all lines that came so far: nothing goes anywhere yet.

@@ -63,7 +63,7 @@ package struct ConflictCheck: Sendable {
     /// - Returns: What has become of each, in the order of the subjects.
     /// - Throws: What reading throws, and ``LedgerError`` where the ledger cannot be read.
     package func findings(
-        table place: Int, _ subjects: [Subject], _ reader: inout CompactionReader
+        table place: Int, _ subjects: [Subject], _ reader: inout DeduplicationReader
     ) async throws -> [Located] {
         var findings = Array(repeating: Located(finding: .none), count: subjects.count)
         let definition = input.schema.tables[place]

@@ -177,7 +177,7 @@ struct RecordVerdict: Hashable {
     }
 
     /// A record that is there and whose row came.
-    private static func delivery(of upsert: CompactionEntry, _ known: KnownRecord, _ rules: Rules) -> Outcome {
+    private static func delivery(of upsert: DeduplicationEntry, _ known: KnownRecord, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .created }
         if rules.isRenewed { return rules.isExact && rules.isEmpty && !known.isNoted ? .created : .updated }
         let isCertain = rules.isExact && rules.isTracked && !known.isNoted

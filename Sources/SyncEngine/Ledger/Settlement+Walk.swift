@@ -6,7 +6,8 @@ import SyncModel
 // One walk over a table: stream, ledger and notes are merged in the order of their hashes.
 extension Settlement {
     mutating func walk(
-        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ reader: inout CompactionReader, _ sinks: Sinks
+        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ reader: inout DeduplicationReader,
+        _ sinks: Sinks
     ) async throws {
         try await reader.open(table: input.order.rank[table.place])
         var writer = LedgerChunkWriter(
@@ -52,7 +53,7 @@ extension Settlement {
 
     /// A walk where nothing is known: a first pull, or a table without a ledger.
     private mutating func walkStream(
-        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ reader: inout CompactionReader,
+        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ reader: inout DeduplicationReader,
         _ writer: inout LedgerChunkWriter, _ sinks: Sinks
     ) async throws {
         let view = try LedgerView(
@@ -93,7 +94,7 @@ extension Settlement {
     }
 
     mutating func appendHeld(
-        _ group: RecordGroup, _ upsert: CompactionEntry, sources: UInt64, _ writer: inout LedgerChunkWriter
+        _ group: RecordGroup, _ upsert: DeduplicationEntry, sources: UInt64, _ writer: inout LedgerChunkWriter
     ) {
         group.packedID.withUnsafeBytes { id in
             group.links.withUnsafeBufferPointer { links in

@@ -84,7 +84,7 @@ package struct Settlement: Sendable {
     /// Where the report wants a second look nothing else of it is of use.
     ///
     /// - Throws: What reading and the sinks throw, and ``LedgerError``.
-    package mutating func run(_ reader: inout CompactionReader, _ sinks: Sinks) async throws {
+    package mutating func run(_ reader: inout DeduplicationReader, _ sinks: Sinks) async throws {
         let parents = Set(input.schema.tables.flatMap { $0.links.flatMap(\.parents) })
         var rank = 0
         while rank < input.order.order.count {
@@ -110,7 +110,7 @@ package struct Settlement: Sendable {
 
     /// Settles tables that are each other's parents, or a single one.
     private mutating func settle(
-        _ tables: inout [SettlementTable], _ reader: inout CompactionReader, _ sinks: Sinks
+        _ tables: inout [SettlementTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
     ) async throws {
         for index in tables.indices { tables[index].setParents(parents) }
         if tables.contains(where: \.isCyclic) {
@@ -127,7 +127,7 @@ package struct Settlement: Sendable {
 
     /// Finds out what goes with what in tables that are each other's parents, and decides whether it may.
     private mutating func followCycle(
-        _ tables: inout [SettlementTable], _ reader: inout CompactionReader, _ sinks: Sinks
+        _ tables: inout [SettlementTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
     ) async throws {
         let places = tables.map(\.place)
         if !tables.contains(where: { scans($0, .find) }) {
@@ -173,7 +173,7 @@ package struct Settlement: Sendable {
 
     /// Counts what is missing and decides whether it may be deleted.
     private mutating func count(
-        _ table: inout SettlementTable, _ reader: inout CompactionReader, _ sinks: Sinks
+        _ table: inout SettlementTable, _ reader: inout DeduplicationReader, _ sinks: Sinks
     ) async throws {
         guard table.isLedgered, table.mayMiss, input.plan.basis != .nothing || !table.notes.isEmpty else { return }
         missing = Missing()

@@ -7,12 +7,12 @@
 /// Read by the process that wrote it and by no other.
 enum EntryCoding {
     /// How many bytes an entry has without its details.
-    static let entrySize = MemoryLayout<CompactionEntry>.size
+    static let entrySize = MemoryLayout<DeduplicationEntry>.size
     private static let headSize = 4
 
     /// How many bytes an entry takes.
-    static func length(of entry: CompactionEntry, in arena: UnsafeRawBufferPointer) -> Int {
-        entry.detail == CompactionEntry.noDetail
+    static func length(of entry: DeduplicationEntry, in arena: UnsafeRawBufferPointer) -> Int {
+        entry.detail == DeduplicationEntry.noDetail
             ? entrySize : entrySize &+ detailLength(at: Int(entry.detail), in: arena)
     }
 
@@ -50,7 +50,7 @@ enum EntryCoding {
     }
 
     /// Entries with their details, `length` bytes altogether.
-    static func bytes(of entries: ArraySlice<CompactionEntry>, arena: [UInt8], length: Int) -> [UInt8] {
+    static func bytes(of entries: ArraySlice<DeduplicationEntry>, arena: [UInt8], length: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             let piece = UnsafeMutableRawBufferPointer(buffer)
             arena.withUnsafeBytes { arena in
@@ -58,7 +58,7 @@ enum EntryCoding {
                 for entry in entries {
                     var entry = entry
                     var details = UnsafeRawBufferPointer(start: nil, count: 0)
-                    if entry.detail != CompactionEntry.noDetail {
+                    if entry.detail != DeduplicationEntry.noDetail {
                         let start = Int(entry.detail)
                         details = UnsafeRawBufferPointer(
                             rebasing: arena[start..<start &+ detailLength(at: start, in: arena)])

@@ -15,11 +15,11 @@ package struct RecordGroup: Sendable {
     /// The place in the stream of the first of them.
     package internal(set) var firstSequence: UInt64 = 0
     /// The newest line that brings the row.
-    package internal(set) var upsert: CompactionEntry?
+    package internal(set) var upsert: DeduplicationEntry?
     /// Of the sources that brought the row before ``upsert`` did, the newest line each; mostly none.
     private var earlierUpserts: [(source: UInt64, sequence: UInt64)] = []
     /// The newest line that takes a source away, or all of them.
-    package internal(set) var deletion: CompactionEntry?
+    package internal(set) var deletion: DeduplicationEntry?
     /// The place in the stream of the first such line; 0 where there is none.
     package internal(set) var firstDeletion: UInt64 = 0
     /// Which of the sources that the record had before the stream are left.
@@ -48,7 +48,7 @@ package struct RecordGroup: Sendable {
     /// Whether ``packedID`` and ``links`` are still those of another record.
     private var isStale = true
 
-    mutating func begin(_ entry: CompactionEntry) {
+    mutating func begin(_ entry: DeduplicationEntry) {
         hash = entry.hash
         lines = 0
         firstSequence = entry.sequence
@@ -62,7 +62,7 @@ package struct RecordGroup: Sendable {
     }
 
     /// Takes the record's next line.
-    mutating func take(_ entry: CompactionEntry, _ details: UnsafeRawBufferPointer) {
+    mutating func take(_ entry: DeduplicationEntry, _ details: UnsafeRawBufferPointer) {
         lines &+= 1
         switch entry.operation {
         case .upsert:
@@ -87,7 +87,7 @@ package struct RecordGroup: Sendable {
     }
 
     /// No more than one for each source, however often they take turns.
-    private mutating func keepSequence(of upsert: CompactionEntry) {
+    private mutating func keepSequence(of upsert: DeduplicationEntry) {
         earlierUpserts.removeAll { $0.source == upsert.sourceBit }
         earlierUpserts.append((upsert.sourceBit, upsert.sequence))
     }

@@ -14,12 +14,12 @@ struct RunCursor: Sendable {
     }
 
     /// The entry that comes next.
-    private(set) var head: CompactionEntry
+    private(set) var head: DeduplicationEntry
     /// Where the head's details lie in ``bytes``.
     private var details = 0..<0
 
     /// The run in memory, and which of its entries are still to come; empty for a stored run.
-    private let entries: [CompactionEntry]
+    private let entries: [DeduplicationEntry]
     private var coming: Range<Int>
     /// The arena of the run in memory, or the window of a stored one.
     private var bytes: [UInt8]
@@ -29,11 +29,11 @@ struct RunCursor: Sendable {
     private let end: UInt64
     private let isStored: Bool
 
-    private static let none = CompactionEntry(
+    private static let none = DeduplicationEntry(
         idHigh: 0, idLow: 0, sequence: 0, line: 0, table: 0, source: 0, operation: .upsert)
 
     /// Reads entries that are in memory.
-    init(_ places: Range<Int>, of run: [CompactionEntry], arena: [UInt8]) {
+    init(_ places: Range<Int>, of run: [DeduplicationEntry], arena: [UInt8]) {
         head = Self.none
         entries = run
         coming = places
@@ -64,7 +64,7 @@ struct RunCursor: Sendable {
         coming = coming.lowerBound &+ 1..<coming.upperBound
         head = entry
         details = 0..<0
-        if entry.detail != CompactionEntry.noDetail {
+        if entry.detail != DeduplicationEntry.noDetail {
             let start = Int(entry.detail)
             let length = bytes.withUnsafeBytes { EntryCoding.detailLength(at: start, in: $0) }
             details = start..<start &+ length
@@ -77,7 +77,7 @@ struct RunCursor: Sendable {
         guard left >= EntryCoding.entrySize else { return left == 0 && offset >= end ? .exhausted : .starved }
         let entry = bytes.withUnsafeBytes { bytes in
             // Not loaded as a whole: the bytes that fill an entry up were not stored.
-            withUnsafeTemporaryAllocation(of: CompactionEntry.self, capacity: 1) { entry in
+            withUnsafeTemporaryAllocation(of: DeduplicationEntry.self, capacity: 1) { entry in
                 UnsafeMutableRawBufferPointer(entry).copyMemory(
                     from: UnsafeRawBufferPointer(rebasing: bytes[place..<place &+ EntryCoding.entrySize]))
                 return entry[0]

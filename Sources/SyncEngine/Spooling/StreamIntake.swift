@@ -4,10 +4,10 @@
 import JSONBytes
 package import SyncModel
 
-/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ compaction ▶ chunks to spool.
+/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ de-duplication ▶ chunks to spool.
 ///
 /// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new one
-/// begins. It holds chunks and a run of compaction entries, never the stream.
+/// begins. It holds chunks and a run of de-duplication entries, never the stream.
 package struct StreamIntake: Sendable {
     /// What it may hold and let through.
     package struct Limits: Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct StreamIntake: Sendable {
         package var quarantineTotal = 16 << 20
         /// How many quarantined lines are kept for the state; all are counted.
         package var quarantineLines = 256
-        /// How many compaction entries are gathered before they are sorted and taken away.
+        /// How many de-duplication entries are gathered before they are sorted and taken away.
         package var run = 262_144
         /// How many lines about ids are looked at in one pull; all are counted.
         package var idMappings = 10_000
@@ -78,7 +78,7 @@ package struct StreamIntake: Sendable {
     /// By the table's place: its rank, and whether id and links of its records are kept for the ledger.
     private let ranks: [UInt16]
     private let isLedgered: [Bool]
-    private var compactor: Compactor
+    private var deduplicator: Deduplicator
     private var failure: Failure?
     private var blankLines = 0
 
@@ -123,7 +123,7 @@ package struct StreamIntake: Sendable {
         deletions = records
         ranks = projection.tableOrder.rank.map { UInt16($0) }
         isLedgered = (0..<tables).map(ledgered.contains)
-        compactor = Compactor(runLength: limits.run)
+        deduplicator = Deduplicator(runLength: limits.run)
     }
 
     /// What the stream said beside its records.
@@ -147,7 +147,7 @@ package struct StreamIntake: Sendable {
 
     /// How many bytes of memory the lines take that came so far, about.
     package var byteCount: Int {
-        compactor.byteCount + (records + deletions).reduce(0) { $0 + $1.byteCount } + collected.byteCount
+        deduplicator.byteCount + (records + deletions).reduce(0) { $0 + $1.byteCount } + collected.byteCount
             + idMappings.count * 128
     }
 
@@ -295,7 +295,7 @@ package struct StreamIntake: Sendable {
     }
 
     private mutating func add(
-        _ operation: CompactionEntry.Operation, table: Int, source: Int, id: IDHash, _ range: Range<Int>
+        _ operation: DeduplicationEntry.Operation, table: Int, source: Int, id: IDHash, _ range: Range<Int>
     ) {
         carriedData = true
         counts.rows += 1
@@ -305,7 +305,7 @@ package struct StreamIntake: Sendable {
             return
         }
         let isUpsert = operation == .upsert
-        var entry = CompactionEntry(
+        var entry = DeduplicationEntry(
             idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines),
             content: isUpsert ? projector.content : 0, line: 0, table: ranks[table],
             source: UInt8(min(source, 63)), operation: operation)
@@ -313,11 +313,11 @@ package struct StreamIntake: Sendable {
         output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])
             entry.line = isUpsert ? records[table].append(element) : deletions[table].append(element)
-            guard isLedgered[table] else { return compactor.add(entry) }
+            guard isLedgered[table] else { return deduplicator.add(entry) }
             // In a record the id comes first; a deletion is the id alone, as a JSON string.
             let start = (isUpsert ? #"{"id":""# : #"""#).utf8.count
             let id = UnsafeRawBufferPointer(rebasing: element[start..<start &+ projector.idLength])
-            compactor.add(entry, id: id, links: isUpsert ? projector.links : [])
+            deduplicator.add(entry, id: id, links: isUpsert ? projector.links : [])
         }
     }
 }
@@ -343,7 +343,7 @@ extension StreamIntake {
     }
 
     /// The next bytes of a sorted run, to be stored behind all that came before; nil while there is room.
-    package mutating func nextRunPiece() -> [UInt8]? { compactor.nextRunPiece() }
+    package mutating func nextRunPiece() -> [UInt8]? { deduplicator.nextRunPiece() }
 
     /// Reads all lines that came so far by record; more may come afterwards, and be read by another reader.
     ///
@@ -351,8 +351,8 @@ extension StreamIntake {
     /// - Returns: A reader that stands before no table yet.
     package mutating func reader(
         reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
-    ) -> CompactionReader {
-        compactor.reader(reading: read)
+    ) -> DeduplicationReader {
+        deduplicator.reader(reading: read)
     }
 
     /// Verdicts on all lines that came so far, by the table's place: nothing goes anywhere yet.

@@ -55,9 +55,9 @@ import Testing
     }
 
     static func entry(
-        _ operation: CompactionEntry.Operation, source: UInt8 = 0, sequence: UInt64 = 1
-    ) -> CompactionEntry {
-        CompactionEntry(
+        _ operation: DeduplicationEntry.Operation, source: UInt8 = 0, sequence: UInt64 = 1
+    ) -> DeduplicationEntry {
+        DeduplicationEntry(
             idHigh: 1, idLow: 1, sequence: sequence, content: 1, line: 0, table: 0, source: source,
             operation: operation)
     }
@@ -68,7 +68,7 @@ import Testing
         var group = RecordGroup()
         for (place, line) in lines.split(separator: " ").enumerated() {
             let source = UInt8(line.dropFirst()) ?? 0
-            let operation: CompactionEntry.Operation =
+            let operation: DeduplicationEntry.Operation =
                 line.hasPrefix("+") ? .upsert : line.hasPrefix("!") ? .deleteAll : .delete
             let entry = entry(operation, source: source, sequence: UInt64(place + 1))
             if place == 0 { group.begin(entry) }

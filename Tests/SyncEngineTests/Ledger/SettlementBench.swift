@@ -117,7 +117,7 @@ extension SettlementBench {
     struct Stream {
         private let schema: Schema
         private let order: TableOrder
-        private var compactor = Compactor(runLength: 100_000)
+        private var deduplicator = Deduplicator(runLength: 100_000)
         private var rows: [[String]]
         private var deletions: [[String]]
         private(set) var lines: UInt64 = 0
@@ -180,19 +180,19 @@ extension SettlementBench {
         }
 
         private mutating func add(
-            _ place: Int, _ id: String, _ operation: CompactionEntry.Operation, _ source: Int, line: Int,
+            _ place: Int, _ id: String, _ operation: DeduplicationEntry.Operation, _ source: Int, line: Int,
             _ content: UInt64, _ links: [UInt64]
         ) {
             lines += 1
             let hash = IDHash(id: id, key: SettlementBench.key)
-            let entry = CompactionEntry(
+            let entry = DeduplicationEntry(
                 idHigh: hash.high, idLow: hash.low, sequence: lines, content: content, line: UInt32(line),
                 table: UInt16(order.rank[place]), source: UInt8(source), operation: operation)
-            guard schema.tables[place].isLedgered else { return compactor.add(entry) }
-            Array(id.utf8).withUnsafeBytes { compactor.add(entry, id: $0, links: links) }
+            guard schema.tables[place].isLedgered else { return deduplicator.add(entry) }
+            Array(id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: links) }
         }
 
-        mutating func reader() -> CompactionReader { compactor.reader { _, _ in [] } }
+        mutating func reader() -> DeduplicationReader { deduplicator.reader { _, _ in [] } }
 
         var verdicts: [LineVerdicts] {
             rows.indices.map { LineVerdicts(records: rows[$0].count, deletions: deletions[$0].count) }

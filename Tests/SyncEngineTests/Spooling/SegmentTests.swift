@@ -15,10 +15,10 @@ import Testing
             let again = (0..<6).filter { mask >> $0 & 1 == 1 }
             lines += again.map { Line(id: "r\($0)", operation: .upsert, content: "new") }
             let stream = try await SpooledStream(lines)
-            let rows = try CompactorTests.decode([CompactorTests.Row].self, stream.array(0))
+            let rows = try DeduplicatorTests.decode([DeduplicatorTests.Row].self, stream.array(0))
             let expected =
-                (0..<6).filter { !again.contains($0) }.map { CompactorTests.Row(id: "r\($0)", v: "old") }
-                + again.map { CompactorTests.Row(id: "r\($0)", v: "new") }
+                (0..<6).filter { !again.contains($0) }.map { DeduplicatorTests.Row(id: "r\($0)", v: "old") }
+                + again.map { DeduplicatorTests.Row(id: "r\($0)", v: "new") }
             #expect(rows == expected)
         }
     }
@@ -29,7 +29,7 @@ import Testing
         }
         let stream = try await SpooledStream(lines)
         #expect(stream.array(0) == "[]")
-        let deleted = try CompactorTests.decode([String].self, stream.array(0, .deleted))
+        let deleted = try DeduplicatorTests.decode([String].self, stream.array(0, .deleted))
         #expect(deleted == (0..<5).map { "r\($0)" })
     }
 
@@ -42,7 +42,7 @@ import Testing
         let stream = try await SpooledStream(lines, runLength: 70)
         for table in 0...1 {
             #expect(stream.stretches(table).count > 3)
-            let rows = try CompactorTests.decode([CompactorTests.Row].self, stream.array(table))
+            let rows = try DeduplicatorTests.decode([DeduplicatorTests.Row].self, stream.array(table))
             #expect(rows.map(\.v) == (70..<120).map { "\($0)" + filler })
         }
     }

@@ -11,7 +11,7 @@ struct SpooledStream {
     struct Line {
         var table = 0
         var id: String
-        var operation: CompactionEntry.Operation
+        var operation: DeduplicationEntry.Operation
         var source: UInt8 = 0
         /// What the row says, without quotes and backslashes.
         var content = ""
@@ -21,14 +21,14 @@ struct SpooledStream {
     /// How many tables there are.
     static let tables = 3
 
-    private var compactor: Compactor
+    private var deduplicator: Deduplicator
     private var writers: [SegmentKey: SegmentWriter] = [:]
     private var spool: [UInt8] = []
     private(set) var runs: [UInt8] = []
     private var sequence: UInt64 = 0
     private(set) var settled = Settled(verdicts: [])
 
-    init(runLength: Int = 1_000) { compactor = Compactor(runLength: runLength) }
+    init(runLength: Int = 1_000) { deduplicator = Deduplicator(runLength: runLength) }
 
     init(_ lines: [Line], runLength: Int = 1_000, delivery: PullDelivery = .later) async throws {
         self.init(runLength: runLength)
@@ -41,17 +41,17 @@ struct SpooledStream {
         let key = SegmentKey(table: line.table, part: line.operation == .upsert ? .records : .deletions)
         let number = Array(text.utf8).withUnsafeBytes { writers[key, default: SegmentWriter()].append($0) }
         if writers[key]?.isFull == true { store(key) }
-        while let piece = compactor.nextRunPiece() { runs += piece }
+        while let piece = deduplicator.nextRunPiece() { runs += piece }
         let hash = Self.hash(line.id)
-        let entry = CompactionEntry(
+        let entry = DeduplicationEntry(
             idHigh: hash.high, idLow: hash.low, sequence: sequence, content: sequence &* 7, line: number,
             table: UInt16(line.table), source: line.source, operation: line.operation)
         // The last table has no ledger.
         if line.table == Self.tables - 1 {
-            compactor.add(entry)
+            deduplicator.add(entry)
         } else {
             let links = line.operation == .upsert ? line.links : []
-            Array(line.id.utf8).withUnsafeBytes { compactor.add(entry, id: $0, links: links) }
+            Array(line.id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: links) }
         }
         sequence += 1
     }
@@ -64,9 +64,9 @@ struct SpooledStream {
     }
 
     /// Reads everything that was added so far.
-    mutating func reader() -> CompactionReader {
+    mutating func reader() -> DeduplicationReader {
         let runs = runs
-        return compactor.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
+        return deduplicator.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
     }
 
     mutating func settle(_ delivery: PullDelivery = .later) async throws {
@@ -83,7 +83,7 @@ struct SpooledStream {
     }
 
     /// How many runs were taken away.
-    var storedRuns: Int { compactor.storedRuns.count }
+    var storedRuns: Int { deduplicator.storedRuns.count }
 
     /// How many elements an array has.
     func count(_ table: Int, _ array: AnswerArray = .updated) -> Int { wanted(table, array).count }
@@ -123,7 +123,7 @@ struct SpooledStream {
 extension Settled {
     /// What becomes of a stream's lines where nothing is known of the device.
     init(
-        of reader: inout CompactionReader, _ schema: Schema, order: TableOrder, verdicts: [LineVerdicts],
+        of reader: inout DeduplicationReader, _ schema: Schema, order: TableOrder, verdicts: [LineVerdicts],
         delivery: PullDelivery
     ) async throws {
         let plan = SettlementPlan(isFirst: delivery == .first, isExact: delivery == .first)

@@ -7,7 +7,7 @@ import Testing
 @testable import SyncEngine
 
 /// What a stream says about each record, read back as often as anyone likes.
-@Suite struct CompactionReaderTests {
+@Suite struct DeduplicationReaderTests {
     typealias Line = SpooledStream.Line
 
     /// A group as a test compares it.
@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    private static func read(_ reader: inout CompactionReader, table: Int, most: Int = .max) async throws -> [Found] {
+    private static func read(_ reader: inout DeduplicationReader, table: Int, most: Int = .max) async throws -> [Found]
+    {
         var found: [Found] = []
         try await reader.open(table: table)
         while found.count < most, try await reader.next() { found.append(Found(reader.group)) }
@@ -140,7 +141,7 @@ import Testing
     func `runs of any length and spread come out in order`(length: Int, ids: String) async throws {
         var random = SplitMix(seed: UInt64(length))
         for runLength in [length, length + 1] {
-            var compactor = Compactor(runLength: runLength)
+            var deduplicator = Deduplicator(runLength: runLength)
             var newest: [[IDHash: UInt64]] = [[:], [:], [:]]
             for sequence in 0..<UInt64(length) {
                 let high: UInt64 =
@@ -150,17 +151,17 @@ import Testing
                     case "in one pile": 1 << 63 | .random(in: 0...3, using: &random)
                     default: random.next()
                     }
-                let entry = CompactionEntry(
+                let entry = DeduplicationEntry(
                     idHigh: high, idLow: .random(in: 0...1, using: &random), sequence: sequence, line: 0,
                     table: .random(in: 0...2, using: &random), source: 0, operation: .upsert)
                 newest[Int(entry.table)][entry.hash] = sequence
-                compactor.add(entry)
+                deduplicator.add(entry)
             }
             var runs: [UInt8] = []
-            while let piece = compactor.nextRunPiece() { runs += piece }
-            #expect(compactor.storedRuns.count == (runLength == length ? 1 : 0))
+            while let piece = deduplicator.nextRunPiece() { runs += piece }
+            #expect(deduplicator.storedRuns.count == (runLength == length ? 1 : 0))
             let stored = runs
-            var reader = compactor.reader { offset, count in Array(stored[Int(offset)..<Int(offset) + count]) }
+            var reader = deduplicator.reader { offset, count in Array(stored[Int(offset)..<Int(offset) + count]) }
             for table in newest.indices {
                 let found = try await Self.read(&reader, table: table)
                 #expect(found.map(\.hash) == newest[table].keys.sorted())
@@ -176,19 +177,19 @@ import Testing
             var left = 0
         }
         let lines = (0..<20_000).map { Line(id: "r\($0)", operation: .upsert, links: [UInt64($0)]) }
-        var compactor = Compactor(runLength: 3_000)
+        var deduplicator = Deduplicator(runLength: 3_000)
         var runs: [UInt8] = []
         for (number, line) in lines.enumerated() {
             let hash = SpooledStream.hash(line.id)
-            let entry = CompactionEntry(
+            let entry = DeduplicationEntry(
                 idHigh: hash.high, idLow: hash.low, sequence: UInt64(number), line: UInt32(number), table: 0, source: 0,
                 operation: .upsert)
-            Array(line.id.utf8).withUnsafeBytes { compactor.add(entry, id: $0, links: line.links) }
-            while let piece = compactor.nextRunPiece() { runs += piece }
+            Array(line.id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: line.links) }
+            while let piece = deduplicator.nextRunPiece() { runs += piece }
         }
         let refusals = Refusals()
         let stored = runs
-        var reader = compactor.reader { offset, count in
+        var reader = deduplicator.reader { offset, count in
             if refusals.left > 0 {
                 refusals.left -= 1
                 throw Refused()
@@ -210,21 +211,21 @@ import Testing
     }
 
     @Test func `a run that is cut short is damaged, never an endless wait`() async throws {
-        var compactor = Compactor(runLength: 4)
+        var deduplicator = Deduplicator(runLength: 4)
         for index in 0..<4 {
             let hash = SpooledStream.hash("r\(index)")
-            compactor.add(
-                CompactionEntry(
+            deduplicator.add(
+                DeduplicationEntry(
                     idHigh: hash.high, idLow: hash.low, sequence: UInt64(index), line: 0, table: 0, source: 0,
                     operation: .upsert))
         }
         var runs: [UInt8] = []
-        while let piece = compactor.nextRunPiece() { runs += piece }
-        var nothing = compactor.reader { _, _ in [] }
+        while let piece = deduplicator.nextRunPiece() { runs += piece }
+        var nothing = deduplicator.reader { _, _ in [] }
         await #expect(throws: DamagedRun.self) { try await nothing.open(table: 0) }
         // Details that reach behind the end of the run.
         let garbage = [UInt8](repeating: 0xff, count: runs.count)
-        var reader = compactor.reader { offset, count in Array(garbage[Int(offset)..<Int(offset) + count]) }
+        var reader = deduplicator.reader { offset, count in Array(garbage[Int(offset)..<Int(offset) + count]) }
         await #expect(throws: DamagedRun.self) { try await reader.open(table: 0) }
     }
 }

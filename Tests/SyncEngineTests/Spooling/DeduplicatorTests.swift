@@ -7,7 +7,7 @@ import SyncModel
 import Testing
 
 /// One id once in each table, in its final state.
-@Suite struct CompactorTests {
+@Suite struct DeduplicatorTests {
     typealias Line = SpooledStream.Line
 
     @Test func `the newest row of a record goes out, once`() async throws {
@@ -61,7 +61,7 @@ import Testing
     ) async throws {
         var lines: [Line] = []
         for (index, word) in schedule.lines.split(separator: " ").enumerated() {
-            let operation: CompactionEntry.Operation =
+            let operation: DeduplicationEntry.Operation =
                 switch word.first {
                 case "U": .upsert
                 case "D": .delete

@@ -4,9 +4,9 @@
 /// Gathers the lines of a pull by record in bounded memory: entries are gathered into runs, runs are sorted and, where
 /// there are several, stored and merged when they are read.
 ///
-/// Reading consumes nothing: after a ``CompactionReader`` was used, more lines may be added and a new reader be made,
+/// Reading consumes nothing: after a ``DeduplicationReader`` was used, more lines may be added and a new reader be made,
 /// which reads all of them.
-package struct Compactor: Sendable {
+package struct Deduplicator: Sendable {
     /// How much of a stored run is handed over at once, in bytes, but for the last entry.
     private static let pieceSize = 256 * 1_024
     /// By how much a run may grow over its length before it is taken away: what one chunk of the stream brings.
@@ -20,7 +20,7 @@ package struct Compactor: Sendable {
     private(set) var storedRuns: [StoredRun] = []
 
     /// The entries of the run that is being gathered, and their details.
-    private var run: [CompactionEntry] = []
+    private var run: [DeduplicationEntry] = []
     private var arena: [UInt8] = []
     /// How much of the arena is in use; the rest is room that was zeroed, or used by an earlier run.
     private var arenaLength = 0
@@ -29,19 +29,19 @@ package struct Compactor: Sendable {
     private var handedOver: Int?
     private var storedLength: UInt64 = 0
 
-    /// A compactor that keeps at most `runLength` entries.
+    /// A deduplicator that keeps at most `runLength` entries.
     package init(runLength: Int = 262_144) { self.runLength = runLength }
 
     /// Whether the run must be taken away before the next entry.
     package var isRunFull: Bool {
-        run.count >= runLength || arenaLength >= runLength * MemoryLayout<CompactionEntry>.stride
+        run.count >= runLength || arenaLength >= runLength * MemoryLayout<DeduplicationEntry>.stride
     }
 
     /// How many bytes of memory the run takes that is being gathered.
-    var byteCount: Int { run.capacity * MemoryLayout<CompactionEntry>.stride + arena.count }
+    var byteCount: Int { run.capacity * MemoryLayout<DeduplicationEntry>.stride + arena.count }
 
     /// Gathers one line of a table that has no ledger: neither id nor links are kept.
-    package mutating func add(_ entry: CompactionEntry) {
+    package mutating func add(_ entry: DeduplicationEntry) {
         precondition(handedOver == nil, "a run has to be handed over as a whole before it goes on")
         if run.count == run.capacity { makeRoom() }
         run.append(entry)
@@ -58,7 +58,7 @@ package struct Compactor: Sendable {
     ///   - entry: The line.
     ///   - id: The id's text; 1…255 bytes.
     ///   - links: The digests of the table's links, in their order; empty for deletions.
-    package mutating func add(_ entry: CompactionEntry, id: UnsafeRawBufferPointer, links: [UInt64]) {
+    package mutating func add(_ entry: DeduplicationEntry, id: UnsafeRawBufferPointer, links: [UInt64]) {
         var entry = entry
         entry.detail = UInt32(arenaLength)
         let room = EntryCoding.room(links: links.count)
@@ -107,10 +107,10 @@ package struct Compactor: Sendable {
     /// - Returns: A reader that stands before no table yet.
     package mutating func reader(
         reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
-    ) -> CompactionReader {
+    ) -> DeduplicationReader {
         precondition(handedOver == nil, "a run has to be handed over as a whole before anything is read")
         sortRun()
-        return CompactionReader(stored: storedRuns, run: run, arena: arena, read: read)
+        return DeduplicationReader(stored: storedRuns, run: run, arena: arena, read: read)
     }
 
     @inline(never)
@@ -120,7 +120,7 @@ package struct Compactor: Sendable {
 
     private mutating func sortRun() {
         guard !isSorted else { return }
-        CompactionEntry.sort(&run)
+        DeduplicationEntry.sort(&run)
         isSorted = true
     }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-extension CompactionEntry {
+extension DeduplicationEntry {
     /// Puts entries into the order of ``precedes(_:_:)``.
     ///
     /// The ids are keyed hashes, spread evenly whatever the ids are. So entries are first dealt out by table and by the
@@ -54,7 +54,7 @@ private struct Piles {
     private var tables: [(first: Int, shift: UInt64)] = []
     private var count = 0
 
-    init(of entries: [CompactionEntry]) {
+    init(of entries: [DeduplicationEntry]) {
         var counts: [Int] = []
         for entry in entries {
             let table = Int(entry.table)
@@ -72,14 +72,14 @@ private struct Piles {
 
     /// The pile of an entry.
     @inline(__always)
-    func pile(of entry: CompactionEntry) -> Int {
+    func pile(of entry: DeduplicationEntry) -> Int {
         let table = tables[Int(entry.table)]
         // In two steps, since one of 64 places would be none at all.
         return table.first &+ Int(truncatingIfNeeded: (entry.idHigh &>> 1) &>> table.shift)
     }
 
     /// Where each pile begins; one more than there are piles, for the end of the last.
-    func starts(of entries: [CompactionEntry]) -> [Int32] {
+    func starts(of entries: [DeduplicationEntry]) -> [Int32] {
         var ends = [Int32](repeating: 0, count: count + 1)
         ends.withUnsafeMutableBufferPointer { ends in
             for entry in entries { ends[pile(of: entry) &+ 1] &+= 1 }

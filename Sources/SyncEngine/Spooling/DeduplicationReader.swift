@@ -3,18 +3,18 @@
 
 import SyncModel
 
-/// Reads everything that a compactor has gathered, record by record, one table at a time.
+/// Reads everything that a deduplicator has gathered, record by record, one table at a time.
 ///
 /// Records come in the order of their ``IDHash``. A table may be opened as often as one likes, in any order; nothing is
 /// consumed. Do not copy a reader that is in use: the copies would share nothing and read everything twice.
-package struct CompactionReader: Sendable {
+package struct DeduplicationReader: Sendable {
     /// What became of looking for the next record.
     package enum Step: Sendable {
-        /// It is in ``CompactionReader/group``.
+        /// It is in ``DeduplicationReader/group``.
         case group
         /// The table has no more.
         case end
-        /// Call ``CompactionReader/refill()``, then look again.
+        /// Call ``DeduplicationReader/refill()``, then look again.
         case starved
     }
 
@@ -25,7 +25,7 @@ package struct CompactionReader: Sendable {
         var sequence: UInt64
         var cursor: Int
 
-        init(_ entry: CompactionEntry, cursor: Int) {
+        init(_ entry: DeduplicationEntry, cursor: Int) {
             high = entry.idHigh
             low = entry.idLow
             sequence = entry.sequence
@@ -45,7 +45,7 @@ package struct CompactionReader: Sendable {
     private static let windowMinimum = 16 << 10
 
     private let stored: [StoredRun]
-    private let run: [CompactionEntry]
+    private let run: [DeduplicationEntry]
     private let arena: [UInt8]
     private let read: @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
 
@@ -61,7 +61,7 @@ package struct CompactionReader: Sendable {
     package private(set) var group = RecordGroup()
 
     init(
-        stored: [StoredRun], run: [CompactionEntry], arena: [UInt8],
+        stored: [StoredRun], run: [DeduplicationEntry], arena: [UInt8],
         read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
     ) {
         self.stored = stored
@@ -142,7 +142,7 @@ package struct CompactionReader: Sendable {
     }
 
     /// The place of the first entry in memory that satisfies what all behind it satisfy too.
-    private func firstPlace(where isBehind: (CompactionEntry) -> Bool) -> Int {
+    private func firstPlace(where isBehind: (DeduplicationEntry) -> Bool) -> Int {
         var (low, high) = (0, run.count)
         while low < high {
             let middle = (low + high) / 2

@@ -3,10 +3,10 @@
 
 package import SyncModel
 
-/// One line of a stream as compaction sees it: which record, what happened, and which line of its segment it is.
+/// One line of a stream as de-duplication sees it: which record, what happened, and which line of its segment it is.
 ///
-/// 48 bytes in an array. What else is kept of a line, its id as text and its links, lies in the compactor's arena.
-package struct CompactionEntry: Hashable, Sendable, BitwiseCopyable {
+/// 48 bytes in an array. What else is kept of a line, its id as text and its links, lies in the deduplicator's arena.
+package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     /// What a line does to a record.
     package enum Operation: UInt8, Sendable {
         /// Brings the whole row.
