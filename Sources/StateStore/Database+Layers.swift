@@ -9,11 +9,11 @@ import SyncModel
 enum LayerKind: Int64, Sendable, Hashable, DatabaseValueConvertible {
     /// Filled in steps, and seen by nobody before a commit names it.
     case staged = 0
-    /// The state of a replica at the newest cursor that was folded.
+    /// The state of a replica at the newest cursor that was compacted.
     case base = 1
     /// What a cursor added to those below it.
     case delta = 2
-    /// What the base held before a cursor was folded into it.
+    /// What the base held before a cursor was compacted into it.
     case undo = 3
     /// Its chunks are being deleted: no commit can name it any more.
     case vanishing = 4

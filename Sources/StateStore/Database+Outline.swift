@@ -12,20 +12,20 @@ struct LedgerAnchor: Sendable {
     var tip: SyncModel.Cursor?
     var base: LayerID?
     /// The newest cursor that is in the base.
-    var folded: Int64?
+    var compacted: Int64?
     /// The oldest cursor to which the undos lead back; nil while all are there.
     var horizon: Int64?
     var version: Int
-    /// The greatest number of a layer when the fold that is under way began.
-    var foldAfter: Int64
+    /// The greatest number of a layer when the compaction that is under way began.
+    var compactAfter: Int64
     var acceptedAt: Int64
     var resyncAt: Int64
     /// The schema version that its pushes show.
     var pushedVersion: Int?
 
-    /// The version as callers have it; a fold goes on under the next odd one.
+    /// The version as callers have it; a compaction goes on under the next odd one.
     ///
-    /// So a fold that was interrupted is told from one that goes on, although both come with what was read last: the
+    /// So a compaction that was interrupted is told from one that goes on, although both come with what was read last: the
     /// first begins again under an even version, and puts what it finds in the base into undos of its own. Those of
     /// the interrupted one come before them, since only they know what was in the base before any of it.
     var readableVersion: Int { version << 1 }
@@ -33,7 +33,7 @@ struct LedgerAnchor: Sendable {
     /// Whether a version that was read is still the one of the ledger.
     func isCurrent(_ read: Int) -> Bool { read >> 1 == version }
 
-    /// Whether a fold with this version is one that goes on.
+    /// Whether a compaction with this version is one that goes on.
     static func isContinuing(_ read: Int) -> Bool { read & 1 == 1 }
 }
 
@@ -46,7 +46,7 @@ struct LedgerStep: Sendable {
     var isExact: Bool
     var chunks: Int
 
-    var isFolded: Bool { below == cursor }
+    var isCompacted: Bool { below == cursor }
 }
 
 extension Database {
@@ -62,8 +62,8 @@ extension Database {
             try LedgerAnchor(
                 replica: replica, principal: row.integer(0),
                 tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
-                base: row.optionalInteger(2).map(LayerID.init(rawValue:)), folded: row.optionalInteger(3),
-                horizon: row.optionalInteger(4), version: Int(row.number(5)), foldAfter: row.integer(6),
+                base: row.optionalInteger(2).map(LayerID.init(rawValue:)), compacted: row.optionalInteger(3),
+                horizon: row.optionalInteger(4), version: Int(row.number(5)), compactAfter: row.integer(6),
                 acceptedAt: row.number(7), resyncAt: row.number(8),
                 pushedVersion: row.optionalInteger(9).map(Int.init))
         }
@@ -99,7 +99,7 @@ extension Database {
         let steps = try steps(from: cursor, in: anchor)
         outline.deltas = steps.compactMap { $0.layer.map(LayerID.init(rawValue:)) }
         outline.deltaChunks = steps.reduce(0) { $0 + $1.chunks }
-        guard let bottom = steps.last, bottom.isFolded else {
+        guard let bottom = steps.last, bottom.isCompacted else {
             // Nobody knows on which base the cursor was made: the present one is a superset, without ways back.
             return outline
         }

@@ -60,12 +60,12 @@ extension Database {
 
     /// The cursor that a new one rests on: its parent, or what the parent rests on where that has added nothing.
     private func below(_ pull: PullCommit, _ anchor: LedgerAnchor) throws -> Int64? {
-        guard let folded = anchor.folded, let parent = pull.row.parent else { return nil }
+        guard let compacted = anchor.compacted, let parent = pull.row.parent else { return nil }
         let row = try row(
             "SELECT layer IS NULL, below FROM cursor WHERE principal = ? AND cursor = ? AND replica = ?",
             [anchor.principal, parent.rawValue, anchor.replica.rawValue])
         // A parent from before the ledger: the pull has compared everything with the base as it is.
-        guard let row, let below = try row.optionalInteger(1) else { return folded }
+        guard let row, let below = try row.optionalInteger(1) else { return compacted }
         return try row.integer(0) != 0 ? below : parent.rawValue
     }
 }

@@ -36,7 +36,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Only undos of cursors that are in the base: those of a fold under way are needed by every older cursor.
+    /// Only undos of cursors that are in the base: those of a compaction under way are needed by every older cursor.
     fileprivate func collectUndos(_ retention: Retention, _ batch: Int) throws -> Int {
         let rows = try rows(
             """

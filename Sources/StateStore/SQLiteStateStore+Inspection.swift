@@ -38,9 +38,9 @@ extension SQLiteStateStore: InspectableStore {
                 cursors[layer] = cursor.flatMap(SyncModel.Cursor.init(rawValue:))
             }
             if let base = outline.base {
-                let folded = try db.integer(
+                let compacted = try db.integer(
                     "SELECT folded FROM replica WHERE id = ? AND base = ?", [outline.replica.rawValue, base.rawValue])
-                cursors[base] = folded.flatMap(SyncModel.Cursor.init(rawValue:))
+                cursors[base] = compacted.flatMap(SyncModel.Cursor.init(rawValue:))
             }
             return cursors
         }

@@ -48,21 +48,21 @@ import Testing
         }
     }
 
-    @Test func `what was folded into the base came with the newest cursor in it, or an older one`() async throws {
+    @Test func `what was compacted into the base came with the newest cursor in it, or an older one`() async throws {
         try await Inspected.with { state in
             try await state.first(10, ["tasks": [.held("a", 1)]])
             try await state.next(20, after: 10, ["tasks": [.held("a", 2)]])
             try await state.confirm(20)
             let outline = try #require(try await state.store.ledger(of: Inspected.replica))
             let base = try #require(outline.base)
-            var fold = LedgerFoldBatch(replica: Inspected.replica, version: outline.version, base: base)
+            var compaction = LedgerCompactionBatch(replica: Inspected.replica, version: outline.version, base: base)
             let chunk = try #require(
                 try await state.store.ledgerChunks(layer: base, table: "tasks", after: nil, limit: 1).first)
-            fold.removed = [chunk.id]
-            fold.added = state.chunks(["tasks": [.held("a", 2)]])
-            fold.undo = [try cursor(20): state.chunks(["tasks": [.held("a", 1)]])]
-            fold.finished = try cursor(20)
-            _ = try await state.store.foldBatch(fold, at: 20)
+            compaction.removed = [chunk.id]
+            compaction.added = state.chunks(["tasks": [.held("a", 2)]])
+            compaction.undo = [try cursor(20): state.chunks(["tasks": [.held("a", 1)]])]
+            compaction.finished = try cursor(20)
+            _ = try await state.store.compactBatch(compaction, at: 20)
             let finding = try await state.find("a")
             #expect(try finding.sights.map(\.place) == [.base(cursor(20))])
             #expect(finding.sights.map(\.entry.content) == [2])

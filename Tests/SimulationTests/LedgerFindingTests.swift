@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test(arguments: [0, 8])
-    func `9: a restored device gets again what it had already, however much was folded since`(_ days: Int) async throws
+    func `9: a restored device gets again what it had already, however much was compacted since`(_ days: Int)
+        async throws
     {
         let world = try await settled()
         try await world.perform(.backup(device: 0))
@@ -47,7 +48,7 @@ import Testing
         let pull = try await world.sync(0)
         #expect(pull.plan?.restart == (days == 0 ? nil : .olderThanLedger))
         #expect(world.task("t0", on: 0) == 3 && world.task("t1", on: 0) == 4)
-        #expect(world.counts["fold", default: 0] > 0)
+        #expect(world.counts["compaction", default: 0] > 0)
         try await expectRest(world)
     }
 

@@ -153,7 +153,7 @@ import Testing
         try await expectRest(world)
     }
 
-    @Test func `a gateway that dies in a fold, at any step, leaves a right ledger`() async throws {
+    @Test func `a gateway that dies in a compaction, at any step, leaves a right ledger`() async throws {
         var deaths = 0
         for steps in 0..<24 {
             let world = try await settled()
@@ -167,9 +167,9 @@ import Testing
             }
             world.putTask("t9", 1)
             let pull = world.beginPull(0)
-            try await world.run(pull) { $0 == .foldLedger }
-            for _ in 0..<steps where pull.action == .foldLedger { try await pull.step() }
-            if pull.action == .foldLedger { deaths += 1 }
+            try await world.run(pull) { $0 == .compactLedger }
+            for _ in 0..<steps where pull.action == .compactLedger { try await pull.step() }
+            if pull.action == .compactLedger { deaths += 1 }
             world.crash()
             if steps % 2 == 0 { try await world.perform(.restore(device: 0)) }
             try await expectRest(world)

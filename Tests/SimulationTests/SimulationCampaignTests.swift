@@ -38,7 +38,7 @@ import Testing
     static let ways = [
         "absent", "basis cursor", "basis cursor, not exact", "basis nothing", "basis principal, not exact", "blocked",
         "content nothing", "content streamed", "cursor taken", "cut", "delivery first",
-        "delivery later", "descendants", "echoes", "equal", "fold", "fork",
+        "delivery later", "descendants", "echoes", "compaction", "equal", "fork",
         "migration asked", "migration in a restart", "migration inferred", "migration told", "migration without LS",
         "new replica", "push answered",
         "push answerLost", "push doubtful", "push late", "push lost", "push refused", "repairs",

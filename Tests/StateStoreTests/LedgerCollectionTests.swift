@@ -22,7 +22,7 @@ import Testing
             // What is not in the base needs no way back, however old it is.
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
             #expect(try await store.outline(100).isExact)
-            try await store.fold(store.outline(400), [400, 300, 200], finished: 400)
+            try await store.compaction(store.outline(400), [400, 300, 200], finished: 400)
             let collected = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: 301))
             #expect(collected.undos == 2)
             #expect(try await !store.outline(100).isExact)
@@ -38,13 +38,13 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `a fold under way keeps its ways back`(backing: StateBacking) async throws {
+    func `a compaction under way keeps its ways back`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
             try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
             try await store.confirm(principal: alice, cursor: cursor(200), at: now)
             let before = try await store.view(100)
-            #expect(try await !store.fold(store.outline(200), [200], finished: 200, steps: 1))
+            #expect(try await !store.compaction(store.outline(200), [200], finished: 200, steps: 1))
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).undos == 0)
             #expect(try await store.view(100) == before)
             #expect(try await store.outline(200).isExact)
@@ -120,7 +120,7 @@ import Testing
             #expect(try await store.context(300).row == nil)
             #expect(try await store.outline(400).isExact)
             #expect(try await store.view(400) == [1: 1, 2: 4])
-            try await store.fold(store.outline(400), [400, 200], finished: 400)
+            try await store.compaction(store.outline(400), [400, 200], finished: 400)
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 2)
             #expect(try await store.view(400) == [1: 1, 2: 4])
         }
@@ -149,14 +149,14 @@ import Testing
             try await store.confirm(principal: alice, cursor: cursor(200), at: now)
             // Cursor 100 has seen none, and its ledger is exact.
             #expect(try await left(undoBefore: now) == [1, 2, 3, 4, 5, 6])
-            try await store.fold(store.outline(200), [200], finished: 200)
+            try await store.compaction(store.outline(200), [200], finished: 200)
             #expect(try await left(undoBefore: 3_500) == [4, 5, 6])
             try await store.begin(noted(300, replica: 2, 3), [1: 1])
             #expect(try await left(undoBefore: now) == [4, 5, 6])
             try await store.confirm(principal: alice, cursor: cursor(300), at: now)
             try await store.proceed(noted(400, replica: 2, parent: 300, 6), [2: 2])
             try await store.confirm(principal: alice, cursor: cursor(400), at: now)
-            try await store.fold(store.outline(400), [400], finished: 400)
+            try await store.compaction(store.outline(400), [400], finished: 400)
             #expect(try await left(undoBefore: now) == [5, 6])
             _ = try await store.collect(Retention(now: now, seenBefore: 5_500))
             #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence) == [6])

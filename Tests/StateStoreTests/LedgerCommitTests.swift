@@ -79,7 +79,7 @@ import Testing
                     replica: fork ? .new : .existing, now: now, ledger: TestLedger.commit([3: 3]),
                     ledgersRead: version.map { [Self.replica: $0] } ?? [:])
             }
-            try await store.fold(read, [200], finished: 200)
+            try await store.compaction(read, [200], finished: 200)
             for isFork in [false, true] {
                 await #expect(throws: StateError.ledgerChanged) {
                     try await store.commit(pull(300, read.version, fork: isFork))
@@ -110,8 +110,8 @@ import Testing
                     ledgersRead: Dictionary(uniqueKeysWithValues: read.map { ($0.replica, $0.version) }))
             }
             try await store.commit(pull(400, read))
-            try await store.fold(store.outline(200), [200], finished: 200)
-            // What was folded can be read to the end, although it is of no use.
+            try await store.compaction(store.outline(200), [200], finished: 200)
+            // What was compacted can be read to the end, although it is of no use.
             _ = try await store.collect(Retention(now: now, seenBefore: 0))
             #expect(try await store.view(read[0])[2] == 2)
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(500, read)) }
@@ -162,8 +162,9 @@ import Testing
             await #expect(throws: unknown) { try await store.resync(replica: Self.replica, at: now) }
             await #expect(throws: unknown) { try await store.acceptDeletions(replica: Self.replica, at: now) }
             await #expect(throws: unknown) {
-                _ = try await store.foldBatch(
-                    LedgerFoldBatch(replica: Self.replica, version: outline.version, base: try #require(outline.base)),
+                _ = try await store.compactBatch(
+                    LedgerCompactionBatch(
+                        replica: Self.replica, version: outline.version, base: try #require(outline.base)),
                     at: now)
             }
             // A pull that is under way reads on, and finds the replica gone when it commits.

@@ -5,7 +5,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// Random pulls, forks, folds and collections beside a dictionary that says what each cursor's device holds.
+/// Random pulls, forks, compacts and collections beside a dictionary that says what each cursor's device holds.
 struct LedgerModel {
     /// One cursor as the model has it.
     struct Node {
@@ -23,7 +23,7 @@ struct LedgerModel {
     private var nodes: [Int64: Node] = [:]
     private var tips: [Int64: Int64] = [:]
     private var newest: Int64 = 0
-    private(set) var folds = 0
+    private(set) var compactions = 0
     private(set) var interruptions = 0
 
     init(store: any StateStore, seed: UInt64) {
@@ -36,7 +36,7 @@ struct LedgerModel {
         switch Int.random(in: 0..<20, using: &random) {
         case 0: try await pull(presented: nil)
         case 1: try await pull(presented: nodes.keys.sorted().randomElement(using: &random))
-        case 2...4: try await fold()
+        case 2...4: try await compact()
         case 5: try await collect()
         default: try await pull(presented: presentable())
         }
@@ -103,8 +103,8 @@ struct LedgerModel {
                 ledgersRead: [outline.replica: outline.version]))
     }
 
-    /// Folds a replica at its tip, as often as not only for some steps.
-    private mutating func fold() async throws {
+    /// Compacts a replica at its tip, as often as not only for some steps.
+    private mutating func compact() async throws {
         guard let (replica, tip) = tips.sorted(by: { $0.key < $1.key }).randomElement(using: &random),
             let outline = try await store.ledger(of: ReplicaID(rawValue: replica)), outline.base != nil
         else { return }
@@ -117,10 +117,10 @@ struct LedgerModel {
         try #require(cursors.count == outline.deltas.count)
         let steps = Bool.random(using: &random) ? Int.random(in: 1...4, using: &random) : .max
         let (model, sample) = (self, sample(5))
-        let isFinished = try await store.fold(outline, cursors, finished: tip, steps: steps) {
+        let isFinished = try await store.compaction(outline, cursors, finished: tip, steps: steps) {
             try await model.check(sample)
         }
-        folds += 1
+        compactions += 1
         interruptions += isFinished ? 0 : 1
     }
 

@@ -81,7 +81,7 @@ extension StateStore {
         try await view(outline(value, of: principal))
     }
 
-    /// Folds all deltas of an outline into the base, at most two base chunks a step.
+    /// Compacts all deltas of an outline into the base, at most two base chunks a step.
     ///
     /// - Parameters:
     ///   - outline: The ledger at the cursor.
@@ -92,7 +92,7 @@ extension StateStore {
     /// - Returns: Whether it came to its end.
     /// - Throws: What the store or the check throws.
     @discardableResult
-    func fold(
+    func compact(
         _ outline: LedgerOutline, _ cursors: [Int64], finished: Int64, steps: Int = .max,
         check: () async throws -> Void = {}
     ) async throws -> Bool {
@@ -112,21 +112,21 @@ extension StateStore {
             let part = chunks.prefix(2)
             chunks = chunks.dropFirst(2)
             let end = chunks.first.map { UInt8($0.chunk.first.high) } ?? .max
-            var fold = LedgerFoldBatch(replica: outline.replica, version: version, base: base)
+            var compaction = LedgerCompactionBatch(replica: outline.replica, version: version, base: base)
             let old = part.reduce(into: Entries()) { $0.merge(TestLedger.entries($1.chunk)) { $1 } }
             var new = old
             for (cursor, delta) in deltas {
                 let changed = delta.filter { (begin..<end).contains($0.key) }
-                fold.undo[cursor] = TestLedger.chunks(
+                compaction.undo[cursor] = TestLedger.chunks(
                     Entries(uniqueKeysWithValues: changed.map { ($0.key, new[$0.key] ?? 0) }))
                 new.merge(changed) { $1 }
             }
-            fold.removed = part.map(\.id)
-            fold.added = TestLedger.chunks(new)
+            compaction.removed = part.map(\.id)
+            compaction.added = TestLedger.chunks(new)
             let grown = new.count - old.count
-            fold.counts = [TestLedger.table: LedgerCount(held: grown, entries: grown, bytes: grown * 2)]
-            if chunks.isEmpty { fold.finished = try cursor(finished) }
-            version = try await foldBatch(fold, at: now)
+            compaction.counts = [TestLedger.table: LedgerCount(held: grown, entries: grown, bytes: grown * 2)]
+            if chunks.isEmpty { compaction.finished = try cursor(finished) }
+            version = try await compactBatch(compaction, at: now)
             try await check()
             done += 1
             if chunks.isEmpty { return true }

@@ -146,7 +146,7 @@ import Testing
         _ = try await store.ledgerCounts(of: outline.layers)
         _ = try await store.ledgers(of: someone)
         _ = try await store.ledger(of: outline.replica)
-        _ = try await store.fold(outline, [20_203, 20_202, 20_201], finished: 20_203)
+        _ = try await store.compaction(outline, [20_203, 20_202, 20_201], finished: 20_203)
         try await store.note([PushNote(table: "t", id: "1", state: .held)], principal: someone, at: 1)
         _ = try await store.hasMorePushNotes(than: 9, of: someone, after: 0)
         _ = try await store.pushNote(of: someone, table: "t", id: "1")

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a fold that a crash has cut anywhere leaves a ledger that is read as before`() async throws {
+    @Test func `a compaction that a crash has cut anywhere leaves a ledger that is read as before`() async throws {
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
                 try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...40).map { ($0, 1) }))
@@ -118,7 +118,7 @@ import Testing
                 for value: Int64 in [100, 200, 300] { views[value] = try await store.view(value) }
                 let expected = views
                 let start = try contents(store.path + "-wal").count
-                try await store.fold(store.outline(300), [300, 200], finished: 300)
+                try await store.compaction(store.outline(300), [300, 200], finished: 300)
                 let length = try contents(store.path + "-wal").count
                 var random = Seeded(seed: 5)
                 let cuts = (0..<25).map { _ in Int.random(in: start...length, using: &random) } + [start, length]
@@ -128,7 +128,7 @@ import Testing
                         try await copied.check(thoroughly: true)
                         for (value, view) in expected { #expect(try await copied.view(value) == view) }
                         let outline = try await copied.outline(300)
-                        try await copied.fold(outline, outline.deltas.isEmpty ? [] : [300, 200], finished: 300)
+                        try await copied.compaction(outline, outline.deltas.isEmpty ? [] : [300, 200], finished: 300)
                         for (value, view) in expected { #expect(try await copied.view(value) == view) }
                         #expect(try await copied.outline(300).layers.count == 1)
                     }

@@ -23,7 +23,7 @@ extension PullRunner {
     ) async throws -> SyncEngine.PullContext.Ledger {
         guard services.pullSettings.sweeps != nil, let outline else { return SyncEngine.PullContext.Ledger() }
         var ledger = SyncEngine.PullContext.Ledger(outline)
-        ledger.needsFolding = outline.needsFolding
+        ledger.needsCompaction = outline.needsCompaction
         ledger.acceptedAt = acceptedAt
         ledger.resyncAt = resyncAt
         let layers = (outline.base.map { [$0] } ?? []) + outline.deltas
@@ -63,7 +63,7 @@ extension PullRunner {
             return try await body(&self)
         } catch let error as LedgerError {
             for outline in consulted + (outline.map { [$0] } ?? []) {
-                // Another pull may have folded a ledger under this one.
+                // Another pull may have compacted a ledger under this one.
                 let now = try await services.store.ledger(of: outline.replica)
                 guard now.map({ outline.isCurrent($0) }) == true else { throw StateError.ledgerChanged }
             }
@@ -165,35 +165,36 @@ extension PullRunner {
     }
 
     /// Brings what was added to the replica's ledger into its base.
-    mutating func foldLedger() async throws {
+    mutating func compactLedger() async throws {
         guard let cursor = presentedRow?.cursor, let before = outline, let base = before.base else { return }
         let store = services.store
         let deltas = try await store.foldableDeltas(replica: before.replica, upTo: cursor)
-        var settings = LedgerFold.Settings()
+        var settings = LedgerCompaction.Settings()
         settings.forgetTombsBefore = services.clock.now - services.configuration.ledger.maxOffline.milliseconds
-        var fold = LedgerFold(
+        var compaction = LedgerCompaction(
             source: StoreLedgerSource(store: store), base: base,
             deltas: deltas.map(\.layer),
             tables: projection.schema.tables.filter(\.isLedgered).map { ($0.name, LedgerShape(table: $0)) },
             key: services.hashKey, settings: settings)
-        while let batch = try await fold.nextBatch() {
+        while let batch = try await compaction.nextBatch() {
             try Task.checkCancellation()
-            var step = LedgerFoldBatch(replica: before.replica, version: outline?.version ?? before.version, base: base)
+            var step = LedgerCompactionBatch(
+                replica: before.replica, version: outline?.version ?? before.version, base: base)
             (step.removed, step.added, step.counts) = (batch.removed, batch.added, batch.counts)
             for delta in deltas { step.undo[delta.cursor] = batch.undo[delta.layer] }
             step.finished = batch.isLast ? cursor : nil
-            let version = try await store.foldBatch(step, at: services.clock.now)
+            let version = try await store.compactBatch(step, at: services.clock.now)
             outline?.version = version
         }
         outline?.deltas = []
-        logger.debug("a ledger was folded", metadata: ["layers": "\(deltas.count)"])
+        logger.debug("a ledger was compacted", metadata: ["layers": "\(deltas.count)"])
     }
 }
 
 extension LedgerOutline {
     /// Whether so much was added to the base that finding something takes too long.
-    var needsFolding: Bool { base != nil && (deltas.count > 32 || deltaChunks > 64) }
+    var needsCompaction: Bool { base != nil && (deltas.count > 32 || deltaChunks > 64) }
 
-    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a fold that is under way.
+    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction that is under way.
     func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
 }

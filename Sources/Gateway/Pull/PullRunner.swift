@@ -144,10 +144,10 @@ struct PullRunner {
     mutating func perform(_ action: PullAction) async throws -> PullEvent {
         switch action {
         case .loadContext: return .context(try await loadContext())
-        case .foldLedger:
+        case .compactLedger:
             try await admit()
             return try await readingLedger {
-                try await $0.foldLedger()
+                try await $0.compactLedger()
                 return .done
             }
         case .beginSweep(let type): return .sweepGranted(beginSweep(type))

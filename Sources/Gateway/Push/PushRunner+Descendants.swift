@@ -70,7 +70,7 @@ extension PushRunner {
                 try await admit()
                 throw tooManyDescendants
             }
-            // Another pull may have folded it under this push.
+            // Another pull may have compacted it under this push.
             guard try await store.ledger(of: outline.replica).map({ outline.isCurrent($0) }) == true else { continue }
             guard let found else {
                 try await admit()

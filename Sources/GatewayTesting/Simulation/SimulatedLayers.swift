@@ -76,7 +76,7 @@ struct SimulatedLayers: LedgerSource {
 }
 
 // A simulation runs in one task; nothing else ever sees the box.
-/// The layers as they are now, for a fold that changes them while it reads.
+/// The layers as they are now, for a compaction that changes them while it reads.
 final class SimulatedLayerBox: LedgerSource, @unchecked Sendable {
     var layers: SimulatedLayers
 

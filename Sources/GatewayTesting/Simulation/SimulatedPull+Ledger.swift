@@ -6,9 +6,9 @@ import SyncModel
 
 // What the gateway's runner does with the ledger.
 extension SimulatedPull {
-    /// A fold that is under way.
-    struct Fold {
-        var fold: LedgerFold
+    /// A compaction that is under way.
+    struct Compaction {
+        var compaction: LedgerCompaction
         var box: SimulatedLayerBox
         var deltas: [(cursor: Cursor, layer: LayerID)]
     }
@@ -25,32 +25,32 @@ extension SimulatedPull {
         return .context(context)
     }
 
-    /// One batch of a fold.
-    func foldLedger() async throws -> PullEvent? {
+    /// One batch of a compaction.
+    func compactLedger() async throws -> PullEvent? {
         guard let cursor = context.row?.cursor, var outline, let base = outline.base else { return .done }
-        if fold == nil {
-            simulation.count("fold")
+        if compaction == nil {
+            simulation.count("compaction")
             let deltas = simulation.state.foldable(upTo: cursor)
             let box = SimulatedLayerBox(simulation.state.layers)
-            var settings = LedgerFold.Settings()
+            var settings = LedgerCompaction.Settings()
             settings.chunkBytes = Self.chunkBytes
             settings.batchChunks = 1
             settings.readAhead = 2
             settings.forgetTombsBefore = simulation.now - Simulation.maxOffline
-            fold = Fold(
-                fold: LedgerFold(
+            compaction = Compaction(
+                compaction: LedgerCompaction(
                     source: box, base: base, deltas: deltas.map(\.layer), tables: SimulatedSchema.shapes,
                     key: SimulatedSchema.key, settings: settings), box: box, deltas: deltas)
         }
-        guard var fold else { return .done }
-        fold.box.layers = simulation.state.layers
-        guard let batch = try await fold.fold.nextBatch() else { return .done }
-        guard simulation.state.fold(batch, &outline, upTo: cursor, fold.deltas) else {
-            fail("ledger changed in a fold")
+        guard var compaction else { return .done }
+        compaction.box.layers = simulation.state.layers
+        guard let batch = try await compaction.compaction.nextBatch() else { return .done }
+        guard simulation.state.compact(batch, &outline, upTo: cursor, compaction.deltas) else {
+            fail("ledger changed in a compaction")
             return nil
         }
         if batch.isLast { outline = simulation.state.outline(of: outline.replica, at: cursor) }
-        self.fold = fold
+        self.compaction = compaction
         self.outline = outline
         return batch.isLast ? .done : nil
     }

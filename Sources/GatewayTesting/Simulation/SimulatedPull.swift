@@ -52,7 +52,7 @@ package final class SimulatedPull {
     var outline: LedgerOutline?
     /// The ledgers that it was settled with.
     var ledgersRead: [LedgerOutline] = []
-    var fold: Fold?
+    var compaction: Compaction?
     var sweepBegan: UInt64?
     /// What had come by then, to go back to where the comparison fails.
     private var beforeSweep: SimulatedSpool
@@ -152,7 +152,7 @@ package final class SimulatedPull {
         let session = query.session
         switch action {
         case .loadContext: return loadContext()
-        case .foldLedger: return try await foldLedger()
+        case .compactLedger: return try await compactLedger()
         case .beginSweep(let type): return beginSweep(type)
         case .dropSweep:
             simulation.count("sweep failed")

@@ -42,10 +42,10 @@ extension SimulatedState {
     /// Takes what a pull adds to the ledger.
     func place(_ row: CursorRow, in replica: Replica, layer: LayerID?) -> Place {
         let below = row.parent.flatMap { parent -> Cursor? in
-            guard let place = places[parent], let below = place.below else { return replica.folded }
+            guard let place = places[parent], let below = place.below else { return replica.compacted }
             return place.layer == nil ? below : parent
         }
-        return Place(layer: layer, below: replica.folded == nil ? nil : below, isExact: true)
+        return Place(layer: layer, below: replica.compacted == nil ? nil : below, isExact: true)
     }
 
     mutating func take(_ ledger: Ledger, _ row: CursorRow, _ replica: inout Replica) throws(Refusal) -> Place {
@@ -59,7 +59,7 @@ extension SimulatedState {
             let layer = layers.add(chunks, counts: counts)
             guard replica.base == nil else { return place(row, in: replica, layer: layer) }
             replica.base = layer
-            replica.folded = row.cursor
+            replica.compacted = row.cursor
             replica.horizon = nil
             replica.version += 1
             return Place(layer: nil, below: row.cursor, isExact: true)
@@ -72,20 +72,20 @@ extension SimulatedState {
     }
 
     /// Brings a part of the deltas into the base; false where somebody else was faster.
-    mutating func fold(
-        _ batch: LedgerFold.Batch, _ outline: inout LedgerOutline, upTo cursor: Cursor,
+    mutating func compact(
+        _ batch: LedgerCompaction.Batch, _ outline: inout LedgerOutline, upTo cursor: Cursor,
         _ deltas: [(cursor: Cursor, layer: LayerID)]
     ) -> Bool {
         guard var replica = replicas[outline.replica], replica.version == outline.version >> 1,
             let base = outline.base, layers.remove(batch.removed, from: base)
         else { return false }
-        if outline.version & 1 == 0 { replica.foldAfter = layers.newest }
+        if outline.version & 1 == 0 { replica.compactAfter = layers.newest }
         layers.append(batch.added, to: base)
         layers.count(batch.counts, in: base)
         for (layer, chunks) in batch.undo {
             guard let cursor = deltas.first(where: { $0.layer == layer })?.cursor else { continue }
             if let undo = replica.undos.last(where: { $0.cursor == cursor })?.layer,
-                undo.rawValue > replica.foldAfter.rawValue
+                undo.rawValue > replica.compactAfter.rawValue
             {
                 layers.append(chunks, to: undo)
             } else {
@@ -100,7 +100,7 @@ extension SimulatedState {
             for step in chain(from: cursor) where step.place.below != step.cursor {
                 drop(step.cursor, below: step.cursor)
             }
-            replica.folded = cursor
+            replica.compacted = cursor
         }
         replicas[outline.replica] = replica
         return true
@@ -124,8 +124,8 @@ extension SimulatedState {
         let rewindBefore = now - Simulation.rewind
         let seenBefore = now - Simulation.maxOffline
         for (id, replica) in replicas {
-            guard let folded = replica.folded else { continue }
-            for (cursor, layer) in replica.undos where cursor.rawValue < rewindBefore && cursor <= folded {
+            guard let compacted = replica.compacted else { continue }
+            for (cursor, layer) in replica.undos where cursor.rawValue < rewindBefore && cursor <= compacted {
                 layers.remove(layer)
                 replicas[id]?.undos.removeAll { $0.layer == layer }
                 let horizon = replicas[id]?.horizon ?? cursor
@@ -142,7 +142,7 @@ extension SimulatedState {
             let isSuperseded = rows.values.contains {
                 $0.replica == row.replica && $0.cursor > row.cursor && $0.isConfirmed
             }
-            guard isSuperseded, replicas[row.replica]?.folded != row.cursor else { continue }
+            guard isSuperseded, replicas[row.replica]?.compacted != row.cursor else { continue }
             rows[row.cursor.rawValue] = nil
             places[row.cursor] = nil
         }

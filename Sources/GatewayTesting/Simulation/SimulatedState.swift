@@ -15,21 +15,21 @@ package struct SimulatedState {
         var tip: Cursor?
         var base: LayerID?
         /// The newest cursor that is in the base.
-        var folded: Cursor?
+        var compacted: Cursor?
         /// The newest cursor behind which the ways back are gone.
         var horizon: Cursor?
         /// Rises with every change of the base.
         var version = 0
-        /// As pulls read it; a fold goes on under the next odd one.
+        /// As pulls read it; a compaction goes on under the next odd one.
         var readableVersion: Int { version << 1 }
         /// The least schema version that has all that pushes have named.
         var pushedVersion: Int?
-        /// The newest layer when the fold under way began: its undos come behind those of an interrupted one.
-        var foldAfter = LayerID(rawValue: 0)
+        /// The newest layer when the compaction under way began: its undos come behind those of an interrupted one.
+        var compactAfter = LayerID(rawValue: 0)
         var acceptedAt: Int64 = 0
         var resyncAt: Int64 = 0
         var lastSeen: Int64
-        /// What was in the base before a cursor was folded, in the order of the cursors and then of the layers.
+        /// What was in the base before a cursor was compacted, in the order of the cursors and then of the layers.
         var undos: [(cursor: Cursor, layer: LayerID)] = []
     }
 
@@ -83,7 +83,7 @@ package struct SimulatedState {
         let outline = outline(of: row.replica, at: row.cursor)
         context.ledger = PullContext.Ledger(outline, maximumUndos: Simulation.maximumUndos)
         guard replica.base != nil else { return context }
-        context.ledger.needsFolding = outline.deltas.count > Simulation.foldAfter
+        context.ledger.needsCompaction = outline.deltas.count > Simulation.compactAfter
         context.ledger.acceptedAt = replica.acceptedAt
         context.ledger.resyncAt = replica.resyncAt
         let held = (outline.base.map { [$0] } ?? []) + outline.deltas

@@ -72,8 +72,8 @@ package final class Simulation {
     /// How long ways back, and how long cursors and tombs are kept.
     static let rewind = 7 * day
     static let maxOffline = 100 * day
-    /// With more deltas than this a ledger is folded.
-    static let foldAfter = 2
+    /// With more deltas than this a ledger is compacted.
+    static let compactAfter = 2
     /// Cursors from behind more ways back than this get everything.
     static let maximumUndos = 10
     /// So many missing records are always deleted, more of them only up to a share.

@@ -149,7 +149,7 @@ extension SimulationCampaign {
         let begin = Int.random(in: 0..<ops.count / 3, using: &random)
         let days = [0, 8, 40].randomElement(using: &random) ?? 0
         ops.insert(.backup(device: device), at: begin)
-        // The ledger has to be folded in between.
+        // The ledger has to be compacted in between.
         for number in 0..<Int.random(in: 0..<8, using: &random) {
             ops += [.write(write(&random), number, days + number), .sync(device: device)]
         }

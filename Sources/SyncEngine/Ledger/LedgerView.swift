@@ -11,7 +11,7 @@ package import SyncModel
 /// ``next()`` walks through everything, ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can be
 /// mixed. While the view is at an entry, its properties tell about it, without allocating.
 ///
-/// Layers that do not change while the view is in use are read consistently. A base that is folded meanwhile may look
+/// Layers that do not change while the view is in use are read consistently. A base that is compacted meanwhile may look
 /// damaged; a pull finds that out with the ledger's version.
 package struct LedgerView: Sendable {
     /// The client's table.

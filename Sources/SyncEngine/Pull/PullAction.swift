@@ -8,7 +8,7 @@ package enum PullAction: Hashable, Sendable {
     /// Read what the state knows; answered by `context`.
     case loadContext
     /// Bring what was added to the replica's ledger into its base.
-    case foldLedger
+    case compactLedger
     /// Ask for a place among the pulls that compare a whole request type; answered by `sweepGranted`.
     ///
     /// What is streamed from then on belongs to the comparison, and may have to be forgotten again.

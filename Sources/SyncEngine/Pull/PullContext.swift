@@ -11,8 +11,8 @@ package struct PullContext: Hashable, Sendable {
         package var hasBase = true
         /// Whether its layers tell exactly what the device holds at the cursor.
         package var isExact = true
-        /// Whether so much was added to the base that it should be folded in.
-        package var needsFolding = false
+        /// Whether so much was added to the base that it should be compacted in.
+        package var needsCompaction = false
         /// How many records the device holds, by request type.
         package var rows: [String: Int] = [:]
         /// When the operator has last released deletions that were held back, in milliseconds since 1970; 0 is never.

@@ -20,18 +20,18 @@ extension PullMachine {
         }
         step = .confirmed
         if let row = context.row, !row.isConfirmed, !context.isFork { return .confirm(row.cursor) }
-        return foldOrChooseMode()
+        return compactOrChooseMode()
     }
 
     /// The client's version as its pushes show it; where another line of cursors has gone on, they were another device's.
     var inferredVersion: Int? { context.isFork ? nil : context.pushedVersion }
 
-    mutating func foldOrChooseMode() -> PullAction {
-        guard settings.sweeps != nil, context.ledger.needsFolding, context.row != nil, !context.isFork else {
+    mutating func compactOrChooseMode() -> PullAction {
+        guard settings.sweeps != nil, context.ledger.needsCompaction, context.row != nil, !context.isFork else {
             return chooseMode()
         }
-        step = .folded
-        return .foldLedger
+        step = .compacted
+        return .compactLedger
     }
 
     mutating func chooseMode() -> PullAction {

@@ -19,7 +19,7 @@ package struct PullMachine: Sendable {
 
     /// What to do when the queue of actions is empty.
     enum Step: Sendable {
-        case loading, confirmed, folded, sweeping, sweepDropped, positionListed, streaming, pausing
+        case loading, confirmed, compacted, sweeping, sweepDropped, positionListed, streaming, pausing
         case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, settling
         case keptTaken, clock, committing(CursorRow), ended
     }
@@ -114,11 +114,11 @@ package struct PullMachine: Sendable {
         }
         switch (step, event) {
         case (_, .sweepFailed) where isComparing: return dropSweep()
-        case (.folded, .ledgerDamaged), (.settling, .ledgerDamaged): return ledgerDamaged()
+        case (.compacted, .ledgerDamaged), (.settling, .ledgerDamaged): return ledgerDamaged()
         case (.sweepDropped, .done): return streamComplete()
         case (.loading, .context(let context)): return contextLoaded(context)
-        case (.confirmed, .done): return foldOrChooseMode()
-        case (.folded, .done): return chooseMode()
+        case (.confirmed, .done): return compactOrChooseMode()
+        case (.compacted, .done): return chooseMode()
         case (.sweeping, .sweepGranted(let isGranted)): return sweepAnswered(isGranted)
         case (.positionListed, .listed(let held)):
             position = .at(held)

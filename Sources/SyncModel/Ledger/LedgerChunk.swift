@@ -42,12 +42,12 @@ package struct LedgerOutline: Hashable, Sendable {
     package var base: LayerID?
     /// What the cursor and its ancestors added after the base, newest first.
     package var deltas: [LayerID]
-    /// What was in the base before newer cursors were folded into it, oldest first.
+    /// What was in the base before newer cursors were compacted into it, oldest first.
     package var undos: [LayerID]
     /// Whether the layers tell exactly what the device holds at the cursor: otherwise some are gone, and what they tell
     /// is a superset at best.
     package var isExact: Bool
-    /// How many chunks the deltas have: many are to be folded into the base.
+    /// How many chunks the deltas have: many are to be compacted into the base.
     package var deltaChunks: Int
     /// Rises with every change of the base; a commit that began under another version is refused.
     package var version: Int

@@ -102,7 +102,7 @@ import Testing
                 try await device.pull()
             }
             try await stack.expectEqual(device)
-            #expect(stack.log.lines(containing: "a ledger was folded").count >= 2)
+            #expect(stack.log.lines(containing: "a ledger was compacted").count >= 2)
             try await stack.lose("tasks", ["t-0"])
             try await stack.demandReset()
             // What was deleted before and is streamed as deleted once more does not come either.

@@ -41,7 +41,7 @@ import Testing
     @Test func `a backup within the time of rewind goes on from where it stood, exactly`() async throws {
         try await GatewayStack.with { stack in
             var device = try await Self.restored(stack)
-            #expect(!stack.log.lines(containing: "a ledger was folded").isEmpty)
+            #expect(!stack.log.lines(containing: "a ledger was compacted").isEmpty)
             try device.model.update("tasks", "t-3", ["note": "mine"])
             let (answer, _) = try await device.pull()
             #expect(try PulledChanges(answer).brief == Self.missed)

@@ -12,7 +12,7 @@ struct LedgerModel {
     struct Node {
         var contents: Contents
         var delta: LayerID?
-        /// One for each fold that has brought the delta into the base, the oldest first.
+        /// One for each compaction that has brought the delta into the base, the oldest first.
         var undos: [LayerID] = []
     }
 
@@ -27,7 +27,7 @@ struct LedgerModel {
     /// The line, oldest first, and cursors beside it with the place of their parent.
     var line: [Node] = []
     var siblings: [(parent: Int, node: Node)] = []
-    var folded = 0
+    var compacted = 0
     var counts: [String: LedgerCount] = [:]
     let ids: [String]
     let hashes: [IDHash]
@@ -99,8 +99,8 @@ struct LedgerModel {
 
     /// What a place of the line is seen through.
     func layers(of place: Int) -> [LayerID] {
-        let deltas = place > folded ? line[(folded + 1)...place].reversed().compactMap(\.delta) : []
-        let undos = line[(min(place, folded) + 1)...].flatMap(\.undos)
+        let deltas = place > compacted ? line[(compacted + 1)...place].reversed().compactMap(\.delta) : []
+        let undos = line[(min(place, compacted) + 1)...].flatMap(\.undos)
         return deltas + undos + [base]
     }
 
@@ -155,19 +155,19 @@ struct LedgerModel {
 
 extension LedgerModel {
     /// Brings the line into the base; may stop anywhere, as if the gateway had been stopped.
-    mutating func fold(_ context: String) async throws {
+    mutating func compact(_ context: String) async throws {
         let tip = line.count - 1
-        let places = (folded + 1..<line.count).reversed().filter { line[$0].delta != nil }
-        var settings = LedgerFold.Settings()
+        let places = (compacted + 1..<line.count).reversed().filter { line[$0].delta != nil }
+        var settings = LedgerCompaction.Settings()
         settings.chunkBytes = chunkBytes
         settings.batchChunks = Int.random(in: 1...6, using: &random)
         settings.readAhead = readAhead
-        var fold = LedgerFold(
+        var compaction = LedgerCompaction(
             source: memory, base: base,
             deltas: places.compactMap { line[$0].delta },
             tables: Self.tables, key: LedgerSupport.key, settings: settings)
         var made: Set<Int> = []
-        while let batch = try await fold.nextBatch() {
+        while let batch = try await compaction.nextBatch() {
             #expect(batch.removed.count <= settings.batchChunks, "\(context)")
             // The longest entries have about 280 bytes.
             #expect(batch.added.allSatisfy { $0.bytes.count <= max(chunkBytes, 320) }, "\(context)")
@@ -189,12 +189,12 @@ extension LedgerModel {
                     if let delta = line[place].delta { await memory.remove(delta) }
                     line[place].delta = nil
                 }
-                folded = tip
+                compacted = tip
             }
             for (table, _) in Self.tables { #expect(await measured(table) == counts[table], "\(context)") }
-            try await check("\(context), folding")
+            try await check("\(context), compacting")
             if Int.random(in: 0..<8, using: &random) == 0 { return }
         }
-        #expect(folded == tip, "\(context)")
+        #expect(compacted == tip, "\(context)")
     }
 }

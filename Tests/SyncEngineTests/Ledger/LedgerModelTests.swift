@@ -11,7 +11,7 @@ import Testing
     static let seeds = UInt64(ProcessInfo.processInfo.environment["RIND_TEST_SEEDS"] ?? "") ?? 40
 
     @Test(arguments: 0..<seeds)
-    func `every cursor sees what it ought to, whatever is being folded`(seed: UInt64) async throws {
+    func `every cursor sees what it ought to, whatever is being compacted`(seed: UInt64) async throws {
         var model = await LedgerModel(seed: seed)
         try await model.check("seed \(seed), start")
         for step in 0..<14 {
@@ -21,7 +21,7 @@ import Testing
             case 4:
                 let parent = Int.random(in: 0..<model.line.count, using: &model.random)
                 model.siblings.append((parent, await model.child(of: model.line[parent])))
-            default: try await model.fold(context)
+            default: try await model.compaction(context)
             }
             try await model.check(context)
         }

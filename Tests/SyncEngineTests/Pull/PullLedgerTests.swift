@@ -166,13 +166,13 @@ import Testing
 
     @Test func `a ledger that cannot be read gives way to a new replica, whatever the rule for unknown cursors`() throws
     {
-        for step in ["fold", "settle"] {
+        for step in ["compact", "settle"] {
             var pull = Self.book(unknown: .refuse)
             var ledger = PullContext.Ledger()
-            ledger.needsFolding = step == "fold"
+            ledger.needsCompaction = step == "compact"
             pull.damages = step == "settle" ? 1 : 0
             pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), ledger: ledger)))
-            if step == "fold" {
+            if step == "compact" {
                 pull.send(.ledgerDamaged, expect: .storePosition(.unknown))
             } else {
                 pull.send(.ended(.complete, carriedData: true), expect: .storePosition(.unknown))
@@ -205,11 +205,11 @@ import Testing
         #expect(PullContext.Ledger(outline).isExact && !PullContext.Ledger(outline).hasBase)
     }
 
-    @Test func `a long line of layers is folded before anything else`() throws {
+    @Test func `a long line of layers is compacted before anything else`() throws {
         var pull = Self.book()
         var ledger = PullContext.Ledger()
-        ledger.needsFolding = true
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), ledger: ledger)), expect: .foldLedger)
+        ledger.needsCompaction = true
+        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), ledger: ledger)), expect: .compactLedger)
         pull.send(.done, expect: .stream(from: Book.vector))
     }
 }

@@ -32,7 +32,7 @@ import Testing
         }
         // All of them, or the random walk has lost its way.
         let steps = [
-            "loading", "confirmed", "folded", "sweeping", "sweepDropped", "positionListed", "streaming", "pausing",
+            "loading", "confirmed", "compacted", "sweeping", "sweepDropped", "positionListed", "streaming", "pausing",
             "listingSelfWritten", "resetRaised", "resetAcknowledged", "settling", "keptTaken", "clock", "committing",
             "ended",
         ]
@@ -87,7 +87,7 @@ private struct Fuzz {
         case .stream: number(below: 4) > 0 ? .streamEnded(any(reports)) : .typesRefused(named: ["AlbumsV1"])
         case .beginSweep: .sweepGranted(number(below: 4) > 0)
         case .settle: number(below: 4) > 0 ? .settled(any(settlements)) : .ledgerDamaged
-        case .foldLedger: isSo() ? .done : .ledgerDamaged
+        case .compactLedger: isSo() ? .done : .ledgerDamaged
         case .readClock: .clock(number(below: 3) > 0 ? 5_000 : time())
         case .commit: number(below: 4) > 0 ? .done : .cursorTaken(newest: taken)
         default: .done
@@ -146,7 +146,7 @@ extension Fuzz {
         var ledger = PullContext.Ledger()
         ledger.hasBase = isSo()
         ledger.isExact = number(below: 4) > 0
-        ledger.needsFolding = number(below: 4) == 0
+        ledger.needsCompaction = number(below: 4) == 0
         ledger.rows = any([[:], ["AlbumsV1": 10]])
         ledger.resyncAt = any([0, 0, 2_000])
         let sweeps = any([[:], PullLedgerTests.swept(), PullLedgerTests.swept(1)])

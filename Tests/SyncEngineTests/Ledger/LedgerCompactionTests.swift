@@ -5,7 +5,7 @@ import SyncEngine
 import SyncModel
 import Testing
 
-@Suite struct LedgerFoldTests {
+@Suite struct LedgerCompactionTests {
     static let shape = LedgerShape(links: 0, feeds: 1)
     static let base = LayerID(rawValue: 1)
     static let delta = LayerID(rawValue: 2)
@@ -14,28 +14,28 @@ import Testing
         numbers.map { LedgerEntry(id: "id-\($0)", hash: LedgerSupport.hash("id-\($0)"), content: content) }
     }
 
-    static func fold(
-        _ memory: MemoryLedger, _ change: (inout LedgerFold.Settings) -> Void = { _ in }
-    ) -> LedgerFold {
-        var settings = LedgerFold.Settings()
+    static func compact(
+        _ memory: MemoryLedger, _ change: (inout LedgerCompaction.Settings) -> Void = { _ in }
+    ) -> LedgerCompaction {
+        var settings = LedgerCompaction.Settings()
         settings.chunkBytes = 1_024
         change(&settings)
-        return LedgerFold(
+        return LedgerCompaction(
             source: memory, base: base, deltas: [delta], tables: [(LedgerSupport.table, shape)],
             key: LedgerSupport.key, settings: settings)
     }
 
-    static func apply(_ batch: LedgerFold.Batch, to memory: MemoryLedger) async {
+    static func apply(_ batch: LedgerCompaction.Batch, to memory: MemoryLedger) async {
         _ = await memory.remove(batch.removed, from: base)
         await memory.add(batch.added, to: base)
     }
 
     @Test func `deltas without entries are gone after one batch`() async throws {
-        var fold = Self.fold(MemoryLedger())
-        var expected = LedgerFold.Batch()
+        var compaction = Self.compaction(MemoryLedger())
+        var expected = LedgerCompaction.Batch()
         expected.isLast = true
-        #expect(try await fold.nextBatch() == expected)
-        #expect(try await fold.nextBatch() == nil)
+        #expect(try await compaction.nextBatch() == expected)
+        #expect(try await compaction.nextBatch() == nil)
     }
 
     @Test func `only the chunks that something comes into are read and written`() async throws {
@@ -43,15 +43,15 @@ import Testing
         let chunks = LedgerSupport.chunks(Self.entries(0..<20_000), shape: Self.shape, maximumBytes: 1_024)
         await memory.add(chunks, to: Self.base)
         await memory.add(LedgerSupport.chunks(Self.entries([5, 77, 20_001]), shape: Self.shape), to: Self.delta)
-        var fold = Self.fold(memory)
-        let batch = try #require(await fold.nextBatch())
+        var compaction = Self.compaction(memory)
+        let batch = try #require(await compaction.nextBatch())
         #expect(batch.isLast && batch.removed.count == 3)
         #expect(await memory.chunksRead <= 8)
         #expect(
             batch.counts == [LedgerSupport.table: LedgerCount(held: 1, entries: 1, bytes: Self.bytes(batch, chunks))])
     }
 
-    static func bytes(_ batch: LedgerFold.Batch, _ chunks: [LedgerChunk]) -> Int {
+    static func bytes(_ batch: LedgerCompaction.Batch, _ chunks: [LedgerChunk]) -> Int {
         // The numbers of the memory begin with 1.
         batch.added.reduce(0) { $0 + $1.bytes.count }
             - batch.removed.reduce(0) { $0 + chunks[Int($1) - 1].bytes.count }
@@ -63,19 +63,19 @@ import Testing
         await memory.add([full[3]], to: Self.base)
         let inside = try #require((5_000..<9_000).first { LedgerSupport.hash("id-\($0)") > full[3].first })
         await memory.add(LedgerSupport.chunks(Self.entries([inside]), shape: Self.shape), to: Self.delta)
-        var fold = Self.fold(memory)
-        let batch = try #require(await fold.nextBatch())
+        var compaction = Self.compaction(memory)
+        let batch = try #require(await compaction.nextBatch())
         #expect(batch.added.count == 2)
         #expect(abs(batch.added[0].entries - batch.added[1].entries) <= 2)
     }
 
-    @Test func `a delta of any size is folded in batches of bounded size`() async throws {
+    @Test func `a delta of any size is compacted in batches of bounded size`() async throws {
         let memory = MemoryLedger()
         await memory.add(LedgerSupport.chunks(Self.entries(0..<10), shape: Self.shape), to: Self.base)
         await memory.add(LedgerSupport.chunks(Self.entries(5..<30_000, content: 2), shape: Self.shape), to: Self.delta)
-        var fold = Self.fold(memory) { $0.batchChunks = 8 }
+        var compaction = Self.compaction(memory) { $0.batchChunks = 8 }
         var batches = 0
-        while let batch = try await fold.nextBatch() {
+        while let batch = try await compaction.nextBatch() {
             let bytes = (batch.added + batch.undo.values.joined()).reduce(0) { $0 + $1.bytes.count }
             #expect(bytes <= 4 * 8 * 1_024 && batch.removed.count <= 8)
             await Self.apply(batch, to: memory)
@@ -104,8 +104,8 @@ import Testing
         var changed = Self.entries([401])
         changed[0].hash = LedgerSupport.hash("id-401")
         await memory.add(LedgerSupport.chunks(changed, shape: Self.shape), to: Self.delta)
-        var fold = Self.fold(memory) { $0.forgetTombsBefore = 100 }
-        let batch = try #require(await fold.nextBatch())
+        var compaction = Self.compaction(memory) { $0.forgetTombsBefore = 100 }
+        let batch = try #require(await compaction.nextBatch())
         let number = try #require(batch.removed.first)
         let before = try LedgerSupport.entries(chunks[Int(number) - 1].bytes)
         let after = try batch.added.flatMap { try LedgerSupport.entries($0.bytes) }
@@ -114,15 +114,15 @@ import Testing
         #expect(before.count > expected.count)
     }
 
-    @Test func `what is folded has the shape of now`() async throws {
+    @Test func `what is compacted has the shape of now`() async throws {
         let memory = MemoryLedger()
         let old = LedgerShape(links: 2, feeds: 1)
         var entries = Self.entries(0..<20)
         for index in entries.indices { entries[index].links = [1, 2] }
         await memory.add(LedgerSupport.chunks(Array(entries[..<10]), shape: old), to: Self.base)
         await memory.add(LedgerSupport.chunks(Array(entries[5...]), shape: old), to: Self.delta)
-        var fold = Self.fold(memory)
-        let batch = try #require(await fold.nextBatch())
+        var compaction = Self.compaction(memory)
+        let batch = try #require(await compaction.nextBatch())
         for chunk in batch.added + batch.undo.values.joined() {
             #expect(try LedgerChunkReader(chunk.bytes).shape == Self.shape)
         }
@@ -130,7 +130,7 @@ import Testing
         #expect(after == Self.entries(0..<20).sorted { $0.hash < $1.hash })
     }
 
-    @Test func `a damaged chunk stops a fold`() async throws {
+    @Test func `a damaged chunk stops a compaction`() async throws {
         for layer in [Self.base, Self.delta] {
             let memory = MemoryLedger()
             for other in [Self.base, Self.delta] {
@@ -139,8 +139,8 @@ import Testing
                 await memory.add(chunks, to: other)
             }
             await #expect(throws: LedgerError.damaged) {
-                var fold = Self.fold(memory)
-                _ = try await fold.nextBatch()
+                var compaction = Self.compaction(memory)
+                _ = try await compaction.nextBatch()
             }
         }
     }

@@ -6,10 +6,10 @@ package import SyncModel
 /// Brings deltas into the base of a ledger, in batches of bounded size.
 ///
 /// Each batch is to be committed before the next one is asked for, and the last one takes the deltas away. In between
-/// the ledger is right for every cursor: what is folded already is shadowed by equal entries of the deltas, and for older
-/// cursors the undos tell what was there before. A fold that was interrupted begins anew, with
+/// the ledger is right for every cursor: what is compacted already is shadowed by equal entries of the deltas, and for older
+/// cursors the undos tell what was there before. A compaction that was interrupted begins anew, with
 /// undos of its own behind those that were left; there may be newer deltas then.
-package struct LedgerFold: Sendable {
+package struct LedgerCompaction: Sendable {
     /// Sizes and times.
     package struct Settings: Hashable, Sendable {
         /// No chunk has more bytes, unless single entries nearly fill it.
@@ -30,7 +30,7 @@ package struct LedgerFold: Sendable {
         package var removed: [Int64] = []
         /// Chunks that come into the base.
         package var added: [LedgerChunk] = []
-        /// By the layer of the delta, what comes into the undo that this fold makes for its cursor.
+        /// By the layer of the delta, what comes into the undo that this compaction makes for its cursor.
         package var undo: [LayerID: [LedgerChunk]] = [:]
         /// How the base's counts change, by table.
         package var counts: [String: LedgerCount] = [:]
@@ -47,15 +47,15 @@ package struct LedgerFold: Sendable {
     private let settings: Settings
     /// The tables that were not begun.
     private var tables: ArraySlice<(name: String, shape: LedgerShape)>
-    private var current: LedgerTableFold?
+    private var current: LedgerTableCompaction?
     private var isFinished = false
 
-    /// A fold that has done nothing.
+    /// A compaction that has done nothing.
     ///
     /// - Parameters:
     ///   - source: The chunks; after each batch with what it has changed.
     ///   - base: The layer that everything comes into.
-    ///   - deltas: Newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that is folded.
+    ///   - deltas: Newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that is compacted.
     ///   - tables: Every table that a delta may have entries of, each once. What the deltas have of others is lost.
     ///   - key: The deployment's key of id hashes.
     ///   - settings: Sizes and times.
@@ -75,14 +75,14 @@ package struct LedgerFold: Sendable {
     ///
     /// There is always one that is the last, if only to take empty deltas away.
     ///
-    /// - Throws: ``LedgerError/damaged``, or what the source throws. The fold is of no use then.
+    /// - Throws: ``LedgerError/damaged``, or what the source throws. The compaction is of no use then.
     package mutating func nextBatch() async throws -> Batch? {
         guard !isFinished else { return nil }
         var batch = Batch()
         var bytes = 0
         current?.forgetBase()
         while try await hasWork(), batch.removed.count < settings.batchChunks, bytes < byteLimit {
-            try await current?.fold(into: &batch, bytes: &bytes)
+            try await current?.compact(into: &batch, bytes: &bytes)
         }
         isFinished = try await !hasWork()
         batch.isLast = isFinished
@@ -91,12 +91,12 @@ package struct LedgerFold: Sendable {
 
     private var byteLimit: Int { 2 * settings.batchChunks * settings.chunkBytes }
 
-    /// Goes to the next table that has something to fold, if the current one has nothing; false where there is none.
+    /// Goes to the next table that has something to compact, if the current one has nothing; false where there is none.
     private mutating func hasWork() async throws -> Bool {
         while current?.next == nil {
             guard let (name, shape) = tables.popFirst() else { return false }
             let scope = LedgerScope(source: source, table: name, key: key, readAhead: settings.readAhead)
-            current = try LedgerTableFold(
+            current = try LedgerTableCompaction(
                 scope: scope, shape: shape, base: base, deltas: deltas, settings: settings, byteLimit: byteLimit)
             try await current?.findNext()
         }

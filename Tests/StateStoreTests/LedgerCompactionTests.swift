@@ -5,7 +5,7 @@ import StateStore
 import SyncModel
 import Testing
 
-@Suite struct LedgerFoldTests {
+@Suite struct LedgerCompactionTests {
     /// A replica with a base of 20 records and three cursors after it.
     private static func fill(_ store: some StateStore) async throws {
         try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `a fold moves what cursors have added into the base and each is read as before`(
+    func `a compaction moves what cursors have added into the base and each is read as before`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
@@ -38,34 +38,34 @@ import Testing
             let before = try await Self.views(store)
             let outline = try await store.outline(400)
             #expect(outline.deltas.count == 3)
-            let isFinished = try await store.fold(outline, [400, 300, 200], finished: 400) {
+            let isFinished = try await store.compaction(outline, [400, 300, 200], finished: 400) {
                 try await Self.expect(before, in: store)
             }
             #expect(isFinished)
-            let folded = try await store.outline(400)
-            #expect(folded.layers == [outline.base].compactMap { $0 })
-            #expect(folded.deltaChunks == 0)
+            let compacted = try await store.outline(400)
+            #expect(compacted.layers == [outline.base].compactMap { $0 })
+            #expect(compacted.deltaChunks == 0)
             #expect(try await store.outline(100).undos.count == 3)
             #expect(try await store.outline(300).undos.count == 1)
             let row = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
             #expect(row.ledger == [TestLedger.table: LedgerCount(held: 22, entries: 22, bytes: 44)])
-            #expect(try await store.ledgerCounts(of: folded.layers) == [folded.layers[0]: row.ledger])
+            #expect(try await store.ledgerCounts(of: compacted.layers) == [compacted.layers[0]: row.ledger])
             #expect(row.horizon == nil)
         }
     }
 
     @Test(arguments: StateBacking.all, [1, 2])
-    func `a fold that was interrupted begins again and loses no way back`(
+    func `a compaction that was interrupted begins again and loses no way back`(
         backing: StateBacking, steps: Int
     ) async throws {
         try await backing { store in
             try await Self.fill(store)
             let before = try await Self.views(store)
             let outline = try await store.outline(400)
-            #expect(try await !store.fold(outline, [400, 300, 200], finished: 400, steps: steps - 1))
-            #expect(try await !store.fold(store.outline(400), [400, 300, 200], finished: 400, steps: steps))
+            #expect(try await !store.compaction(outline, [400, 300, 200], finished: 400, steps: steps - 1))
+            #expect(try await !store.compaction(store.outline(400), [400, 300, 200], finished: 400, steps: steps))
             #expect(try await Self.views(store) == before)
-            let isFinished = try await store.fold(store.outline(400), [400, 300, 200], finished: 400) {
+            let isFinished = try await store.compaction(store.outline(400), [400, 300, 200], finished: 400) {
                 try await Self.expect(before, in: store)
             }
             #expect(isFinished)
@@ -80,23 +80,23 @@ import Testing
             let outline = try await store.outline(400)
             let base = try #require(outline.base)
             let chunks = try await store.ledgerChunks(layer: base, table: TestLedger.table, after: nil, limit: 9)
-            let good = LedgerFoldBatch(replica: outline.replica, version: outline.version, base: base)
-            func code(_ change: (inout LedgerFoldBatch) -> Void) async throws -> String? {
-                var fold = good
-                change(&fold)
+            let good = LedgerCompactionBatch(replica: outline.replica, version: outline.version, base: base)
+            func code(_ change: (inout LedgerCompactionBatch) -> Void) async throws -> String? {
+                var compaction = good
+                change(&compaction)
                 do {
-                    _ = try await store.foldBatch(fold, at: now)
+                    _ = try await store.compactBatch(compaction, at: now)
                     return nil
                 } catch let error as StateError {
                     return error.code
                 }
             }
-            let (folded, unknown) = try (cursor(100), cursor(999))
+            let (compacted, unknown) = try (cursor(100), cursor(999))
             #expect(try await code { $0.removed = [chunks[0].id, chunks[0].id] } == "state.ledger_changed")
             #expect(try await code { $0.version += 2 } == "state.ledger_changed")
             #expect(try await code { $0.base = outline.deltas[0] } == "state.ledger_changed")
             #expect(try await code { $0.finished = unknown } == "state.ledger_changed")
-            #expect(try await code { $0.undo = [folded: TestLedger.chunks([1: 1])] } == "state.failed")
+            #expect(try await code { $0.undo = [compacted: TestLedger.chunks([1: 1])] } == "state.failed")
             #expect(try await store.outline(400) == outline)
             #expect(
                 try await store.ledgerChunks(layer: base, table: TestLedger.table, after: nil, limit: 9) == chunks)
@@ -104,14 +104,14 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all, 0..<6)
-    func `whatever is pulled, forked, folded and collected, each cursor is read as its device is`(
+    func `whatever is pulled, forked, compacted and collected, each cursor is read as its device is`(
         backing: StateBacking, seed: Int
     ) async throws {
         try await backing { store in
             var model = LedgerModel(store: store, seed: UInt64(seed))
             for _ in 0..<100 { try await model.step() }
             try await model.check()
-            #expect(model.folds > 0)
+            #expect(model.compactions > 0)
         }
     }
 }

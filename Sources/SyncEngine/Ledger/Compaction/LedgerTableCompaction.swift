@@ -3,19 +3,19 @@
 
 import SyncModel
 
-/// Folds one table.
-struct LedgerTableFold: Sendable {
-    /// The least id of the deltas that is not folded; nil where all are.
+/// Compacts one table.
+struct LedgerTableCompaction: Sendable {
+    /// The least id of the deltas that is not compacted; nil where all are.
     private(set) var next: IDHash?
 
     private let scope: LedgerScope
     private let shape: LedgerShape
-    private let settings: LedgerFold.Settings
+    private let settings: LedgerCompaction.Settings
     private let byteLimit: Int
     private let layers: [LayerID]
     /// Newest first.
     private var deltas: [LedgerLayerCursor]
-    private var base: LedgerFoldBase
+    private var base: LedgerCompactionBase
     private var position: IDHash?
 
     /// What a batch changes in the table.
@@ -29,13 +29,13 @@ struct LedgerTableFold: Sendable {
 
     init(
         scope: LedgerScope, shape: LedgerShape, base: LayerID, deltas: [LayerID],
-        settings: LedgerFold.Settings, byteLimit: Int
+        settings: LedgerCompaction.Settings, byteLimit: Int
     ) throws(LedgerError) {
         self.scope = scope
         self.shape = shape
         self.settings = settings
         self.byteLimit = byteLimit
-        self.base = LedgerFoldBase(layer: base, scope: scope)
+        self.base = LedgerCompactionBase(layer: base, scope: scope)
         layers = deltas
         self.deltas = []
         for delta in deltas {
@@ -63,8 +63,8 @@ struct LedgerTableFold: Sendable {
         }
     }
 
-    /// Folds until the table is done or the batch is full.
-    mutating func fold(into batch: inout LedgerFold.Batch, bytes: inout Int) async throws {
+    /// Compacts until the table is done or the batch is full.
+    mutating func compact(into batch: inout LedgerCompaction.Batch, bytes: inout Int) async throws {
         var upper: IDHash?
         while let hash = next, batch.removed.count < settings.batchChunks, bytes + splitter.bytes < byteLimit {
             let stretch = try await base.stretch(of: hash)
@@ -72,7 +72,7 @@ struct LedgerTableFold: Sendable {
             if upper == nil || stretch.chunk?.chunk.first != upper { takeChunks(into: &batch, bytes: &bytes) }
             upper = stretch.upper
             if let number = stretch.chunk?.number { batch.removed.append(number) }
-            try await fold(stretch, into: &batch, bytes: &bytes)
+            try await compact(stretch, into: &batch, bytes: &bytes)
         }
         takeChunks(into: &batch, bytes: &bytes)
         for index in writers.indices {
@@ -84,8 +84,8 @@ struct LedgerTableFold: Sendable {
     }
 
     /// Writes one base chunk anew, with what the deltas have for it.
-    private mutating func fold(
-        _ stretch: LedgerFoldBase.Stretch, into batch: inout LedgerFold.Batch, bytes: inout Int
+    private mutating func compact(
+        _ stretch: LedgerCompactionBase.Stretch, into batch: inout LedgerCompaction.Batch, bytes: inout Int
     ) async throws {
         try open(stretch.chunk?.chunk)
         while true {
@@ -99,7 +99,7 @@ struct LedgerTableFold: Sendable {
                 try advance()
             } else if let delta {
                 let isThere = head == delta
-                fold(delta, isInBase: isThere, into: &batch, bytes: &bytes)
+                compact(delta, isInBase: isThere, into: &batch, bytes: &bytes)
                 if isThere { try advance() }
                 position = delta
                 try await findNext()
@@ -111,7 +111,7 @@ struct LedgerTableFold: Sendable {
 }
 
 // One id.
-extension LedgerTableFold {
+extension LedgerTableCompaction {
     /// Where a state of an id stands.
     private enum Origin {
         case nowhere
@@ -121,9 +121,9 @@ extension LedgerTableFold {
 
     /// Brings the newest entry of an id into the base, and into the undo of each delta that has the id what was before.
     ///
-    /// Where an interrupted fold was here, what is before is what that one has brought: its own undos come first.
-    private mutating func fold(
-        _ hash: IDHash, isInBase: Bool, into batch: inout LedgerFold.Batch, bytes: inout Int
+    /// Where an interrupted compaction was here, what is before is what that one has brought: its own undos come first.
+    private mutating func compact(
+        _ hash: IDHash, isInBase: Bool, into batch: inout LedgerCompaction.Batch, bytes: inout Int
     ) {
         var origin = isInBase ? Origin.base : .nowhere
         for index in deltas.indices.reversed() where deltas[index].place == .entry && deltas[index].head == hash {
@@ -161,7 +161,7 @@ extension LedgerTableFold {
 }
 
 // Chunks.
-extension LedgerTableFold {
+extension LedgerTableCompaction {
     private mutating func open(_ chunk: LedgerChunk?) throws {
         guard let chunk else { return }
         reader = try LedgerChunkReader(chunk.bytes)
@@ -187,7 +187,7 @@ extension LedgerTableFold {
         if reader.state == .held { count.held -= 1 }
     }
 
-    private mutating func takeChunks(into batch: inout LedgerFold.Batch, bytes: inout Int) {
+    private mutating func takeChunks(into batch: inout LedgerCompaction.Batch, bytes: inout Int) {
         for chunk in splitter.takeChunks() {
             count.entries += chunk.entries
             count.bytes += chunk.bytes.count
@@ -197,7 +197,7 @@ extension LedgerTableFold {
     }
 
     private func add(
-        _ chunk: LedgerChunk, toUndoOf index: Int, in batch: inout LedgerFold.Batch, bytes: inout Int
+        _ chunk: LedgerChunk, toUndoOf index: Int, in batch: inout LedgerCompaction.Batch, bytes: inout Int
     ) {
         batch.undo[layers[index], default: []].append(chunk)
         bytes += chunk.bytes.count

@@ -18,58 +18,61 @@ extension SQLiteStateStore {
 
     /// Deltas are taken from their cursors on the last step only, so that each cursor is read right between the steps.
     ///
-    /// Nothing that a client has seen hangs on a fold, so it is durable with the next commit and does not wait itself.
-    package func foldBatch(_ fold: LedgerFoldBatch, at now: Int64) async throws -> Int {
+    /// Nothing that a client has seen hangs on a compaction, so it is durable with the next commit and does not wait itself.
+    package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
         let limit = limits.chunkBytes
         return try await writeWithoutWaiting { db in
-            guard var anchor = try db.anchor(of: fold.replica) else { throw StateError.replicaUnknown(fold.replica) }
-            guard anchor.isCurrent(fold.version), anchor.base == fold.base, let folded = anchor.folded else {
+            guard var anchor = try db.anchor(of: compaction.replica) else {
+                throw StateError.replicaUnknown(compaction.replica)
+            }
+            guard anchor.isCurrent(compaction.version), anchor.base == compaction.base, let compacted = anchor.compacted
+            else {
                 throw StateError.ledgerChanged
             }
-            if !LedgerAnchor.isContinuing(fold.version) {
-                anchor.foldAfter = try db.integer("SELECT max(id) FROM layer") ?? 0
+            if !LedgerAnchor.isContinuing(compaction.version) {
+                anchor.compactAfter = try db.integer("SELECT max(id) FROM layer") ?? 0
             }
-            try db.replaceBase(by: fold, limit: limit)
-            for (cursor, chunks) in fold.undo.sorted(by: { $0.key < $1.key }) {
+            try db.replaceBase(by: compaction, limit: limit)
+            for (cursor, chunks) in compaction.undo.sorted(by: { $0.key < $1.key }) {
                 // The order of the undos is that of the cursors, so nothing older may come after the newest.
-                guard cursor.rawValue > folded else {
-                    throw StateError.failed("fold cursor \(cursor) after \(folded)")
+                guard cursor.rawValue > compacted else {
+                    throw StateError.failed("compact cursor \(cursor) after \(compacted)")
                 }
                 try db.addUndo(chunks, of: cursor, anchor, limit: limit)
             }
             try db.run(
                 "UPDATE replica SET ledger_version = ledger_version + 1, fold_after = ? WHERE id = ?",
-                [anchor.foldAfter, fold.replica.rawValue])
+                [anchor.compactAfter, compaction.replica.rawValue])
             anchor.version += 1
-            guard let finished = fold.finished else { return anchor.readableVersion + 1 }
-            try db.finishFold(upTo: finished, anchor, at: now)
+            guard let finished = compaction.finished else { return anchor.readableVersion + 1 }
+            try db.finishCompaction(upTo: finished, anchor, at: now)
             return anchor.readableVersion
         }
     }
 }
 
 extension Database {
-    fileprivate func replaceBase(by fold: LedgerFoldBatch, limit: Int) throws {
-        let base = fold.base.rawValue
-        for chunk in fold.removed {
+    fileprivate func replaceBase(by compaction: LedgerCompactionBatch, limit: Int) throws {
+        let base = compaction.base.rawValue
+        for chunk in compaction.removed {
             try run("DELETE FROM chunk WHERE id = ? AND layer = ?", [chunk, base])
             guard changesCount == 1 else { throw StateError.ledgerChanged }
         }
-        if !fold.removed.isEmpty {
-            try run("UPDATE layer SET chunks = chunks - ? WHERE id = ?", [fold.removed.count, base])
+        if !compaction.removed.isEmpty {
+            try run("UPDATE layer SET chunks = chunks - ? WHERE id = ?", [compaction.removed.count, base])
         }
-        try add(fold.added, to: base, limit: limit)
-        try count(fold.counts, in: base)
+        try add(compaction.added, to: base, limit: limit)
+        try count(compaction.counts, in: base)
     }
 
-    /// Puts chunks into the undo that this fold has made for a cursor, never into one of an interrupted fold.
+    /// Puts chunks into the undo that this compaction has made for a cursor, never into one of an interrupted compaction.
     fileprivate func addUndo(
         _ chunks: [LedgerChunk], of cursor: SyncModel.Cursor, _ anchor: LedgerAnchor, limit: Int
     ) throws {
         guard !chunks.isEmpty else { return }
         let known = try integer(
             "SELECT max(id) FROM layer WHERE replica = ? AND kind = ? AND cursor = ? AND id > ?",
-            [anchor.replica.rawValue, LayerKind.undo, cursor.rawValue, anchor.foldAfter])
+            [anchor.replica.rawValue, LayerKind.undo, cursor.rawValue, anchor.compactAfter])
         let layer =
             try known ?? makeLayer(.undo, replica: anchor.replica, cursor: cursor, at: cursor.rawValue)
         try add(chunks, to: layer, limit: limit)
@@ -82,18 +85,18 @@ extension Database {
     }
 
     /// Everything up to the cursor is in the base: its deltas and those below it go.
-    fileprivate func finishFold(upTo finished: SyncModel.Cursor, _ anchor: LedgerAnchor, at now: Int64) throws {
+    fileprivate func finishCompaction(upTo finished: SyncModel.Cursor, _ anchor: LedgerAnchor, at now: Int64) throws {
         let steps = try steps(from: finished, in: anchor)
-        guard let bottom = steps.last, bottom.isFolded, bottom.cursor == anchor.folded else {
+        guard let bottom = steps.last, bottom.isCompacted, bottom.cursor == anchor.compacted else {
             throw StateError.ledgerChanged
         }
         for step in steps where step.layer != nil {
             try drop(layer: step.layer, of: step.cursor, anchor.principal, below: step.cursor, at: now)
         }
         // Not a cursor that has added nothing: others may rest on the one below it.
-        let folded = steps.first { $0.layer != nil } ?? bottom
+        let compacted = steps.first { $0.layer != nil } ?? bottom
         try run(
             "UPDATE replica SET folded = ?, fold_after = 0 WHERE id = ?",
-            [folded.cursor, anchor.replica.rawValue])
+            [compacted.cursor, anchor.replica.rawValue])
     }
 }

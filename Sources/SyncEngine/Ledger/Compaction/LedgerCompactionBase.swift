@@ -4,7 +4,7 @@
 import SyncModel
 
 /// Finds the base chunks that ids belong into, the ids coming in their order.
-struct LedgerFoldBase: Sendable {
+struct LedgerCompactionBase: Sendable {
     /// What one chunk covers.
     struct Stretch: Sendable {
         /// The chunk; nil where the table has none.
