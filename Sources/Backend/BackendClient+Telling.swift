@@ -38,8 +38,8 @@ extension BackendClient {
         }
     }
 
-    /// Writes one line at `info` that says which call got an answer that it should not have: cause and place, and nothing
-    /// of values or bodies.
+    /// Writes one line at `info` that says which call got an answer that it should not have: cause and place, and
+    /// nothing of values or bodies.
     package func tell(
         _ code: String, _ error: String, status: Int? = nil, _ name: CallName, _ call: Call,
         _ credentials: ForwardedCredentials

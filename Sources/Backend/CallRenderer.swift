@@ -16,8 +16,8 @@ struct CallRenderer {
     /// Each value is percent-encoded so that it stays within its segment or its query parameter, and a segment that has
     /// one in it must mean the same to every server on the way.
     ///
-    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, is nothing in a path, or makes the target too
-    ///   long; ``BackendError/unsafeValue(_:)`` where one would name another resource.
+    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, is nothing in a path, or makes the target
+    ///   too long; ``BackendError/unsafeValue(_:)`` where one would name another resource.
     func target(_ fragments: [TextFragment]) throws(BackendError) -> String {
         var target = ""
         var filled: [(start: Int, name: String)] = []

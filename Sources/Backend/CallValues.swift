@@ -11,7 +11,8 @@ package struct CallValues: Sendable {
     /// What `{*}` stands for, and the body of a call without a template: values at their paths, in order.
     package var columns: [(path: Path, value: JSONValue)]?
 
-    /// What the client had seen of the record, sent as `If-Match` (RFC 9110, 13.1.1) by calls that want it; nil is unknown.
+    /// What the client had seen of the record, sent as `If-Match` (RFC 9110, 13.1.1) by calls that want it; nil is
+    /// unknown.
     package var seen: EntityTag?
 
     /// Values; without columns a call that has no template has no body.

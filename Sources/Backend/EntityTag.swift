@@ -8,7 +8,8 @@ package struct EntityTag: Hashable, Sendable {
 
     /// The tag of a version: as it is where it has the form of one already, else in quotes.
     ///
-    /// Nil where the version, which may be any text, is empty, longer than 256 bytes, or holds what cannot stand in a tag.
+    /// Nil where the version, which may be any text, is empty, longer than 256 bytes, or holds what cannot stand in a
+    /// tag.
     package init?(version: String) {
         let weak = version.hasPrefix("W/") ? 2 : 0
         let rest = version.utf8.dropFirst(weak)

@@ -97,7 +97,8 @@ package final class CurlReactor: Sendable {
         return started.response(try head.get())
     }
 
-    /// Sends `request`, and hands the answer to `use` when its head has come, while a streamed body is still being sent.
+    /// Sends `request`, and hands the answer to `use` when its head has come, while a streamed body is still being
+    /// sent.
     ///
     /// An answer of 300 or more ends the sending before `use` is called; the end of `use` ends it in any case, and the
     /// exchange with it where `use` has not read all of the body.

@@ -83,7 +83,8 @@ extension DemoBackend {
         }
     }
 
-    /// Forgets all records, deletions and checkpoints, as where a backend is restored empty; accounts and sessions stay.
+    /// Forgets all records, deletions and checkpoints, as where a backend is restored empty; accounts and sessions
+    /// stay.
     package func wipe() async throws {
         try await store.write { db in
             let others = ["project_members", "task_shares", "checkpoints", "answers", "id_maps"]

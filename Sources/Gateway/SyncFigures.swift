@@ -52,7 +52,7 @@ package struct SyncFigures: Sendable {
     /// How often what came was compared with what the client has.
     package var looks = 0
     /// The request type of which everything was compared although nothing demanded it; nil for most pulls.
-    package var sweep: String?
+    package var comparison: String?
     /// What comparing came to.
     package var settled = SettlementFigures()
 
@@ -67,7 +67,7 @@ package struct SyncFigures: Sendable {
         if let cursor { metadata["cursor"] = "\(cursor)" }
         if let restart { metadata["restart"] = "\(restart)" }
         if let migration { metadata["migration"] = "\(migration)" }
-        if let sweep { metadata["sweep"] = "\(sweep)" }
+        if let comparison { metadata["sweep"] = "\(comparison)" }
         let counts = [
             "lines": lines, "lines_kept": linesKept, "records": records, "deletions": deletions,
             "superseded": superseded,

@@ -64,7 +64,8 @@ package final class SyncGateway: Sendable {
         try await services.store.checkWriting(within: services.configuration.state.busyTimeout + .seconds(1))
     }
 
-    /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`, where it can be asked.
+    /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`, where it can be
+    /// asked.
     ///
     /// - Returns: The caller's principal.
     /// - Throws: What ``pull(_:caller:)`` throws for a caller that is not accepted.
@@ -138,7 +139,8 @@ package final class SyncGateway: Sendable {
 
     /// Applies what the operator has marked before a pull, so that the pull brings what came of it.
     ///
-    /// Where that cannot be now, the pull goes on without: it has nothing to do with it, and the next request tries again.
+    /// Where that cannot be now, the pull goes on without: it has nothing to do with it, and the next request tries
+    /// again.
     private func applyMarked(_ identity: CallerIdentity, _ caller: Caller) async throws {
         let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
         guard try await marked.areThere else { return }

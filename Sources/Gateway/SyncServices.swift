@@ -30,7 +30,7 @@ struct SyncServices: Sendable {
     /// The key under which ids are hashed.
     let hashKey: SipHash.Key
     /// The pulls that compare a whole request type although nothing demands it.
-    let sweeping: Occupancy
+    let comparing: Occupancy
     /// The pulls and checks that hold memory for a stream.
     let running: FairPlaces
     /// The ids that the backend has given, of those who called last; and for whom it is giving some right now.
@@ -68,7 +68,7 @@ struct SyncServices: Sendable {
         projections = ProjectionCache(schema: configuration.schema, rules: configuration.envelopeRules)
         mappings = MappingCache(schema: configuration.schema, digests: digests)
         versions = configuration.schema.versions
-        sweeping = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
+        comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
         running = FairPlaces(maximum: configuration.limits.pulls)
         locks = LockTable(maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
         hashKey = digests.hashKey
@@ -82,8 +82,8 @@ struct SyncServices: Sendable {
 
     /// Runs what streams from the backend: alone where others would disturb it, and in one of the places for streams.
     ///
-    /// Where the backend keeps the checkpoints, streams of one session are alone; where they travel in the request, pulls
-    /// with one cursor.
+    /// Where the backend keeps the checkpoints, streams of one session are alone; where they travel in the request,
+    /// pulls with one cursor.
     func streaming<R>(
         _ identity: CallerIdentity, _ presented: Cursor?, _ body: () async throws -> R
     ) async throws -> R {
@@ -109,7 +109,7 @@ struct SyncServices: Sendable {
         aliases: IDAliases? = nil
     ) -> StreamSpooler {
         let tables =
-            pullSettings.sweeps == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
+            pullSettings.comparisons == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
         return StreamSpooler(
             projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
             lease: { [spools] in spools.lease(for: principal) }, ledgered: Set(tables.map(\.offset)), added: added,

@@ -65,7 +65,8 @@ extension Configuration {
         return (loaded.configuration, loaded.diagnostics)
     }
 
-    /// Reads the configuration at `path` as ``load(path:)``, and how its mistakes are to be logged, as far as it says so.
+    /// Reads the configuration at `path` as ``load(path:)``, and how its mistakes are to be logged, as far as it says
+    /// so.
     package static func loadWithLog(
         path: String
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic], log: Log) {

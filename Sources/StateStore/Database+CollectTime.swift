@@ -21,8 +21,8 @@ extension Database {
         return time.corrected(retention)
     }
 
-    /// Forgets replicas that nobody has seen for long, but only a share of all in an hour: whatever is wrong then, clock
-    /// or configuration, somebody can still stop it.
+    /// Forgets replicas that nobody has seen for long, but only a share of all in an hour: whatever is wrong then,
+    /// clock or configuration, somebody can still stop it.
     ///
     /// - Returns: How many; as many as `batch` where there may be more now.
     func buryUnseen(_ retention: Retention, _ batch: Int) throws -> Int {

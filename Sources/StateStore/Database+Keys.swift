@@ -61,27 +61,29 @@ extension Database {
             """, [vector])
     }
 
-    /// The number of a cursor's sweep states, which are stored where they are new; nil for none.
+    /// The number of a cursor's comparison states, which are stored where they are new; nil for none.
     ///
     /// Most cursors have those of their parent.
-    func ensureSweeps(_ sweeps: [String: Sweep], limit: Int) throws -> Int64? {
-        guard !sweeps.isEmpty else { return nil }
-        let states = Sweeps.encode(sweeps)
-        guard states.count <= limit else { throw StateError.tooLarge("sweep states") }
+    func ensureComparisons(_ comparisons: [String: FullComparison], limit: Int) throws -> Int64? {
+        guard !comparisons.isEmpty else { return nil }
+        let states = FullComparisonStates.encode(comparisons)
+        guard states.count <= limit else { throw StateError.tooLarge("comparison states") }
         let digest = Data(Netstrings.digest(states))
         if let row = try row("SELECT id, states FROM sweep_states WHERE digest = ?", [digest]) {
-            guard try row.bytes(1) == states else { throw StateError.corrupt("sweep states do not match their digest") }
+            guard try row.bytes(1) == states else {
+                throw StateError.corrupt("comparison states do not match their digest")
+            }
             return try row.integer(0)
         }
         try run("INSERT INTO sweep_states (digest, states) VALUES (?, ?)", [digest, Data(states)])
         return lastInsertedRowID
     }
 
-    /// Deletes sweep states that no cursor names any more.
-    func dropSweepsIfUnused(_ sweeps: Int64) throws {
+    /// Deletes comparison states that no cursor names any more.
+    func dropComparisonsIfUnused(_ comparisons: Int64) throws {
         try run(
             "DELETE FROM sweep_states WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM cursor WHERE sweeps = ?1)",
-            [sweeps])
+            [comparisons])
     }
 
     /// Takes a replica out of everybody's sight; what it has goes at collections, in batches (``buryDead(at:_:)``).
@@ -118,14 +120,14 @@ extension Database {
         return batch - room
     }
 
-    /// Deletes cursors with what only they needed: rows of principal, cursor, vector and sweep states.
+    /// Deletes cursors with what only they needed: rows of principal, cursor, vector and comparison states.
     ///
     /// - Returns: How many.
     func deleteCursors(_ rows: [Row]) throws -> Int {
         for row in rows {
             try run("DELETE FROM cursor WHERE principal = ? AND cursor = ?", [row.integer(0), row.integer(1)])
             try dropVectorIfUnused(row.integer(2))
-            if let sweeps = try row.optionalInteger(3) { try dropSweepsIfUnused(sweeps) }
+            if let comparisons = try row.optionalInteger(3) { try dropComparisonsIfUnused(comparisons) }
         }
         return rows.count
     }

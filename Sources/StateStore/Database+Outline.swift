@@ -25,8 +25,8 @@ struct LedgerAnchor: Sendable {
 
     /// The version as callers have it; a compaction goes on under the next odd one.
     ///
-    /// So a compaction that was interrupted is told from one that goes on, although both come with what was read last: the
-    /// first begins again under an even version, and puts what it finds in the base into undos of its own. Those of
+    /// So a compaction that was interrupted is told from one that goes on, although both come with what was read last:
+    /// the first begins again under an even version, and puts what it finds in the base into undos of its own. Those of
     /// the interrupted one come before them, since only they know what was in the base before any of it.
     var readableVersion: Int { version << 1 }
 

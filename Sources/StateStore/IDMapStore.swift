@@ -15,8 +15,8 @@ package protocol IDMapStore: Sendable {
 
     /// Writes mappings down; ones that are known already change nothing.
     ///
-    /// - Returns: Those whose client id pulls do not say: another one came first for the same record, or it may have been
-    ///   the backend's.
+    /// - Returns: Those whose client id pulls do not say: another one came first for the same record, or it may have
+    ///   been the backend's.
     /// - Throws: ``StateError/invalid(_:)`` for ids that are empty or longer than 255 bytes.
     func saveMappings(_ mappings: [IDMapping], principal: Principal, at now: Int64) async throws -> [IDMapping]
 

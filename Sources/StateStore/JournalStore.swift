@@ -5,8 +5,8 @@ package import SyncModel
 
 /// What the state keeps of pushes by calls (finding 19).
 ///
-/// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until somebody closes it because
-/// the gateway that ran it is gone. Whoever still runs it then finds that out at its next step, before it sends
+/// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until somebody closes it
+/// because the gateway that ran it is gone. Whoever still runs it then finds that out at its next step, before it sends
 /// anything: that is the fence between two gateways on one state; a store with leases also compares their numbers here.
 /// Methods throw ``StateError``, and then nothing has changed.
 package protocol JournalStore: Sendable {

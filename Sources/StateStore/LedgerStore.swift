@@ -5,8 +5,8 @@ package import SyncModel
 
 /// What the state keeps of the ledgers: layers of chunks that are opaque to it, and the notes of pushes.
 ///
-/// A layer is made by cursors and never changed, but for a base, into which ``compactBatch(_:at:)`` brings what its cursors
-/// have added. Methods throw ``StateError``, and then nothing has changed.
+/// A layer is made by cursors and never changed, but for a base, into which ``compactBatch(_:at:)`` brings what its
+/// cursors have added. Methods throw ``StateError``, and then nothing has changed.
 package protocol LedgerStore: Sendable {
     /// The chunk that an id would be in: the last one of the layer's table whose first hash is not greater.
     ///
@@ -38,9 +38,9 @@ package protocol LedgerStore: Sendable {
     /// Brings a part of the deltas into the base, in one transaction; whatever comes next finds a right ledger.
     ///
     /// What is in use no more can be read for an hour, by pulls that have begun before; they are not committed.
-    /// The first step of a compaction has the version of an outline, each other one what the step before has returned: so a
-    /// compaction that was interrupted and begins anew is told from one that goes on. Steps need not be durable before the
-    /// next commit is.
+    /// The first step of a compaction has the version of an outline, each other one what the step before has returned:
+    /// so a compaction that was interrupted and begins anew is told from one that goes on. Steps need not be durable
+    /// before the next commit is.
     ///
     /// - Returns: The ledger's new version, for the next step.
     /// - Throws: ``StateError/ledgerChanged`` where the version is not the one that was read.

@@ -31,8 +31,9 @@ package struct PullContext: Hashable, Sendable {
     package var acceptedAt: Int64
     /// When the operator last wanted everything of the row's replica compared, in milliseconds since 1970; 0: never.
     package var resyncAt: Int64
-    /// The schema version that the replica's pushes have told or shown (``StateStore/notePushed(version:replica:principal:)``);
-    /// nil where they have told nothing, and for a fork, whose own pushes they need not be.
+    /// The schema version that the replica's pushes have told or shown
+    /// (``StateStore/notePushed(version:replica:principal:)``); nil where they have told nothing, and for a fork, whose
+    /// own pushes they need not be.
     package var pushedVersion: Int?
     /// How many mappings of ids the principal has got so far; 0 where its backend takes the clients' ids.
     package var idSequence: Int64

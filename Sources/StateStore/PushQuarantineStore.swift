@@ -48,7 +48,8 @@ package protocol QuarantineDesk: Sendable {
     /// One entry with its body.
     func quarantinedPush(_ id: Int64) async throws -> QuarantinedPush?
 
-    /// Marks entries to be tried again with the next request of their principals; nil marks all of a principal, or of all.
+    /// Marks entries to be tried again with the next request of their principals; nil marks all of a principal, or of
+    /// all.
     ///
     /// - Returns: The numbers of those that are there.
     func markPushes(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64]

@@ -37,8 +37,8 @@ package struct RefusalEntry: Hashable, Sendable {
 
 /// What the state keeps of refused operations, so that an operator can see why a device cannot push.
 ///
-/// A principal has at most ``StateLimits/refusalsPerPrincipal``, the newest; they are collected with old journals. What the
-/// backend takes later does not remove them: they tell what has happened.
+/// A principal has at most ``StateLimits/refusalsPerPrincipal``, the newest; they are collected with old journals. What
+/// the backend takes later does not remove them: they tell what has happened.
 package protocol RefusalStore: Sendable {
     /// Notes what was refused of a push, and that it was the last that the replica came to.
     ///

@@ -19,8 +19,8 @@ package struct ReplicaRow: Hashable, Sendable {
     package var lastResult: String
     /// Its newest cursor.
     package var newest: Cursor?
-    /// The client's schema version as it last told it, else as its pushes or its newest cursor show it; nil where nothing
-    /// does.
+    /// The client's schema version as it last told it, else as its pushes or its newest cursor show it; nil where
+    /// nothing does.
     package var schemaVersion: Int?
     /// The newest cursor that has come back; nil before any has.
     package var tip: Cursor?
@@ -31,7 +31,7 @@ package struct ReplicaRow: Hashable, Sendable {
     /// The bytes of all layers of its ledger, also of those that only older cursors need.
     package var ledgerBytes: Int
     /// When each request type was last compared with what it holds, by its newest cursor.
-    package var sweeps: [String: Sweep]
+    package var comparisons: [String: FullComparison]
     /// When the operator has last let it have what was held back, in milliseconds since 1970; 0 where never.
     package var acceptedAt: Int64
     /// When the operator last wanted everything compared, in milliseconds since 1970; 0: never.
@@ -39,17 +39,17 @@ package struct ReplicaRow: Hashable, Sendable {
 
     /// The request types whose deletions are held back until the operator accepts them.
     package var blocked: [String] {
-        sweeps.filter { $0.value.isBlocked && !$0.value.isReleased(by: acceptedAt) }.keys.sorted()
+        comparisons.filter { $0.value.isBlocked && !$0.value.isReleased(by: acceptedAt) }.keys.sorted()
     }
 
     /// Those whose deletions the operator has accepted and that were not compared since.
-    package var released: [String] { sweeps.filter { $0.value.isReleased(by: acceptedAt) }.keys.sorted() }
+    package var released: [String] { comparisons.filter { $0.value.isReleased(by: acceptedAt) }.keys.sorted() }
 
     /// A row.
     package init(
         id: ReplicaID, principal: Principal, isConfirmed: Bool, firstSeen: Int64, lastSeen: Int64,
         lastResult: String, newest: Cursor?, schemaVersion: Int?, tip: Cursor? = nil, horizon: Cursor? = nil,
-        ledger: [String: LedgerCount] = [:], ledgerBytes: Int = 0, sweeps: [String: Sweep] = [:],
+        ledger: [String: LedgerCount] = [:], ledgerBytes: Int = 0, comparisons: [String: FullComparison] = [:],
         acceptedAt: Int64 = 0, resyncAt: Int64 = 0
     ) {
         self.id = id
@@ -64,7 +64,7 @@ package struct ReplicaRow: Hashable, Sendable {
         self.horizon = horizon
         self.ledger = ledger
         self.ledgerBytes = ledgerBytes
-        self.sweeps = sweeps
+        self.comparisons = comparisons
         self.acceptedAt = acceptedAt
         self.resyncAt = resyncAt
     }

@@ -18,8 +18,8 @@ package struct Retention: Hashable, Sendable {
     package var undoBefore: Int64
     /// Layers that no commit has named go if they were staged before this, and so do those that are in use no more.
     package var stagedBefore: Int64
-    /// Journals of pushes that came to no good end go if nothing was written of them since; ones that are still open stay
-    /// until ``seenBefore``.
+    /// Journals of pushes that came to no good end go if nothing was written of them since; ones that are still open
+    /// stay until ``seenBefore``.
     package var journalsBefore: Int64
     /// How long this process has run since its last collection, in milliseconds; nil in its first one.
     ///

@@ -20,8 +20,8 @@ extension SQLiteStateStore {
     /// `busyTimeout` says. Nothing is made, migrated or forgotten here. Each of the calls must be whole in itself: what
     /// was read before a call may have changed when it runs.
     ///
-    /// - Throws: ``StateError``: `open` also where there is no state yet, ``StateError/schemaOlder(found:known:)`` where
-    ///   no gateway of this version has run on it.
+    /// - Throws: ``StateError``: `open` also where there is no state yet, ``StateError/schemaOlder(found:known:)``
+    ///   where no gateway of this version has run on it.
     package static func openBeside(
         path: String, for purpose: Purpose, options: Options = Options()
     ) async throws -> SQLiteStateStore {

@@ -32,7 +32,7 @@ extension SQLiteStateStore {
                     principal, row.cursor.rawValue, row.replica.rawValue, row.parent?.rawValue, vector,
                     row.schemaVersion, session.id, row.generation, row.isConfirmed,
                     key(row.mappingDigest, "mapping digest"), place.layer, place.below, place.isExact, row.noted,
-                    db.ensureSweeps(row.sweeps, limit: limits.sweepBytes), row.ids.sequence,
+                    db.ensureComparisons(row.comparisons, limit: limits.comparisonBytes), row.ids.sequence,
                     db.encoded(row.ids.kept),
                 ])
             try db.deliver(pull.delivered, to: row.replica, with: row.cursor)
@@ -86,8 +86,8 @@ extension Database {
         }
     }
 
-    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and at once what their ledgers
-    /// hold: who begins anew in a loop writes a whole one each time.
+    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and at once what their
+    /// ledgers hold: who begins anew in a loop writes a whole one each time.
     ///
     /// Nobody has presented their cursors. A pull that compares all devices of its principal finds them gone and is
     /// repeated.

@@ -18,7 +18,8 @@ extension SQLiteStateStore {
 
     /// Deltas are taken from their cursors on the last step only, so that each cursor is read right between the steps.
     ///
-    /// Nothing that a client has seen hangs on a compaction, so it is durable with the next commit and does not wait itself.
+    /// Nothing that a client has seen hangs on a compaction, so it is durable with the next commit and does not wait
+    /// itself.
     package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
         let limit = limits.chunkBytes
         return try await writeWithoutWaiting { db in
@@ -65,7 +66,8 @@ extension Database {
         try count(compaction.counts, in: base)
     }
 
-    /// Puts chunks into the undo that this compaction has made for a cursor, never into one of an interrupted compaction.
+    /// Puts chunks into the undo that this compaction has made for a cursor, never into one of an interrupted
+    /// compaction.
     fileprivate func addUndo(
         _ chunks: [LedgerChunk], of cursor: SyncModel.Cursor, _ anchor: LedgerAnchor, limit: Int
     ) throws {

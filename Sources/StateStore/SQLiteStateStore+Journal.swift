@@ -83,8 +83,8 @@ extension SQLiteStateStore {
         }
     }
 
-    /// The flights of the principal's journals, of which there are few; also for a task that is cancelled, since it decides
-    /// what is written of a retry.
+    /// The flights of the principal's journals, of which there are few; also for a task that is cancelled, since it
+    /// decides what is written of a retry.
     package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
         try await look { db in
             guard let owner = try db.principalID(principal) else { return false }

@@ -99,7 +99,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Stands in the replica's row: sweeps done before it count as due.
+    /// Stands in the replica's row: full comparisons done before it count as due.
     package func resync(replica: ReplicaID, at now: Int64) async throws {
         // Cursors are compared with it, and may run ahead of the clock.
         let now = now + cursorLead

@@ -85,8 +85,8 @@ extension SQLiteStateStore {
                 // could be given to another place in the stream, and the client's next pull would be somebody
                 // else's. So every commit waits for the disk; GRDB's default for a write-ahead log does not.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
-                // The ledger of a large first sync (25 MB for a million records) goes into the log as a whole: to move it
-                // into the file in steps of 4 MB, SQLite's default, takes five times as long.
+                // The ledger of a large first sync (25 MB for a million records) goes into the log as a whole: to move
+                // it into the file in steps of 4 MB, SQLite's default, takes five times as long.
                 try db.execute(sql: "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8000")
                 if let pages = options.maximumPages {
                     _ = try db.row("PRAGMA max_page_count = \(max(1, pages))")

@@ -4,8 +4,8 @@
 import GRDB
 
 extension SQLiteStateStore {
-    /// Commits a counter that means nothing, after a look for room on the disk: a small commit may still fit into the room
-    /// that the log has already.
+    /// Commits a counter that means nothing, after a look for room on the disk: a small commit may still fit into the
+    /// room that the log has already.
     package func checkWriting(within limit: Duration) async throws {
         try await probe.result(within: limit) { end in
             beginWriting({ [file] db in

@@ -122,17 +122,17 @@ extension Database {
                 vector: Self.vector(row.bytes(2)),
                 schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
                 generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
-                noted: row.number(8), sweeps: Self.sweeps(row.bytes(9)),
+                noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
                 ids: IDSight(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
         }
     }
 
-    /// The sweep states of stored bytes.
-    static func sweeps(_ states: [UInt8]) throws -> [String: Sweep] {
-        guard let sweeps = Sweeps.decode(states) else {
-            throw StateError.corrupt("the sweep states of a cursor cannot be read")
+    /// The comparison states of stored bytes.
+    static func comparisons(_ states: [UInt8]) throws -> [String: FullComparison] {
+        guard let comparisons = FullComparisonStates.decode(states) else {
+            throw StateError.corrupt("the comparison states of a cursor cannot be read")
         }
-        return sweeps
+        return comparisons
     }
 
     private static func vector(_ tokens: [UInt8]) throws -> CheckpointVector {

@@ -36,7 +36,8 @@ extension QuarantineEntry {
     static let columns =
         "id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen"
 
-    /// A row of ``columns``; nil for a reason that a later version has set and this one, after going back, does not know.
+    /// A row of ``columns``; nil for a reason that a later version has set and this one, after going back, does not
+    /// know.
     init?(_ row: Row) throws {
         guard let reason = try QuarantinedLine.Reason(rawValue: row.text(2)) else { return nil }
         let line = try QuarantinedLine(

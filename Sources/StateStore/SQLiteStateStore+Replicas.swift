@@ -54,7 +54,8 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads replicas; what chooses and sorts them takes `after`, or 0, the principal where there is one, and the limit.
+    /// Reads replicas; what chooses and sorts them takes `after`, or 0, the principal where there is one, and the
+    /// limit.
     private func rows(
         of principal: Principal?, _ after: ReplicaID?, _ limit: Int,
         choosing choice: @escaping @Sendable (_ owner: Int64?) -> String
@@ -83,7 +84,8 @@ extension SQLiteStateStore {
                     id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
                     isConfirmed: row.integer(2) != 0, firstSeen: row.number(3), lastSeen: row.number(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
-                    schemaVersion: row.optionalInteger(7).map(Int.init), sweeps: Database.sweeps(row.bytes(8)))
+                    schemaVersion: row.optionalInteger(7).map(Int.init), comparisons: Database.comparisons(row.bytes(8))
+                )
                 try db.describeLedger(of: &replica, cursorLead: lead)
                 return replica
             }

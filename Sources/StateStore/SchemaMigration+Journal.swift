@@ -6,9 +6,9 @@ extension SchemaMigration {
     ///
     /// Numbers are never given twice, so that nobody writes into the journal of somebody else's push. A flight is an
     /// operation that was or is about to be sent, and of which nobody knows yet what became of it; ids and bodies are
-    /// bytes, since they may be any text at all. The request is kept of creations alone whose record gets an id from the
-    /// backend, and only until the journal is closed or it has been asked for in vain: of how often and since when the
-    /// journal tells.
+    /// bytes, since they may be any text at all. The request is kept of creations alone whose record gets an id from
+    /// the backend, and only until the journal is closed or it has been asked for in vain: of how often and since when
+    /// the journal tells.
     static let journal = """
         CREATE TABLE push_journal (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

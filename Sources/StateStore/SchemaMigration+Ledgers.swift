@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SchemaMigration {
-    /// Ledgers, notes of pushes and sweeps.
+    /// Ledgers, notes of pushes and full comparisons.
     ///
     /// Chunks are in a table with row numbers: in one without, SQLite keeps only a quarter of a page of each row in
     /// the tree, and deltas of a few hundred bytes would not fit (https://www.sqlite.org/withoutrowid.html).

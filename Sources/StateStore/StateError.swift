@@ -25,8 +25,8 @@ package enum StateError: Error, Hashable, Sendable {
     case busy
     /// The file or its file system takes no writes. Answer 503.
     case readOnly
-    /// The file was replaced or removed while the gateway ran, so that whatever is written to it is lost. Stop, restore a
-    /// backup or start anew. Answer 503.
+    /// The file was replaced or removed while the gateway ran, so that whatever is written to it is lost. Stop, restore
+    /// a backup or start anew. Answer 503.
     case replaced(path: String)
     /// The disk failed to read or write.
     case io(String)

@@ -9,8 +9,8 @@ package struct StateLimits: Hashable, Sendable {
     package var quarantineBytes = 16_384
     /// How large a checkpoint vector may be, in bytes as stored: the tokens, the namespaces and a few bytes each.
     package var vectorBytes = 1 << 20
-    /// How large the sweep states of a cursor may be, in bytes as stored.
-    package var sweepBytes = 1 << 20
+    /// How large the comparison states of a cursor may be, in bytes as stored.
+    package var comparisonBytes = 1 << 20
     /// How large a chunk of a ledger may be.
     package var chunkBytes = 1 << 20
     /// How large the body of a receipt may be.

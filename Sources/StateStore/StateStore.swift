@@ -5,9 +5,9 @@ package import SyncModel
 
 /// The one memory of the gateway: who has got how far.
 ///
-/// Each method is one transaction of the list in `docs/STATE.md` and durable when it returns. They throw ``StateError``,
-/// and then nothing has changed. Reads throw `CancellationError` when the task is cancelled; writes are finished
-/// whatever becomes of the caller, because a client that hangs up must not undo what its backend has accepted.
+/// Each method is one transaction of the list in `docs/STATE.md` and durable when it returns. They throw
+/// ``StateError``, and then nothing has changed. Reads throw `CancellationError` when the task is cancelled; writes are
+/// finished whatever becomes of the caller, because a client that hangs up must not undo what its backend has accepted.
 /// Times are milliseconds since 1970, from the caller's clock.
 package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, JournalStore, IDMapStore {
     /// All that is known when a pull or push begins.
@@ -22,8 +22,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
 
     /// Notes that the cursor came back, so that all up to its vector is on the device.
     ///
-    /// The cursor becomes the tip of its replica if it was made from the tip, or is the replica's first. One without which
-    /// the replica has gone on stays unconfirmed: it begins a replica of its own (``PullContext/isFork``).
+    /// The cursor becomes the tip of its replica if it was made from the tip, or is the replica's first. One without
+    /// which the replica has gone on stays unconfirmed: it begins a replica of its own (``PullContext/isFork``).
     ///
     /// Writes nothing if it was confirmed before and its replica was seen within the touch interval.
     ///
@@ -32,8 +32,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
 
     /// Notes what the backend holds: `.unknown` before every ack call, the vector after its 2xx.
     ///
-    /// Creates the session where it is new, and writes nothing if the position is noted already. `.unknown` is that of the
-    /// principal's other sessions, too, since they may be the same one at the backend.
+    /// Creates the session where it is new, and writes nothing if the position is noted already. `.unknown` is that of
+    /// the principal's other sessions, too, since they may be the same one at the backend.
     func setPosition(_ position: Position, principal: Principal, session: Session, at now: Int64) async throws
 
     /// Raises the session's generation and forgets its position, before a reset is acknowledged.
@@ -50,7 +50,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///   ``StateError/idsChanged``, each saying what the caller should do.
     func commit(_ pull: PullCommit) async throws
 
-    /// Notes what a replica last did, the same thing at most once in the touch interval; an unknown replica is no error.
+    /// Notes what a replica last did, the same thing at most once in the touch interval; an unknown replica is no
+    /// error.
     func touch(replica: ReplicaID, result: String, at now: Int64) async throws
 
     /// Notes that the backend has accepted the session's credential, at most once in the accepted interval.

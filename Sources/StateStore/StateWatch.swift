@@ -25,8 +25,8 @@ final class StateWatch: Sendable {
         identity = file.identity()
     }
 
-    /// Fails if the path names another file than the one that was opened, or none: nobody would see again what is written
-    /// to that file.
+    /// Fails if the path names another file than the one that was opened, or none: nobody would see again what is
+    /// written to that file.
     func checkPlace() throws(StateError) {
         guard let identity, file.isStill(identity) else { throw .replaced(path: file.path) }
     }
@@ -53,7 +53,8 @@ final class StateWatch: Sendable {
 
 /// Decides which failures of a state are reported, so that a fault is one line of the log and not one for each request.
 struct StateFaults {
-    /// How long writes must have succeeded before a fault is over: on a disk that is nearly full some succeed and some fail.
+    /// How long writes must have succeeded before a fault is over: on a disk that is nearly full some succeed and some
+    /// fail.
     static let calm = Duration.seconds(10)
 
     /// When each fault was last seen, by its code.

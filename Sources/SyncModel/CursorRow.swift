@@ -26,7 +26,7 @@ package struct CursorRow: Hashable, Sendable {
     /// How many notes of pushes the principal had when the stream of this pull began: their echoes may be in it.
     package var noted: Int64
     /// When each request type was last compared with what the replica holds; a type without one never was.
-    package var sweeps: [String: Sweep]
+    package var comparisons: [String: FullComparison]
     /// By which ids its device knows records to which the backend has given ids.
     package var ids: IDSight
 
@@ -34,7 +34,7 @@ package struct CursorRow: Hashable, Sendable {
     package init(
         principal: Principal, cursor: Cursor, replica: ReplicaID, parent: Cursor?, vector: CheckpointVector,
         schemaVersion: Int?, session: Session, generation: Int, isConfirmed: Bool = false, mappingDigest: String,
-        noted: Int64 = 0, sweeps: [String: Sweep] = [:],
+        noted: Int64 = 0, comparisons: [String: FullComparison] = [:],
         ids: IDSight = IDSight()
     ) {
         self.ids = ids
@@ -49,6 +49,6 @@ package struct CursorRow: Hashable, Sendable {
         self.isConfirmed = isConfirmed
         self.mappingDigest = mappingDigest
         self.noted = noted
-        self.sweeps = sweeps
+        self.comparisons = comparisons
     }
 }

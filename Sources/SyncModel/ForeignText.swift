@@ -17,8 +17,8 @@ package enum ForeignText {
         return String(decoding: bytes, as: UTF8.self) + "…"
     }
 
-    /// Whether a scalar could end a line, steer a terminal, or turn or hide what is read: controls, separators of lines,
-    /// marks of direction (Unicode's UAX 9), and whatever else is not seen.
+    /// Whether a scalar could end a line, steer a terminal, or turn or hide what is read: controls, separators of
+    /// lines, marks of direction (Unicode's UAX 9), and whatever else is not seen.
     package static func isHostile(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         if scalar.value <= 0x9F { return true }

@@ -6,7 +6,8 @@ package enum PathSegment {
     /// How many escapes may stand in one another.
     private static let maximumDepth = 16
 
-    /// Whether a segment, percent-encoded as it stands in a path, means one thing to some servers and another to others.
+    /// Whether a segment, percent-encoded as it stands in a path, means one thing to some servers and another to
+    /// others.
     ///
     /// That is: dot segments however written, malformed escapes, and escaped slashes, backslashes and control bytes.
     package static func isAmbiguous(_ segment: some Collection<UInt8>) -> Bool {

@@ -131,7 +131,8 @@ package struct Table: Hashable, Sendable {
     package var isLedgered = true
     /// Whether the backend's ids are numbers, so that they go to it as such.
     package var idType = IDType.text
-    /// Whether the backend gives new records ids of its own although no call reads them from an answer, as in a stream push.
+    /// Whether the backend gives new records ids of its own although no call reads them from an answer, as in a stream
+    /// push.
     package var isIDFromBackend = false
     /// Who looks for conflicts before its pushed records are applied; ``ConflictRule/stream`` needs the ledger.
     package var conflicts = ConflictRule.backend

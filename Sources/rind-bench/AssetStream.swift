@@ -5,8 +5,8 @@ import NIOCore
 
 /// The stream that scenarios measure with: lines like those of a photo library's assets, the same for every run.
 ///
-/// A line has about 630 bytes and 20 members, of which a client's table takes 8. Some names have characters beyond ASCII
-/// and some have escapes, since real ones do.
+/// A line has about 630 bytes and 20 members, of which a client's table takes 8. Some names have characters beyond
+/// ASCII and some have escapes, since real ones do.
 struct AssetStream {
     /// How ids are spelled.
     enum IDs: String, Codable, CaseIterable {

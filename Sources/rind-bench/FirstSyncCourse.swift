@@ -170,7 +170,8 @@ final class FirstSyncCourse {
         return answer
     }
 
-    /// The first round, which is not measured: what translates must come to the same bytes, apart from newlines and the cursor.
+    /// The first round, which is not measured: what translates must come to the same bytes, apart from newlines and the
+    /// cursor.
     ///
     /// - Returns: How many bytes the backend streams.
     private func compareAnswers() async throws -> Int {

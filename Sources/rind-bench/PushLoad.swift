@@ -5,8 +5,8 @@ import NIOHTTP1
 
 /// What is pushed: tasks of one project, in rounds of equal size, the same for every run.
 ///
-/// The first round creates all of its records. Every later one creates six of ten, changes three and deletes one of those
-/// that the round before has created. A record has about 400 bytes as its client sends it.
+/// The first round creates all of its records. Every later one creates six of ten, changes three and deletes one of
+/// those that the round before has created. A record has about 400 bytes as its client sends it.
 struct PushLoad {
     /// What a round does to one record.
     enum Kind: String {

@@ -111,8 +111,8 @@ final class ServerProcess {
         return kibibytes * 1024
     }
 
-    /// How many bytes it has asked the system for so far, and written, whatever they came from and went to; nil where the
-    /// system does not tell.
+    /// How many bytes it has asked the system for so far, and written, whatever they came from and went to; nil where
+    /// the system does not tell.
     var transferredBytes: (read: Int, written: Int)? {
         guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/io", encoding: .utf8) else {
             return nil

@@ -7,8 +7,8 @@ import Testing
 
 /// `openssl s_server` with a certificate of its own.
 ///
-/// Not Foundation's `Process`: it watches descriptors with `select`, which writes beyond its set of 1024 when many tests
-/// have their sockets open.
+/// Not Foundation's `Process`: it watches descriptors with `select`, which writes beyond its set of 1024 when many
+/// tests have their sockets open.
 struct TLSServer: Sendable {
     static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"].first {
         FileManager.default.isExecutableFile(atPath: $0)

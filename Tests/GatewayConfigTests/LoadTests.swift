@@ -46,8 +46,8 @@ import Testing
     @Test func `the design's sample loads exactly as it is written`() throws {
         let text = try String(contentsOf: Support.fixtures.appending(path: "design-sample.ini"), encoding: .utf8)
         let (configuration, diagnostics) = Support.load(text, files: ["/etc/rind/identity.key": Support.key + "\n"])
-        // It shows migrations that begin later than the oldest version, and a creation whose id is lost with its answer:
-        // both are allowed but suspicious.
+        // It shows migrations that begin later than the oldest version, and a creation whose id is lost with its
+        // answer: both are allowed but suspicious.
         #expect(
             diagnostics.map { "\($0.severity) \($0.place.line) \($0.message)" } == [
                 "warning 25 migrations_enabled_at 3 is above oldest 2: clients of version 2 are refused at their second sync",

@@ -15,7 +15,7 @@ import Testing
         ReplicaRow(
             id: ReplicaID(rawValue: id), principal: StateFixture.alice, isConfirmed: true, firstSeen: 0, lastSeen: seen,
             lastResult: "", newest: nil, schemaVersion: version, ledger: counts.mapValues { LedgerCount(held: $0) },
-            sweeps: Dictionary(compared.map { ($0, Sweep(doneAt: 1, mapping: "m")) }) { $1 })
+            comparisons: Dictionary(compared.map { ($0, FullComparison(doneAt: 1, mapping: "m")) }) { $1 })
     }
 
     private func update(_ rows: [ReplicaRow], from: Int = 9, to: Int = 12) throws -> SchemaUpdate {

@@ -76,8 +76,8 @@ import Testing
             let tables = json["tables"]?.array ?? []
             #expect(tables.compactMap { $0["table"]?.string } == ["projects", "tasks"])
             #expect(tables.compactMap { $0["records"]?.int64 } == [1, 3])
-            let sweeps = json["sweeps"]?.array ?? []
-            let tasks = try #require(sweeps.first { $0["request_type"]?.string == "TasksV2" })
+            let comparisons = json["sweeps"]?.array ?? []
+            let tasks = try #require(comparisons.first { $0["request_type"]?.string == "TasksV2" })
             // A week later, or up to a quarter of that earlier.
             #expect((1_800_453_600_000...1_800_604_800_000).contains(tasks["due_at"]?.int64 ?? 0))
             #expect(tasks["held_back"]?.bool == false)

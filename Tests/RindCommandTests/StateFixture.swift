@@ -60,12 +60,14 @@ struct StateFixture {
     private func fill() async throws {
         let tasks = try chunks(of: "tasks", ["t-1", "t-2", "t-3"], parent: "p-1")
         let projects = try chunks(of: "projects", ["p-1"], parent: nil)
-        let sweeps = [
-            "TasksV2": Sweep(doneAt: 1_800_000_000_000, mapping: "m"),
-            "ProjectsV2": Sweep(doneAt: 0, triedAt: 1_800_000_000_500, mapping: "m", blockedAt: 1_800_000_000_500),
+        let comparisons = [
+            "TasksV2": FullComparison(doneAt: 1_800_000_000_000, mapping: "m"),
+            "ProjectsV2": FullComparison(
+                doneAt: 0, triedAt: 1_800_000_000_500, mapping: "m", blockedAt: 1_800_000_000_500),
         ]
         try await commit(
-            Self.phone, Self.alice, 1_800_000_000_000, chunks: projects + tasks, sweeps: sweeps, result: "first")
+            Self.phone, Self.alice, 1_800_000_000_000, chunks: projects + tasks, comparisons: comparisons,
+            result: "first")
         try await store.confirm(
             principal: Self.alice, cursor: try cursor(1_800_000_000_000), at: 1_800_000_100_000)
         try await commit(Self.tablet, Self.alice, 1_800_000_200_000)
@@ -74,12 +76,12 @@ struct StateFixture {
 
     private func commit(
         _ replica: ReplicaID, _ principal: Principal, _ time: Int64, chunks: [LedgerChunk]? = nil,
-        sweeps: [String: Sweep] = [:], result: String = "pull"
+        comparisons: [String: FullComparison] = [:], result: String = "pull"
     ) async throws {
         let row = CursorRow(
             principal: principal, cursor: try cursor(time), replica: replica, parent: nil,
             vector: CheckpointVector(["TagV1": "TagV1|1"]), schemaVersion: 3, session: Session(rawValue: "f0"),
-            generation: 0, mappingDigest: "m", sweeps: sweeps)
+            generation: 0, mappingDigest: "m", comparisons: comparisons)
         let counts = (chunks ?? []).reduce(into: [String: LedgerCount]()) { counts, chunk in
             counts[chunk.table, default: LedgerCount()].held += chunk.entries
             counts[chunk.table, default: LedgerCount()].entries += chunk.entries

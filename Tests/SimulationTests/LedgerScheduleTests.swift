@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Syncs until every request type was compared.
-    private func sweep(_ world: Simulation) async throws {
+    private func comparison(_ world: Simulation) async throws {
         try await world.perform(.days(8))
         for _ in 0..<8 {
             world.now += 7_200_000
@@ -47,7 +47,7 @@ import Testing
         #expect(pull.ids(\.updated) == ["tasks/n5"] && pull.ids(\.created).isEmpty)
     }
 
-    @Test func `a late commit is delivered by the resweep, alone`() async throws {
+    @Test func `a late commit is delivered by the full comparison, alone`() async throws {
         let world = try await settled()
         try await world.perform(.mishap(.beginLate, 0, 44))
         world.putTask("t1", 2)
@@ -56,29 +56,29 @@ import Testing
         _ = try await world.sync(0)
         #expect(world.value(.tasks, "t0", on: 0) == 1 && world.value(.comments, "c0", on: 0) == 1)
         let before = world.devices[0].shown
-        try await sweep(world)
+        try await comparison(world)
         let changed = world.devices[0].shown.filter { before[$0.key] != $0.value }
         #expect(changed.count == 1 && changed.values.first?.value == 44)
         #expect(world.counts["repairs"] == 1)
     }
 
-    @Test func `a lost tombstone is repaired by the resweep, with all that should have gone`() async throws {
+    @Test func `a lost tombstone is repaired by the full comparison, with all that should have gone`() async throws {
         let world = try await settled()
         world.removeTask("t0")
         try await world.perform(.mishap(.loseTombstone, 0, 0))
         _ = try await world.sync(0)
         #expect(world.task("t0", on: 0) == 1)
-        try await sweep(world)
+        try await comparison(world)
         #expect(world.task("t0", on: 0) == nil && world.value(.comments, "c0", on: 0) == nil)
     }
 
-    @Test func `a resweep does not take old tombstones for news`() async throws {
+    @Test func `a full comparison does not take old tombstones for news`() async throws {
         let world = try await settled()
         world.revoke("p0")
         world.grant("p0")
         _ = try await world.sync(0)
         world.write(.tasks, "t0", 9, on: 0)
-        try await sweep(world)
+        try await comparison(world)
         // The project's old deletion came again, its tasks did not: they were compared with another type.
         #expect(world.task("t0", on: 0) == 9 && world.value(.comments, "c0", on: 0) == 1)
         #expect(world.complaints.isEmpty)
@@ -140,16 +140,16 @@ import Testing
         world.putTask("t0", 3)
         _ = try await world.sync(0)
         #expect(world.task("t0", on: 0) == 3)
-        #expect(world.counts["sweep"] == nil && world.counts["sweep refused"] == 1)
+        #expect(world.counts["comparison"] == nil && world.counts["comparison refused"] == 1)
         _ = try await world.sync(0)
-        #expect(world.counts["sweep"] == 1)
+        #expect(world.counts["comparison"] == 1)
     }
 
     @Test func `another mapping makes every comparison due`() async throws {
         let world = try await settled()
         try await world.perform(.reconfigure)
         for _ in 0..<8 { _ = try await world.sync(0) }
-        #expect(world.counts["sweep"] == 6)
+        #expect(world.counts["comparison"] == 6)
         try await expectRest(world)
     }
 

@@ -95,7 +95,7 @@ import Testing
         // Whether all of its tasks were still there is found out by a comparison.
         world.now += 10
         let next = try await world.sync(0)
-        #expect(next.plan?.row?.sweeps["TasksV1"]?.doneAt ?? 0 > 0)
+        #expect(next.plan?.row?.comparisons["TasksV1"]?.doneAt ?? 0 > 0)
         try await expectRest(world)
     }
 

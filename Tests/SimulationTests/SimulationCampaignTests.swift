@@ -19,7 +19,7 @@ import Testing
         var failures = 0
         var counts: [String: Int] = [:]
         for seed in Self.seeds {
-            // Where nothing may be missed by the stream, all is right before the resweep.
+            // Where nothing may be missed by the stream, all is right before the full comparison.
             campaign.allowsLoss = seed % 2 == 0
             do {
                 counts.merge(try await campaign.run(seed: seed), uniquingKeysWith: +)
@@ -43,7 +43,8 @@ import Testing
         "new replica", "push answered",
         "push answerLost", "push doubtful", "push late", "push lost", "push refused", "repairs",
         "restart olderGeneration", "restart olderThanLedger", "restart otherSession", "restart reset",
-        "restart resync", "restart unknownCursor", "second look", "suspended", "sweep", "sweep failed", "sweep refused",
+        "restart resync", "restart unknownCursor", "second look", "suspended", "comparison", "comparison failed",
+        "comparison refused",
         "the answer was lost", "the request was lost", "types refused", "went on from a lost answer",
     ]
 }

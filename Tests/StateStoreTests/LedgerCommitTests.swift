@@ -79,7 +79,7 @@ import Testing
                     replica: fork ? .new : .existing, now: now, ledger: TestLedger.commit([3: 3]),
                     ledgersRead: version.map { [Self.replica: $0] } ?? [:])
             }
-            try await store.compaction(read, [200], finished: 200)
+            try await store.compact(read, [200], finished: 200)
             for isFork in [false, true] {
                 await #expect(throws: StateError.ledgerChanged) {
                     try await store.commit(pull(300, read.version, fork: isFork))
@@ -110,7 +110,7 @@ import Testing
                     ledgersRead: Dictionary(uniqueKeysWithValues: read.map { ($0.replica, $0.version) }))
             }
             try await store.commit(pull(400, read))
-            try await store.compaction(store.outline(200), [200], finished: 200)
+            try await store.compact(store.outline(200), [200], finished: 200)
             // What was compacted can be read to the end, although it is of no use.
             _ = try await store.collect(Retention(now: now, seenBefore: 0))
             #expect(try await store.view(read[0])[2] == 2)
@@ -133,10 +133,10 @@ import Testing
             try await store.acceptDeletions(replica: Self.replica, at: now - 1)
             #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.acceptedAt) == [now])
             var next = try row(200, parent: 100)
-            next.sweeps = [
-                "A": Sweep(doneAt: 1, triedAt: now + 5, mapping: "m", blockedAt: now),
-                "B": Sweep(doneAt: 1, triedAt: now, mapping: "m", blockedAt: now + 1),
-                "C": Sweep(doneAt: 1, triedAt: now - 1, mapping: "m"),
+            next.comparisons = [
+                "A": FullComparison(doneAt: 1, triedAt: now + 5, mapping: "m", blockedAt: now),
+                "B": FullComparison(doneAt: 1, triedAt: now, mapping: "m", blockedAt: now + 1),
+                "C": FullComparison(doneAt: 1, triedAt: now - 1, mapping: "m"),
             ]
             try await store.proceed(next, [2: 2])
             let replica = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
@@ -186,19 +186,19 @@ import Testing
         try await backing { store in
             var first = try row(100)
             first.noted = 7
-            first.sweeps = [
-                "AlbumsV1": Sweep(doneAt: now, mapping: "m,1:x"),
-                "Ünï": Sweep(doneAt: 0, triedAt: now - 1, mapping: "", blockedAt: now - 2),
+            first.comparisons = [
+                "AlbumsV1": FullComparison(doneAt: now, mapping: "m,1:x"),
+                "Ünï": FullComparison(doneAt: 0, triedAt: now - 1, mapping: "", blockedAt: now - 2),
             ]
             try await store.begin(first, at: now)
             #expect(try await store.context(100).row == first)
             try await store.proceed(row(200, parent: 100))
-            #expect(try await store.context(200).row?.sweeps == [:])
+            #expect(try await store.context(200).row?.comparisons == [:])
             var third = try row(300, parent: 200)
-            third.sweeps = first.sweeps
+            third.comparisons = first.comparisons
             try await store.proceed(third)
             let replica = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
-            #expect(replica.sweeps == first.sweeps)
+            #expect(replica.comparisons == first.comparisons)
             #expect(replica.blocked == ["Ünï"])
         }
     }
@@ -207,7 +207,7 @@ import Testing
     func `chunks that no store can hold are refused`(backing: StateBacking) async throws {
         var limits = StateLimits()
         limits.chunkBytes = 100
-        limits.sweepBytes = 100
+        limits.comparisonBytes = 100
         try await backing(limits) { store in
             func refused(_ error: StateError, _ chunk: LedgerChunk) async throws {
                 let pull = PullCommit(row: try row(100), replica: .new, now: now, ledger: .chunks([chunk], counts: [:]))
@@ -221,9 +221,9 @@ import Testing
             chunk.table = "a\u{0}b"
             try await refused(.invalid("table"), chunk)
             var long = try row(100)
-            long.sweeps = ["A": Sweep(doneAt: 0, mapping: String(repeating: "m", count: 100))]
+            long.comparisons = ["A": FullComparison(doneAt: 0, mapping: String(repeating: "m", count: 100))]
             let pull = PullCommit(row: long, replica: .new, now: now)
-            await #expect(throws: StateError.tooLarge("sweep states")) { try await store.commit(pull) }
+            await #expect(throws: StateError.tooLarge("comparison states")) { try await store.commit(pull) }
             #expect(try await store.context() == PullContext())
         }
     }

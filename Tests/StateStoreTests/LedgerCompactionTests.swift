@@ -38,7 +38,7 @@ import Testing
             let before = try await Self.views(store)
             let outline = try await store.outline(400)
             #expect(outline.deltas.count == 3)
-            let isFinished = try await store.compaction(outline, [400, 300, 200], finished: 400) {
+            let isFinished = try await store.compact(outline, [400, 300, 200], finished: 400) {
                 try await Self.expect(before, in: store)
             }
             #expect(isFinished)
@@ -62,10 +62,10 @@ import Testing
             try await Self.fill(store)
             let before = try await Self.views(store)
             let outline = try await store.outline(400)
-            #expect(try await !store.compaction(outline, [400, 300, 200], finished: 400, steps: steps - 1))
-            #expect(try await !store.compaction(store.outline(400), [400, 300, 200], finished: 400, steps: steps))
+            #expect(try await !store.compact(outline, [400, 300, 200], finished: 400, steps: steps - 1))
+            #expect(try await !store.compact(store.outline(400), [400, 300, 200], finished: 400, steps: steps))
             #expect(try await Self.views(store) == before)
-            let isFinished = try await store.compaction(store.outline(400), [400, 300, 200], finished: 400) {
+            let isFinished = try await store.compact(store.outline(400), [400, 300, 200], finished: 400) {
                 try await Self.expect(before, in: store)
             }
             #expect(isFinished)

@@ -63,7 +63,7 @@ import Testing
             // Also when the other one has gone on and is compacted, as the device may still come with this one.
             let outline = try await store.outline(300)
             try await store.confirm(principal: alice, cursor: cursor(300), at: now)
-            try await store.compaction(outline, [300, 201], finished: 300)
+            try await store.compact(outline, [300, 201], finished: 300)
             #expect(try await store.view(200) == [1: 1, 2: 2])
             #expect(try await store.outline(200).isExact)
             #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
@@ -88,7 +88,7 @@ import Testing
             #expect(try await store.view(201) == [1: 1, 2: 2, 3: 2])
             try await store.proceed(row(300, parent: 201), [4: 3])
             try await store.confirm(principal: alice, cursor: cursor(300), at: now)
-            try await store.compaction(store.outline(300), [300, 201], finished: 300)
+            try await store.compact(store.outline(300), [300, 201], finished: 300)
             #expect(try await store.view(300) == [1: 1, 2: 2, 3: 2, 4: 3])
             #expect(try await store.view(200) == [1: 1, 2: 1])
             #expect(try await store.outline(200).isExact)

@@ -117,7 +117,7 @@ struct LedgerModel {
         try #require(cursors.count == outline.deltas.count)
         let steps = Bool.random(using: &random) ? Int.random(in: 1...4, using: &random) : .max
         let (model, sample) = (self, sample(5))
-        let isFinished = try await store.compaction(outline, cursors, finished: tip, steps: steps) {
+        let isFinished = try await store.compact(outline, cursors, finished: tip, steps: steps) {
             try await model.check(sample)
         }
         compactions += 1

@@ -132,7 +132,7 @@ import Testing
         let layer = try await store.stageLayer(at: now)
         try await store.stage(TestLedger.chunks([1: 1, 2: 1]), in: layer)
         var first = try pull(20_200, parent: nil, .staged(layer, counts: TestLedger.count([1: 1, 2: 1])))
-        first.row.sweeps = ["A": Sweep(doneAt: now, mapping: "m")]
+        first.row.comparisons = ["A": FullComparison(doneAt: now, mapping: "m")]
         try await store.commit(first)
         for value: Int64 in [20_201, 20_202, 20_203] {
             try await store.confirm(principal: someone, cursor: cursor(value - 1), at: now)
@@ -146,7 +146,7 @@ import Testing
         _ = try await store.ledgerCounts(of: outline.layers)
         _ = try await store.ledgers(of: someone)
         _ = try await store.ledger(of: outline.replica)
-        _ = try await store.compaction(outline, [20_203, 20_202, 20_201], finished: 20_203)
+        _ = try await store.compact(outline, [20_203, 20_202, 20_201], finished: 20_203)
         try await store.note([PushNote(table: "t", id: "1", state: .held)], principal: someone, at: 1)
         _ = try await store.hasMorePushNotes(than: 9, of: someone, after: 0)
         _ = try await store.pushNote(of: someone, table: "t", id: "1")
@@ -185,8 +185,8 @@ import Testing
                 }
                 // The steps of a ledger, at most as many as there are deltas.
                 for step in plan where step.hasPrefix("SCAN") && step != "SCAN chain" {
-                    // Both read an index of at most quarantineEntries rows, for the operator or in its order. Replicas are
-                    // counted once an hour, where some are to be forgotten.
+                    // Both read an index of at most quarantineEntries rows, for the operator or in its order. Replicas
+                    // are counted once an hour, where some are to be forgotten.
                     #expect(
                         step.hasPrefix("SCAN quarantine USING") || step.hasPrefix("SCAN replica USING COVERING INDEX"),
                         "\(text)\n\(plan)")

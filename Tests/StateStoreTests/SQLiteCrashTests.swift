@@ -118,7 +118,7 @@ import Testing
                 for value: Int64 in [100, 200, 300] { views[value] = try await store.view(value) }
                 let expected = views
                 let start = try contents(store.path + "-wal").count
-                try await store.compaction(store.outline(300), [300, 200], finished: 300)
+                try await store.compact(store.outline(300), [300, 200], finished: 300)
                 let length = try contents(store.path + "-wal").count
                 var random = Seeded(seed: 5)
                 let cuts = (0..<25).map { _ in Int.random(in: start...length, using: &random) } + [start, length]
@@ -128,7 +128,7 @@ import Testing
                         try await copied.check(thoroughly: true)
                         for (value, view) in expected { #expect(try await copied.view(value) == view) }
                         let outline = try await copied.outline(300)
-                        try await copied.compaction(outline, outline.deltas.isEmpty ? [] : [300, 200], finished: 300)
+                        try await copied.compact(outline, outline.deltas.isEmpty ? [] : [300, 200], finished: 300)
                         for (value, view) in expected { #expect(try await copied.view(value) == view) }
                         #expect(try await copied.outline(300).layers.count == 1)
                     }

@@ -64,10 +64,10 @@ import Testing
             let path = directory + "/state.db"
             try await withSQLite(path) { store in
                 var first = try row(100)
-                first.sweeps = ["A": Sweep(doneAt: now, mapping: "m")]
+                first.comparisons = ["A": FullComparison(doneAt: now, mapping: "m")]
                 try await store.begin(first, [1: 1])
                 var second = try row(200, parent: 100)
-                second.sweeps = first.sweeps
+                second.comparisons = first.comparisons
                 try await store.proceed(second, [2: 2])
                 try await store.note([PushNote(table: "a", id: "1", state: .held)], principal: alice, at: now)
                 try await damage.read(store)

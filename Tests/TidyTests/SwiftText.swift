@@ -8,7 +8,8 @@ import Foundation
 /// Comments are left out and string literals stand as one token, so that neither can be mistaken for code. What stands
 /// in a string's interpolation is taken as part of the string.
 struct SwiftText {
-    /// A word, a number, a string literal (as `""`), an identifier in backticks (as two of them) or one other character.
+    /// A word, a number, a string literal (as `""`), an identifier in backticks (as two of them) or one other
+    /// character.
     struct Token: Equatable {
         let text: String
         /// Counted from 1.

@@ -6,8 +6,8 @@ import SyncModel
 
 /// For whom ids are being made right now: creates that are under way at a backend that makes the ids itself.
 ///
-/// Between the backend's commit and the answer nobody knows what the record is called. A pull that streamed it meanwhile
-/// would give a device its own record a second time, under the backend's id.
+/// Between the backend's commit and the answer nobody knows what the record is called. A pull that streamed it
+/// meanwhile would give a device its own record a second time, under the backend's id.
 final class IDMaking: Sendable {
     /// How often a pull looks whether they have ended.
     private static let pause = Duration.milliseconds(10)

@@ -35,8 +35,8 @@ extension IdentityResolver {
         try await ask(identity, at: now, from: vector)
     }
 
-    /// Makes sure that the credential is still the same caller's, where the backend can say so, before the backend's answer
-    /// to this request is laid beside what was kept for them.
+    /// Makes sure that the credential is still the same caller's, where the backend can say so, before the backend's
+    /// answer to this request is laid beside what was kept for them.
     func verifyName(_ identity: CallerIdentity, at now: Int64) async throws {
         guard isNamedByBackend else { return }
         try await verifyNow(identity, at: now)
@@ -68,7 +68,8 @@ extension IdentityResolver {
 
     /// Opens a stream and drops it after its head: the cheapest request that every backend has.
     ///
-    /// Of one request type alone, from where the caller has got to; where the backend has given that up, of another one.
+    /// Of one request type alone, from where the caller has got to; where the backend has given that up, of another
+    /// one.
     private func openStream(_ identity: CallerIdentity, _ vector: CheckpointVector) async throws {
         var refusal = BackendError.notConfigured("stream")
         let begun = probes.filter { $0.isBegun(vector) }

@@ -28,15 +28,15 @@ package struct PrincipalNaming: Sendable {
         self.digests = digests
     }
 
-    /// The principal of a user of this id, as the backend's answer to `[identity] principal` has it; nil if the rule names
-    /// nobody by an id.
+    /// The principal of a user of this id, as the backend's answer to `[identity] principal` has it; nil if the rule
+    /// names nobody by an id.
     package func principal(ofUser id: String) -> Principal? {
         guard case .backend = source else { return nil }
         return principal(["backend", id].map { Array($0.utf8) })
     }
 
-    /// The principal of whoever sends these fields, by the token or the cookie in them; nil if it is not there, and if only
-    /// the backend can tell.
+    /// The principal of whoever sends these fields, by the token or the cookie in them; nil if it is not there, and if
+    /// only the backend can tell.
     package func principal(of fields: HTTPFields) -> Principal? {
         credential(in: fields).flatMap(principal(of:))
     }

@@ -11,8 +11,8 @@ struct LedgerHoldings {
     let schema: Schema
     let key: SipHash.Key
 
-    /// Those of the ids of one table that are held; with `isStreamed` only those that the stream has brought under these
-    /// ids, rather than a push.
+    /// Those of the ids of one table that are held; with `isStreamed` only those that the stream has brought under
+    /// these ids, rather than a push.
     ///
     /// - Throws: `LedgerError` where the ledger is damaged, or what the store throws.
     func held(

@@ -21,7 +21,8 @@ package struct FairShares<Holder: Hashable & Sendable>: Sendable {
     /// The most that one alone can ever hold.
     var mostOfOne: Int { total / 2 + total % 2 }
 
-    /// Takes so many more, as if `reserve` were taken already; false, and nothing is taken, where that would be too many.
+    /// Takes so many more, as if `reserve` were taken already; false, and nothing is taken, where that would be too
+    /// many.
     package mutating func take(_ count: Int, for holder: Holder, leaving reserve: Int = 0) -> Bool {
         guard count > 0 else { return true }
         let free = free - reserve

@@ -26,8 +26,8 @@ package struct PullAnswer: Sendable {
     ///
     /// Call it once or, for a repeated request, several times.
     ///
-    /// - Throws: What `sink` throws, and ``SpoolError`` where the spool cannot be read: the connection must then be cut,
-    ///   never ended cleanly.
+    /// - Throws: What `sink` throws, and ``SpoolError`` where the spool cannot be read: the connection must then be
+    ///   cut, never ended cleanly.
     package func write(to sink: ([UInt8]) async throws -> Void) async throws {
         var pending = writer.opening
         for (index, table) in tables.enumerated() {

@@ -62,7 +62,7 @@ extension PullRunner {
 
     /// Those of the records called by the backend's ids that the device has still.
     private func stillHeld(_ kept: Set<IDSight.Kept>) async throws -> Set<IDSight.Kept> {
-        guard let outline, services.pullSettings.sweeps != nil else { return kept }
+        guard let outline, services.pullSettings.comparisons != nil else { return kept }
         let schema = services.configuration.schema
         let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
         var held: Set<IDSight.Kept> = []
@@ -79,7 +79,7 @@ extension PullRunner {
     private func news(after first: Int64, upTo last: Int64) async throws -> News {
         let schema = services.configuration.schema
         let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
-        let ledger = services.pullSettings.sweeps != nil && presentedRow != nil ? outline : nil
+        let ledger = services.pullSettings.comparisons != nil && presentedRow != nil ? outline : nil
         var news = News()
         var sequence = first
         while sequence < last {
@@ -121,8 +121,8 @@ extension PullRunner {
     /// Takes over what the stream has told about ids, and waits until none is being made for the principal, so that the
     /// commit sees all that the stream may have brought.
     ///
-    /// Where something is new the commit fails, and the pull begins anew with it: the stream may have brought the record
-    /// before the line.
+    /// Where something is new the commit fails, and the pull begins anew with it: the stream may have brought the
+    /// record before the line.
     func settleIDs() async throws {
         guard services.makesIDs else { return }
         let limit = services.configuration.limits.queueWait
@@ -152,8 +152,8 @@ extension PullRunner {
         logger.info("the stream has told ids of pushed records", metadata: ["records": "\(believed.count)"])
     }
 
-    /// Those mappings whose records the caller may have made, not only changed: a client's id that is one of the backend's
-    /// numbers, or by which the device has got a record from the stream, is the backend's.
+    /// Those mappings whose records the caller may have made, not only changed: a client's id that is one of the
+    /// backend's numbers, or by which the device has got a record from the stream, is the backend's.
     private func withoutStreamed(_ mappings: [IDMapping]) async throws -> [IDMapping] {
         let schema = services.configuration.schema
         let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
@@ -161,7 +161,7 @@ extension PullRunner {
         for (name, mappings) in Dictionary(grouping: mappings, by: \.table) {
             guard let table = schema.table(named: name) else { continue }
             var streamed: Set<String> = []
-            if services.pullSettings.sweeps != nil, presentedRow != nil, let outline {
+            if services.pullSettings.comparisons != nil, presentedRow != nil, let outline {
                 do {
                     streamed = try await holdings.held(
                         mappings.map(\.clientID), of: table, in: outline, isStreamed: true)

@@ -29,8 +29,8 @@ extension PullRunner {
             at: services.clock.now)
     }
 
-    /// Keeps what was taken for the next try, unless it may be the reason why this one has failed; no longer than it would
-    /// have been kept.
+    /// Keeps what was taken for the next try, unless it may be the reason why this one has failed; no longer than it
+    /// would have been kept.
     func keepAgain(after error: any Error) {
         guard let kept else { return }
         let isHarmless =

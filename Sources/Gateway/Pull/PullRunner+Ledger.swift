@@ -21,7 +21,7 @@ extension PullRunner {
     func ledgerContext(
         _ outline: LedgerOutline?, acceptedAt: Int64, resyncAt: Int64
     ) async throws -> SyncEngine.PullContext.Ledger {
-        guard services.pullSettings.sweeps != nil, let outline else { return SyncEngine.PullContext.Ledger() }
+        guard services.pullSettings.comparisons != nil, let outline else { return SyncEngine.PullContext.Ledger() }
         var ledger = SyncEngine.PullContext.Ledger(outline)
         ledger.needsCompaction = outline.needsCompaction
         ledger.acceptedAt = acceptedAt
@@ -38,7 +38,7 @@ extension PullRunner {
 
     /// What a 409 has promised to the client of a cursor; as many as notes are laid over a ledger.
     func owed(to row: CursorRow?) async throws -> [Debt] {
-        guard services.pullSettings.sweeps != nil, !query.isCheck, let row else { return [] }
+        guard services.pullSettings.comparisons != nil, !query.isCheck, let row else { return [] }
         return try await services.store.debts(of: row.replica, at: row.cursor, limit: Self.maximumNotes)
     }
 
@@ -46,7 +46,7 @@ extension PullRunner {
     func hasTooManyNotes(since row: CursorRow, sequence: Int64) async throws -> Bool {
         let limit = Self.maximumNotes
         // Each note has a sequence of its own, but many of those may be of one record.
-        guard services.pullSettings.sweeps != nil, sequence - row.noted > limit,
+        guard services.pullSettings.comparisons != nil, sequence - row.noted > limit,
             try await services.store.hasMorePushNotes(than: limit, of: query.principal, after: row.noted)
         else { return false }
         logger.notice(
@@ -103,7 +103,7 @@ extension PullRunner {
         settledLines = isPlain ? (spooler, spooler.length) : nil
         finished = try await spooler.finish(settlement.settled, absences: settlement.absences)
         layer =
-            query.ledgered.isEmpty || services.pullSettings.sweeps == nil
+            query.ledgered.isEmpty || services.pullSettings.comparisons == nil
             ? LedgerCommit.none : try await writer.finish(counts: settlement.counts)
         settledReport = report
         delivered = settlement.delivered
@@ -113,7 +113,7 @@ extension PullRunner {
 
     private mutating func settlementInput(_ plan: SettlementPlan) async throws -> SettlementInput {
         let store = services.store
-        let hasLedger = services.pullSettings.sweeps != nil
+        let hasLedger = services.pullSettings.comparisons != nil
         var input = SettlementInput(
             plan: plan, schema: projection.schema, schemaVersion: projection.schemaVersion,
             order: projection.tableOrder,
@@ -121,7 +121,7 @@ extension PullRunner {
         input.signs = spooler.signs
         input.debts = debts
         input.skipsDamage = skipsDamage
-        input.sweepBegan = sweepBegan
+        input.comparisonBegan = comparisonBegan
         input.now = services.clock.now
         input.tombsBefore = input.now - services.configuration.ledger.maxOffline.milliseconds
         input.limit.percent = services.configuration.ledger.maxSweep
@@ -195,6 +195,7 @@ extension LedgerOutline {
     /// Whether so much was added to the base that finding something takes too long.
     var needsCompaction: Bool { base != nil && (deltas.count > 32 || deltaChunks > 64) }
 
-    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction that is under way.
+    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction that is under
+    /// way.
     func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
 }

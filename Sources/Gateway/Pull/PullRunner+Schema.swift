@@ -34,7 +34,8 @@ extension PullRunner {
             ])
     }
 
-    /// The event that an error stands for, if it is the backend's word about request types, which only a stream request has.
+    /// The event that an error stands for, if it is the backend's word about request types, which only a stream request
+    /// has.
     ///
     /// Once it has named some, a refusal that names none is about the same.
     func refusal(_ error: any Error, of action: PullAction, _ machine: PullMachine) -> PullEvent? {

@@ -14,7 +14,7 @@ extension PullRunner {
             logger.warning(
                 "the backend's stream had missed changes, which comparing everything has found",
                 metadata: [
-                    "types": "\(figures.sweep ?? "")", "repairs": "\(settled.repairs)", "replica": "\(replica)",
+                    "types": "\(figures.comparison ?? "")", "repairs": "\(settled.repairs)", "replica": "\(replica)",
                 ])
         }
         if !report.blocked.isEmpty {

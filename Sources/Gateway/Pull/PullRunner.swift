@@ -50,12 +50,12 @@ struct PullRunner {
     /// What the device may have under ids by which pulls do not call it any more, as of the presented cursor.
     var doublets: [IDSight.Kept] = []
     /// How many lines had come when the comparison of a whole type began.
-    private(set) var sweepBegan: UInt64?
-    private var isSweeping = false
+    private(set) var comparisonBegan: UInt64?
+    private var hasComparisonPermit = false
     /// What had come by then, to go back to where the comparison fails, and why it did.
-    private var beforeSweep: (spooler: StreamSpooler, length: SpoolLength)?
-    private var sweepFailure: (any Error)?
-    private var droppedSweep = ""
+    private var beforeComparison: (spooler: StreamSpooler, length: SpoolLength)?
+    private var comparisonFailure: (any Error)?
+    private var droppedComparison = ""
     /// What was negotiated about the client's schema version, once it is known.
     var negotiation: SchemaNegotiator.Decision?
     var refusedTypes: Set<String> = []
@@ -113,7 +113,7 @@ struct PullRunner {
 
     private mutating func runMachine() async throws -> PullAnswer {
         var machine = PullMachine(query: query, settings: services.pullSettings)
-        defer { if isSweeping { services.sweeping.leave() } }
+        defer { if hasComparisonPermit { services.comparing.leave() } }
         var action = machine.begin()
         while true {
             switch action {
@@ -134,8 +134,8 @@ struct PullRunner {
                         continue
                     }
                     guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
-                    sweepFailure = error
-                    action = machine.handle(.sweepFailed)
+                    comparisonFailure = error
+                    action = machine.handle(.comparisonFailed)
                 }
             }
         }
@@ -150,8 +150,8 @@ struct PullRunner {
                 try await $0.compactLedger()
                 return .done
             }
-        case .beginSweep(let type): return .sweepGranted(beginSweep(type))
-        case .dropSweep(let type, let failures): try await dropSweep(type, failures: failures)
+        case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
+        case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
         case .settle(let plan): return try await readingLedger { .settled(try await $0.settle(plan)) }
         case .confirm(let cursor):
             unconfirmed = cursor
@@ -187,8 +187,8 @@ struct PullRunner {
         return .done
     }
 
-    /// Ends what is believed of the principal's other sessions, which may be the same one at the backend; writes nothing
-    /// where that is noted already.
+    /// Ends what is believed of the principal's other sessions, which may be the same one at the backend; writes
+    /// nothing where that is noted already.
     private mutating func noteMove() async throws {
         try await admit()
         try await services.store.setPosition(
@@ -256,12 +256,12 @@ struct PullRunner {
     }
 
     /// Takes a place among the pulls that compare a whole request type, where there is one.
-    private mutating func beginSweep(_ type: String) -> Bool {
-        isSweeping = services.sweeping.tryEnter()
-        guard isSweeping else { return false }
-        sweepBegan = UInt64(spooler.counts.lines)
-        beforeSweep = (spooler, spooler.length)
-        figures.sweep = type
+    private mutating func beginComparison(_ type: String) -> Bool {
+        hasComparisonPermit = services.comparing.tryEnter()
+        guard hasComparisonPermit else { return false }
+        comparisonBegan = UInt64(spooler.counts.lines)
+        beforeComparison = (spooler, spooler.length)
+        figures.comparison = type
         return true
     }
 
@@ -271,25 +271,25 @@ struct PullRunner {
     }
 
     /// Goes back to what had come when the comparison began.
-    private mutating func dropSweep(_ type: String, failures: Int) async throws {
-        guard let before = beforeSweep.take() else { throw PullFailure.unexpectedEvent }
-        let error = GatewayError(sweepFailure ?? PullFailure.streamBroken)
+    private mutating func dropComparison(_ type: String, failures: Int) async throws {
+        guard let before = beforeComparison.take() else { throw PullFailure.unexpectedEvent }
+        let error = GatewayError(comparisonFailure ?? PullFailure.streamBroken)
         logger.error(
             "a type could not be compared, and the pull goes on without it",
             metadata: [
                 "code": "ledger.sweep_failed", "type": "\(type)", "because": "\(error.code)",
                 "error": "\(error.cause ?? "")", "failures": "\(failures)",
                 "replica": "\(presentedRow?.replica.description ?? "")",
-                "retry_after": "\(SweepSchedule.pause(after: failures) / 60_000) min",
+                "retry_after": "\(ComparisonSchedule.pause(after: failures) / 60_000) min",
             ])
         tellFlaws(since: before.spooler.flaws)
         spooler = before.spooler
         try await spooler.cut(to: before.length)
-        sweepBegan = nil
-        figures.sweep = nil
-        droppedSweep = "comparing \(type) failed (\(error.code)); "
-        isSweeping = false
-        services.sweeping.leave()
+        comparisonBegan = nil
+        figures.comparison = nil
+        droppedComparison = "comparing \(type) failed (\(error.code)); "
+        hasComparisonPermit = false
+        services.comparing.leave()
     }
 
     /// Streams into the spool; an interruption is reported, a refusal is thrown.
@@ -301,8 +301,8 @@ struct PullRunner {
             taken = StreamIntake.Counts()
             spooler = services.makeSpooler(
                 projection, for: query.principal, added: negotiation?.change?.columns ?? [:], aliases: aliases)
-            sweepBegan = nil
-            beforeSweep = nil
+            comparisonBegan = nil
+            beforeComparison = nil
         }
         spooler.beginRequest()
         creations?.beginRequest()
@@ -357,7 +357,7 @@ struct PullRunner {
         guard let finished else { return "pull" }
         let counts = AnswerArray.allCases.map { "\(finished.count($0)) \($0.rawValue)" }
         let refused = refusedTypes.isEmpty ? "" : "without \(refusedTypes.sorted().joined(separator: ", ")); "
-        return "pull: " + refused + droppedSweep + counts.joined(separator: ", ")
+        return "pull: " + refused + droppedComparison + counts.joined(separator: ", ")
     }
 
     private mutating func answer(_ plan: PullAnswerPlan, _ stream: KeptStream?) async throws -> PullAnswer {

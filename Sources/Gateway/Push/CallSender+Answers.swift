@@ -120,8 +120,8 @@ extension CallSender {
         }
     }
 
-    /// Whether a deletion has no address: the backend has given no id, and the client's has not the parts of one, so the
-    /// backend has never had the record.
+    /// Whether a deletion has no address: the backend has given no id, and the client's has not the parts of one, so
+    /// the backend has never had the record.
     func isNowhere(_ operation: PushOperation, _ content: OperationReader.Content) -> Bool {
         operation.kind == .delete && content.key.count < content.paths.count
             && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil

@@ -108,8 +108,8 @@ extension JournalCloser {
 
     /// What a status without a meaning says, or that there was no answer.
     ///
-    /// A backend that will not take the request has not taken it before either; one that does not know the caller or the
-    /// address any more has not looked at it.
+    /// A backend that will not take the request has not taken it before either; one that does not know the caller or
+    /// the address any more has not looked at it.
     private static func verdict(_ error: BackendError) -> Verdict {
         switch error {
         case .refused(400), .refused(422): .event(.refused)

@@ -35,7 +35,8 @@ extension JournalCloser {
         }
     }
 
-    /// Looks for records in what has come since the push's cursor, or in everything where the stream cannot go on there.
+    /// Looks for records in what has come since the push's cursor, or in everything where the stream cannot go on
+    /// there.
     func search(_ flights: [PushFlight], _ journal: PushJournal) async throws -> [Int: String] {
         let configuration = services.configuration
         let search = CreationSearch(

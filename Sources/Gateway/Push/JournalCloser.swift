@@ -85,7 +85,8 @@ struct JournalCloser {
 
     /// Writes down what was found where the rest cannot be settled now.
     ///
-    /// So each attempt has less to do than the one before it. Runs in a task that is cancelled, too: writes of the state are finished all the same.
+    /// So each attempt has less to do than the one before it. Runs in a task that is cancelled, too: writes of the
+    /// state are finished all the same.
     private func keep(_ found: [Int: String], _ flights: [Int: PushFlight], of journal: PushJournal) async {
         guard !found.isEmpty else { return }
         var step = JournalStep()
@@ -102,7 +103,8 @@ struct JournalCloser {
         guard let call = creation(flight.record.table) else { return .none }
         let canSearch = call.reference != nil || sought(flight) != nil
         let push = services.configuration.push
-        // What the backend has forgotten it would carry out once more; how old what comes from the future is, is unknown.
+        // What the backend has forgotten it would carry out once more; how old what comes from the future is, is
+        // unknown.
         let age = services.clock.now - journal.startedAt
         let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
         return JournalClosing.Means(
@@ -110,8 +112,8 @@ struct JournalCloser {
             shown: shown(flight, journal))
     }
 
-    /// What the device that has made a record shows of it, where it is the one that pushes: it has the cursor of the push
-    /// that was cut off, and names the record's table.
+    /// What the device that has made a record shows of it, where it is the one that pushes: it has the cursor of the
+    /// push that was cut off, and names the record's table.
     private func shown(_ flight: PushFlight, _ journal: PushJournal) -> JournalClosing.Shown {
         guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
             let table = push.changes.tables.first(where: { $0.name == flight.record.table })
@@ -140,7 +142,7 @@ struct JournalCloser {
                 mappings.append(IDMapping(table: record.table, clientID: record.id, backendID: id))
             }
             guard let table = services.configuration.schema.table(named: record.table), table.isLedgered,
-                services.pullSettings.sweeps != nil, RecordID.isSafe(record.id)
+                services.pullSettings.comparisons != nil, RecordID.isSafe(record.id)
             else { continue }
             // Of its links the note from before the push tells.
             notes.append(PushNote(table: record.table, id: record.id, state: .held))

@@ -6,8 +6,8 @@ import StateStore
 
 /// Writes the steps of one push's journal, as many in one transaction as have gathered while the last one ran.
 ///
-/// Each write waits for the disk, which takes longer than everything else about it; calls that are under way side by side
-/// share it.
+/// Each write waits for the disk, which takes longer than everything else about it; calls that are under way side by
+/// side share it.
 actor JournalWriter {
     private enum Role {
         /// Its step is written.

@@ -58,10 +58,11 @@ struct OperationLines: AsyncSequence, Sendable {
             data: content.update?.data.serialised, base: token(of: content.table))
     }
 
-    /// The token up to which the client had seen everything of the table: that of its only upsert namespace with a token.
+    /// The token up to which the client had seen everything of the table: that of its only upsert namespace with a
+    /// token.
     ///
-    /// Where several have one, nothing tells which of them brought the record; where none has, the client may have made the
-    /// record itself. Then the complete token of the client's last pull says it for all namespaces. Versions do not
+    /// Where several have one, nothing tells which of them brought the record; where none has, the client may have made
+    /// the record itself. Then the complete token of the client's last pull says it for all namespaces. Versions do not
     /// matter: the vector has those of the pull, while a push seldom tells its schema version.
     private func token(of table: Table) -> String? {
         guard let base, table.conflicts == .backend else { return nil }

@@ -37,8 +37,8 @@ extension OperationReader.Content {
             table: table.name, clientID: operation.id, backendID: id, mayBeBackends: mayBeBackends(operation))
     }
 
-    /// Whether the id of an operation, which has gone to the backend as it is, may be one that the backend had given to a
-    /// record that it has no more.
+    /// Whether the id of an operation, which has gone to the backend as it is, may be one that the backend had given to
+    /// a record that it has no more.
     private func mayBeBackends(_ operation: PushOperation) -> Bool {
         guard treatment == .send(.update), self.id.idText == operation.id else { return false }
         return paths.count == 1 || RecordID.parts(of: operation.id, count: paths.count) != nil

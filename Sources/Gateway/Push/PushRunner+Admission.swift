@@ -23,8 +23,8 @@ extension PushRunner {
 
     /// Looks for the receipt of the very same push, with the very same credential.
     ///
-    /// It is the gateway's own word: the credential may have been revoked since, or be somebody else's, so the backend is
-    /// asked whatever it has said a moment ago.
+    /// It is the gateway's own word: the credential may have been revoked since, or be somebody else's, so the backend
+    /// is asked whatever it has said a moment ago.
     mutating func findReceipt() async throws -> Bool {
         let now = services.clock.now
         receipt = try await services.store.receipt(principal: identity.principal, digest: digest, at: now)

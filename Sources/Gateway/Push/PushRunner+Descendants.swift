@@ -21,13 +21,13 @@ extension PushRunner {
         var references: [PushReference: [PushReference]] = [:]
     }
 
-    /// Adds the deletions of descendants where the gateway has to (`cascade = gateway`), and puts deletions into the order
-    /// of their records.
+    /// Adds the deletions of descendants where the gateway has to (`cascade = gateway`), and puts deletions into the
+    /// order of their records.
     mutating func followDeletions() async throws {
         let schema = services.configuration.schema
         let cascades = DescendantSearch.isNeeded(for: plan.operations, in: schema)
         guard cascades || DeletionReferences.areNeeded(for: plan.operations, in: schema) else { return }
-        guard services.pullSettings.sweeps != nil, !isRetry else { return }
+        guard services.pullSettings.comparisons != nil, !isRetry else { return }
         let known = try await consequences(cascades: cascades)
         guard let known else {
             guard cascades else { return }

@@ -23,7 +23,7 @@ extension PushRunner {
             ids.inOneRequest = Set(
                 plan.operations.filter { $0.kind != .delete }.map { PushReference(table: $0.table, id: $0.id) })
         }
-        if let outline, services.pullSettings.sweeps != nil { ids.held = try await held(outline, ids) }
+        if let outline, services.pullSettings.comparisons != nil { ids.held = try await held(outline, ids) }
         ids.unmade = unmade(ids)
         reader.ids = ids
         guard ids.isFull else { return }

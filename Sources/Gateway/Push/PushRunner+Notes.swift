@@ -15,7 +15,7 @@ extension PushRunner {
 
     /// Makes notes; nil where no ledger is kept.
     var notes: NoteMaker? {
-        guard services.pullSettings.sweeps != nil else { return nil }
+        guard services.pullSettings.comparisons != nil else { return nil }
         return NoteMaker(schema: services.configuration.schema, reader: reader, hashKey: services.hashKey)
     }
 
@@ -31,8 +31,8 @@ extension PushRunner {
         notedAfter = try await services.store.beginNotes(of: identity.principal)
     }
 
-    /// Takes back what a push has noted that the backend has refused as a whole: that its records were seen protects what
-    /// may have been applied, and nothing was.
+    /// Takes back what a push has noted that the backend has refused as a whole: that its records were seen protects
+    /// what may have been applied, and nothing was.
     ///
     /// Notes of records that an earlier push has noted stay: what became of that one is another matter.
     func dropNotes(_ machine: PushMachine) async {

@@ -155,7 +155,7 @@ struct PushRunner {
         return PushMachine.Query(
             presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
             style: services.backend.settings.streamPush == nil ? .calls : .stream,
-            notes: services.pullSettings.sweeps != nil,
+            notes: services.pullSettings.comparisons != nil,
             checks: request.lastPulledAt != nil && !isRetry && !checked.isEmpty,
             attempts: isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,

@@ -48,13 +48,13 @@ extension Configuration {
         PullSettings(
             style: backend.checkpoints == .server ? .server : .request, unknownCursor: unknownCursor,
             completeNamespace: backend.completeType, resumeAttempts: backend.resumeAttempts,
-            resumeBackoff: backend.resumeBackoff.milliseconds, sweeps: sweeps)
+            resumeBackoff: backend.resumeBackoff.milliseconds, comparisons: comparisons)
     }
 
     /// When whole request types are compared; nil where no table has a ledger.
-    private var sweeps: SweepSchedule? {
+    private var comparisons: ComparisonSchedule? {
         guard schema.tables.contains(where: \.isLedgered) else { return nil }
-        return SweepSchedule(every: ledger.resweepEvery.milliseconds, maximumRows: ledger.resweepRows)
+        return ComparisonSchedule(every: ledger.resweepEvery.milliseconds, maximumRows: ledger.resweepRows)
     }
 
     /// How stream lines are wrapped.

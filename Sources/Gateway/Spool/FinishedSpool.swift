@@ -17,8 +17,8 @@ struct FinishedSpool: Sendable {
     /// The memory of ``settled``, for as long as anybody has it.
     let room: SpoolLease
 
-    /// What sending takes at the most besides the spool, in bytes: pieces that are read, picked from and compressed, and
-    /// the connection's own.
+    /// What sending takes at the most besides the spool, in bytes: pieces that are read, picked from and compressed,
+    /// and the connection's own.
     static let sendingMemory = 4 * readSize
 
     /// Takes the memory that sending it needs, of a lease that the answer keeps.
@@ -50,7 +50,8 @@ struct FinishedSpool: Sendable {
         }
     }
 
-    /// One row of a table by its number in the stream, whether it goes out or not; nil where it has more bytes than that.
+    /// One row of a table by its number in the stream, whether it goes out or not; nil where it has more bytes than
+    /// that.
     func row(_ line: UInt32, of table: Int, upTo limit: Int) async throws -> [UInt8]? {
         guard let segment = segments[SegmentKey(table: table, part: .records)], line < segment.lines else { return nil }
         var wanted = LineSet(lines: segment.lines)

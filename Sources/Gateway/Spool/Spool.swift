@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 
 /// Bytes that wait until it is certain that they may be sent: in memory up to a limit, in a nameless file beyond it.
 ///
-/// Appending is for one task at a time. Others may read meanwhile what was there before; nothing that is read is cut off.
+/// Appending is for one task at a time. Others may read meanwhile what was there before; nothing that is read is cut
+/// off.
 final class Spool: Sendable {
     /// How much may be kept, and where.
     struct Limits: Sendable {

@@ -23,7 +23,8 @@ final class SpoolBudget: Sendable {
     /// A part of the memory that no line of an answer gets: these have a file to go to, and what sends them has none.
     private let reserve: Int
     private let shares: NIOLockedValueBox<Shares>
-    /// Gives something back that is held for convenience only, of one principal or of anybody; false where there is none.
+    /// Gives something back that is held for convenience only, of one principal or of anybody; false where there is
+    /// none.
     private let relief: @Sendable (Principal?) -> Bool
 
     /// A budget of so many bytes; what `relief` drops must give back what it holds at once.

@@ -6,8 +6,8 @@ import NIOCore
 
 /// Lets a listener pause where the system gives it no connection, mostly because all descriptors are used.
 ///
-/// NIO's own handler puts off the next read, but the connection that waits keeps waking the loop, which takes a whole core.
-/// So the listener is not even looked at for a while.
+/// NIO's own handler puts off the next read, but the connection that waits keeps waking the loop, which takes a whole
+/// core. So the listener is not even looked at for a while.
 final class AcceptGuard: ChannelInboundHandler {
     typealias InboundIn = Channel
 

@@ -56,8 +56,8 @@ final class AnswerStream {
     ///   - fields: The fields of this answer; those that frame it are set here.
     ///   - length: How long the body will be; nil where that is not known. To a `HEAD` and with a 304 it is said,
     ///     but no body follows.
-    /// - Throws: ``ClientGone`` or ``ClientTooSlow`` where the connection has ended, or `CancellationError`; so do all that
-    ///   write.
+    /// - Throws: ``ClientGone`` or ``ClientTooSlow`` where the connection has ended, or `CancellationError`; so do all
+    ///   that write.
     func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
         var headers = HTTPHeaders()
         for field in fields { headers.add(name: field.name.rawName, value: field.text) }

@@ -5,7 +5,8 @@ package import NIOCore
 
 /// Whether a request's body comes fast enough.
 ///
-/// Only the time counts in which the gateway waits for the client: while a backend takes an upload slowly, nobody reads.
+/// Only the time counts in which the gateway waits for the client: while a backend takes an upload slowly, nobody
+/// reads.
 package struct BodyPace: Sendable {
     private let patience: TimeAmount
     private let rate: Int
@@ -13,8 +14,8 @@ package struct BodyPace: Sendable {
     private var received = 0
     private var waitingSince: NIODeadline?
 
-    /// A body may keep the gateway waiting for `patience` at a time; altogether for no longer than that and a second more
-    /// with each `rate` bytes, where that is not zero.
+    /// A body may keep the gateway waiting for `patience` at a time; altogether for no longer than that and a second
+    /// more with each `rate` bytes, where that is not zero.
     package init(patience: TimeAmount, rate: Int) {
         self.patience = patience
         self.rate = rate

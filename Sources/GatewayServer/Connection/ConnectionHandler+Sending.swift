@@ -10,8 +10,8 @@ import NIOPosix
 struct AnswerEnd: Sendable {
     /// Whether it is so long that what is on its way must have been acknowledged, too.
     ///
-    /// What is short counts as taken as soon as it is on its way, so that no client has to acknowledge it by itself before
-    /// its next request is served.
+    /// What is short counts as taken as soon as it is on its way, so that no client has to acknowledge it by itself
+    /// before its next request is served.
     var isLong: Bool
 }
 

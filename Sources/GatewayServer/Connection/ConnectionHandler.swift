@@ -135,7 +135,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         close(context, unlessStopped: .reading, in: timeouts.keepAlive)
     }
 
-    /// Takes a client that has closed its side for one that has gone, but not while it takes an answer: then the sending tells.
+    /// Takes a client that has closed its side for one that has gone, but not while it takes an answer: then the
+    /// sending tells.
     private func waitForHalfClosed(_ context: ChannelHandlerContext, since last: UInt64) {
         start(.halfClosed, context, in: timeouts.halfClosed) { [self] context in
             guard sending != nil || written != last else { return state.hangUp.signal() }

@@ -12,7 +12,8 @@ package struct ConnectionTimeouts: Hashable, Sendable {
     package var keepAlive = TimeAmount.seconds(75)
     /// Between two pieces of a request's body, while they are wanted.
     package var body = TimeAmount.seconds(60)
-    /// The least rate of a request's body, in bytes a second of waiting for it, beyond the first ``body``; zero is none.
+    /// The least rate of a request's body, in bytes a second of waiting for it, beyond the first ``body``; zero is
+    /// none.
     package var bodyRate = 512
     /// Without taking anything of an answer that waits for it.
     package var send = TimeAmount.seconds(300)

@@ -5,8 +5,8 @@ package import NIOCore
 
 /// Whether a client takes its answer fast enough, judged from how much it has taken at which time.
 ///
-/// It is begun where something begins to wait for the client, and dropped where nothing waits any more: the time between
-/// answers does not count.
+/// It is begun where something begins to wait for the client, and dropped where nothing waits any more: the time
+/// between answers does not count.
 package struct SendPace: Sendable {
     private let patience: TimeAmount
     private let rate: Int

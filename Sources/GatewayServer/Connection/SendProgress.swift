@@ -14,8 +14,8 @@ import Darwin
 
 /// How far what was written to a connection has got.
 ///
-/// That the system's buffer takes nothing says little: it grows to megabytes, and has room again only when a third of it
-/// is free, which takes minutes with a slow reader. So it is asked what the other side has acknowledged.
+/// That the system's buffer takes nothing says little: it grows to megabytes, and has room again only when a third of
+/// it is free, which takes minutes with a slow reader. So it is asked what the other side has acknowledged.
 struct SendProgress: Equatable {
     /// How many bytes the other side has acknowledged.
     var taken: UInt64

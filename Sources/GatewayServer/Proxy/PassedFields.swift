@@ -56,8 +56,9 @@ package enum PassedFields {
     /// The fields of a client's request as the backend gets them.
     ///
     /// What a client says about itself in the manner of a proxy is dropped, and so is every name with an underscore:
-    /// CGI, and what was built like it, takes it for a hyphen. Only a peer on this machine may add to `X-Forwarded-For`,
-    /// say the client's scheme and host, and set what the operator lists: the proxy that speaks TLS before the gateway.
+    /// CGI, and what was built like it, takes it for a hyphen. Only a peer on this machine may add to
+    /// `X-Forwarded-For`, say the client's scheme and host, and set what the operator lists: the proxy that speaks TLS
+    /// before the gateway.
     ///
     /// - Parameters:
     ///   - request: The client's fields.

@@ -7,8 +7,8 @@ package import NIOCore
 
 /// Reads the body of a sync request into memory, decompressed, within its limits.
 ///
-/// A small body is read before it is known who has sent it, and is paid for from a budget of its own until it is whole; so
-/// strangers hold nothing of `[limits] push_memory` but small bodies that are whole, while the backend is asked.
+/// A small body is read before it is known who has sent it, and is paid for from a budget of its own until it is whole;
+/// so strangers hold nothing of `[limits] push_memory` but small bodies that are whole, while the backend is asked.
 package struct BodyCollector: Sendable {
     /// The most bytes of a body, decompressed or not, whose caller is not known yet.
     static let smallLimit = 64 * 1_024
@@ -34,8 +34,8 @@ package struct BodyCollector: Sendable {
     ///   - admit: Makes sure that the caller may send more than a small body; called at the most once.
     ///   - next: Gives the next piece; nil at the end.
     /// - Returns: The body, decompressed.
-    /// - Throws: `request.body_too_large` (413), also for more than the lease can ever hold, `request.encoding` (415), `request.compressed_body` (400),
-    ///   `limit.bodies` (503), and what `admit` and `next` throw.
+    /// - Throws: `request.body_too_large` (413), also for more than the lease can ever hold, `request.encoding` (415),
+    ///   `request.compressed_body` (400), `limit.bodies` (503), and what `admit` and `next` throw.
     package func collect(
         announced: Int?, coding: String?, lease: ByteLease, admit: () async throws -> Void,
         next: () async throws -> ByteBuffer?

@@ -85,8 +85,8 @@ package final class ByteLease: Sendable {
 
     /// Takes so many bytes more.
     ///
-    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget, or the caller's share of it, is used up, and
-    ///   with `request.body_too_large` (413) where all of it would not do.
+    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget, or the caller's share of it, is used up,
+    ///   and with `request.body_too_large` (413) where all of it would not do.
     package func take(_ bytes: Int) throws {
         let (count, holder) = held.withLockedValue { $0 }
         guard bytes <= budget.limit - count else {

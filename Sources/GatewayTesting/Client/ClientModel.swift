@@ -4,8 +4,8 @@
 /// An app with WatermelonDB in it, faithful to what the real client was seen to do, failures included.
 ///
 /// It holds a database in memory and reacts to pull answers and push results as `src/sync/impl` of WatermelonDB does
-/// (`applyRemote`, `fetchLocal`, `markAsSynced`). It is a value: a copy is a second device with the same database, and everything that it does
-/// follows from its seed.
+/// (`applyRemote`, `fetchLocal`, `markAsSynced`). It is a value: a copy is a second device with the same database, and
+/// everything that it does follows from its seed.
 package struct ClientModel: Sendable {
     /// How the app uses the library.
     package struct Options: Hashable, Sendable {

@@ -10,7 +10,8 @@ package enum ClientValue: Hashable, Sendable {
     case number(Double)
     case boolean(Bool)
 
-    /// What the client makes of a value from outside: wrong or missing becomes the default, never an error (`sanitizedRaw`).
+    /// What the client makes of a value from outside: wrong or missing becomes the default, never an error
+    /// (`sanitizedRaw`).
     package init(sanitising value: JSONValue?, as column: ClientSchema.Column) {
         switch (column.kind, value) {
         case (.string, .string(let text)): self = .string(text)

@@ -65,7 +65,7 @@ package struct SimulatedBackend {
     var forgotten: Set<SimulatedKey> = []
     /// Records whose changes the stream has missed: late commits, lost tombstones, rows moved away, lost pushes.
     ///
-    /// Until the resweep devices may differ in them.
+    /// Until the full comparison devices may differ in them.
     var untold: Set<SimulatedKey> = []
     /// Whether the deletion of something got lost that may have had children on devices.
     var isCascadeLost = false

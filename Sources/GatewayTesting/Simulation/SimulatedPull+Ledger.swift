@@ -18,7 +18,7 @@ extension SimulatedPull {
 
     func loadContext() -> PullEvent {
         context = simulation.state.context(query, now: simulation.now)
-        if let row = context.row, simulation.settings.sweeps != nil {
+        if let row = context.row, simulation.settings.comparisons != nil {
             outline = simulation.state.outline(of: row.replica, at: row.cursor)
             if outline?.base == nil { outline = nil }
         }
@@ -57,7 +57,7 @@ extension SimulatedPull {
 
     /// Compares what came with what the client has.
     func settle(_ plan: SettlementPlan) async throws -> SettlementReport {
-        let hasLedger = simulation.settings.sweeps != nil
+        let hasLedger = simulation.settings.comparisons != nil
         settledPlan = plan
         let layers = simulation.state.layers
         var input = SettlementInput(
@@ -65,11 +65,11 @@ extension SimulatedPull {
             order: SimulatedSchema.order, types: hasLedger ? query.ledgered : [:], source: layers,
             key: SimulatedSchema.key)
         input.signs = spool.signs
-        input.sweepBegan = sweepBegan
+        input.comparisonBegan = comparisonBegan
         input.now = simulation.now
         input.tombsBefore = simulation.now - Simulation.maxOffline
-        input.limit.records = Simulation.sweepRecords
-        input.limit.percent = Simulation.sweepPercent
+        input.limit.records = Simulation.comparisonRecords
+        input.limit.percent = Simulation.comparisonPercent
         input.chunkBytes = Self.chunkBytes
         ledgersRead = outline.map { [$0] } ?? []
         if hasLedger, !plan.isFirst {

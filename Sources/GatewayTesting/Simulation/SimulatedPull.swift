@@ -53,9 +53,9 @@ package final class SimulatedPull {
     /// The ledgers that it was settled with.
     var ledgersRead: [LedgerOutline] = []
     var compaction: Compaction?
-    var sweepBegan: UInt64?
+    var comparisonBegan: UInt64?
     /// What had come by then, to go back to where the comparison fails.
-    private var beforeSweep: SimulatedSpool
+    private var beforeComparison: SimulatedSpool
     /// Whether the last request ended without its complete line.
     private var hasBroken = false
     var settlement: Settlement?
@@ -72,7 +72,7 @@ package final class SimulatedPull {
         self.simulation = simulation
         began = simulation.backend.counter
         spool = SimulatedSpool(version: query.effectiveVersion)
-        beforeSweep = spool
+        beforeComparison = spool
         machine = PullMachine(query: query, settings: simulation.settings)
         action = machine.begin()
     }
@@ -99,13 +99,13 @@ package final class SimulatedPull {
         simulation.now = max(simulation.now, wakesAt)
         if fault == .lostRequest, isFallible {
             guard machine.isComparing, isCall else { return fail("the request was lost") }
-            return dropSweep()
+            return dropComparison()
         }
         let event = try await perform()
         guard let event, !isOver else { return }
         if fault == .lostAnswer, isFallible {
             guard machine.isComparing, isCall else { return fail("the answer was lost") }
-            return dropSweep()
+            return dropComparison()
         }
         action = machine.handle(event)
         simulation.note(self, "→ \(action)")
@@ -114,7 +114,8 @@ package final class SimulatedPull {
     /// Calls to the backend and transactions can be lost; a stream is cut instead.
     private var isFallible: Bool {
         switch action {
-        case .loadContext, .beginSweep, .dropSweep, .stream, .sleep, .readClock, .answer, .fail, .refuse: false
+        case .loadContext, .beginComparison, .dropComparison, .stream, .sleep, .readClock, .answer, .fail, .refuse:
+            false
         default: true
         }
     }
@@ -128,10 +129,10 @@ package final class SimulatedPull {
     }
 
     /// A call has failed that belongs to a comparison.
-    private func dropSweep() {
+    private func dropComparison() {
         fault = nil
-        simulation.count("call failed in a sweep")
-        action = machine.handle(.sweepFailed)
+        simulation.count("call failed in a comparison")
+        action = machine.handle(.comparisonFailed)
         simulation.note(self, "→ \(action)")
     }
 
@@ -153,11 +154,11 @@ package final class SimulatedPull {
         switch action {
         case .loadContext: return loadContext()
         case .compactLedger: return try await compactLedger()
-        case .beginSweep(let type): return beginSweep(type)
-        case .dropSweep:
-            simulation.count("sweep failed")
-            spool = beforeSweep
-            sweepBegan = nil
+        case .beginComparison(let type): return beginComparison(type)
+        case .dropComparison:
+            simulation.count("comparison failed")
+            spool = beforeComparison
+            comparisonBegan = nil
         case .settle(let plan): return .settled(try await settle(plan))
         case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
         case .storePosition(let position): simulation.state.store(position, session: session)
@@ -185,11 +186,11 @@ package final class SimulatedPull {
         return .done
     }
 
-    private func beginSweep(_ type: String) -> PullEvent {
-        let isGranted = simulation.takeSweepPlace()
-        if isGranted { (sweepBegan, beforeSweep) = (spool.lines, spool) }
-        simulation.count(isGranted ? "sweep" : "sweep refused")
-        return .sweepGranted(isGranted)
+    private func beginComparison(_ type: String) -> PullEvent {
+        let isGranted = simulation.takeComparisonPlace()
+        if isGranted { (comparisonBegan, beforeComparison) = (spool.lines, spool) }
+        simulation.count(isGranted ? "comparison" : "comparison refused")
+        return .comparisonGranted(isGranted)
     }
 
     /// Opens the stream, then takes one item at a time out of it.
@@ -197,7 +198,7 @@ package final class SimulatedPull {
         guard var open = stream else {
             if afresh {
                 spool = SimulatedSpool(version: query.effectiveVersion, added: change?.columns ?? [:])
-                sweepBegan = nil
+                comparisonBegan = nil
                 hasBroken = false
             }
             spool.beginRequest(isResumed: hasBroken)
@@ -216,7 +217,7 @@ package final class SimulatedPull {
             // Not every failure is one that is worth another try.
             if machine.isComparing, spool.lines.isMultiple(of: 2) {
                 stream = nil
-                dropSweep()
+                dropComparison()
                 return nil
             }
             return streamEnded(.broken)
@@ -244,7 +245,7 @@ package final class SimulatedPull {
             simulation.count("types refused")
             return .typesRefused(named: named)
         }
-        dropSweep()
+        dropComparison()
         return nil
     }
 
@@ -280,7 +281,7 @@ package final class SimulatedPull {
     }
 
     private var ledgerCommit: SimulatedState.Ledger {
-        guard simulation.settings.sweeps != nil else { return .none }
+        guard simulation.settings.comparisons != nil else { return .none }
         return settlement.map { .chunks(chunks, $0.counts) } ?? .none
     }
 

@@ -49,7 +49,7 @@ package final class SimulatedPush {
         machine = PushMachine(
             query: PushMachine.Query(
                 presented: presented, hasToldTime: presented != nil, operations: sent.count,
-                style: simulation.setup.pushStyle, notes: simulation.settings.sweeps != nil, attempts: 1,
+                style: simulation.setup.pushStyle, notes: simulation.settings.comparisons != nil, attempts: 1,
                 levels: Self.levels(sent), parallel: 2))
         action = machine.begin()
     }
@@ -85,7 +85,7 @@ package final class SimulatedPush {
         case .saveReceipt: simulation.state.receipts.insert(digest)
         case .noteSeen: note(Array(sent.indices)) { _ in .seen }
         case .noteHeld: noteHeld(Array(sent.indices))
-        case .beginJournal: if simulation.settings.sweeps != nil { note(Array(sent.indices)) { _ in .seen } }
+        case .beginJournal: if simulation.settings.comparisons != nil { note(Array(sent.indices)) { _ in .seen } }
         case .advance(let applied, _): noteHeld(applied)
         case .endJournal(let end):
             noteHeld(end.applied)
@@ -126,7 +126,7 @@ package final class SimulatedPush {
     }
 
     private func noteHeld(_ places: [Int]) {
-        guard !places.isEmpty, simulation.settings.sweeps != nil else { return }
+        guard !places.isEmpty, simulation.settings.comparisons != nil else { return }
         note(places) { $0.status == .deleted ? .gone : .held }
     }
 

@@ -115,7 +115,7 @@ extension Simulation {
         if let rows = backend.vanished { backend.restore(rows) }
         backend.repairAll()
         backend.retired = []
-        busySweeps = 0
+        busyComparisons = 0
         acceptAll()
         let isUntold = devices.contains { hasToShow($0) }
         if isUntold, let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
@@ -125,14 +125,14 @@ extension Simulation {
         if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
         if let difference = difference() { return difference }
         guard setup.hasLedger else { return nil }
-        note("--- resweep")
+        note("--- full comparison")
         now += 10 * Self.day
         backend.pass(days: 10)
         // A type at a time, and none before an hour after it could not be finished.
         if let complaint = try await quiet(rounds: SimulatedTable.allCases.count + 3, pause: 7_200_000) {
             return complaint
         }
-        if let difference = difference(isSwept: true) { return difference }
+        if let difference = difference(isCompared: true) { return difference }
         return try await ledgerDifference()
     }
 
@@ -164,42 +164,42 @@ extension Simulation {
     /// How a device differs from the backend, beyond what the protocol cannot tell; nil where none does.
     ///
     /// Documented limits, with a ledger:
-    /// - until the resweep (`isSwept`): late commits, which streams have passed; lost tombstones, and what went with
-    ///   them; rows that moved between parents one of which went out of sight afterwards, for which the protocol has no
-    ///   line; ids that were used again while their deletion was out of sight; records that came when their own parent
-    ///   had not come or could not be read, and whose grandparent went out of sight then (`orphans`); pushes that the
-    ///   backend refused in silence; records of a type whose comparison is under way, because deletions were too many,
-    ///   a line could not be read, or the backend did not take the type for a while;
+    /// - until the full comparison (`isCompared`): late commits, which streams have passed; lost tombstones, and what
+    ///   went with them; rows that moved between parents one of which went out of sight afterwards, for which the
+    ///   protocol has no line; ids that were used again while their deletion was out of sight; records that came when
+    ///   their own parent had not come or could not be read, and whose grandparent went out of sight then (`orphans`);
+    ///   pushes that the backend refused in silence; records of a type whose comparison is under way, because deletions
+    ///   were too many, a line could not be read, or the backend did not take the type for a while;
     /// - for ever: records that came and went while a state was in use that was lost afterwards: no entry is left of
     ///   them (finding 11).
     ///
     /// Without a ledger what the stream does not name stays on devices (`forgotten`). What version 2 has added is not
     /// looked at on devices that never tell of it.
-    package func difference(isSwept: Bool = false) -> String? {
+    package func difference(isCompared: Bool = false) -> String? {
         for device in devices {
             let version = isMute(device) ? 1 : device.version
             let shown = device.shown(to: version)
             let wanted = backend.visible(to: version)
             for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
-                if !isSwept, backend.untold.contains(key) { continue }
-                if wanted[key] == nil, isExcused(key, device, isSwept: isSwept) { continue }
+                if !isCompared, backend.untold.contains(key) { continue }
+                if wanted[key] == nil, isExcused(key, device, isCompared: isCompared) { continue }
                 let (have, want) = (shown[key]?.description ?? "nothing", wanted[key]?.description ?? "nothing")
                 return "\(device.name) shows \(have) for \(key), the backend has \(want)"
             }
-            if let key = device.pending.keys.filter({ isSwept || !backend.untold.contains($0) }).min() {
+            if let key = device.pending.keys.filter({ isCompared || !backend.untold.contains($0) }).min() {
                 return "\(device.name) never gets rid of its edit of \(key)"
             }
         }
         return nil
     }
 
-    private func isExcused(_ key: SimulatedKey, _ device: SimulatedDevice, isSwept: Bool) -> Bool {
-        if adrift.contains(key) || !isSwept && device.isOrphaned(key, or: adrift) { return true }
+    private func isExcused(_ key: SimulatedKey, _ device: SimulatedDevice, isCompared: Bool) -> Bool {
+        if adrift.contains(key) || !isCompared && device.isOrphaned(key, or: adrift) { return true }
         guard setup.hasLedger else { return backend.forgotten.contains(key) }
-        guard !isSwept else { return false }
+        guard !isCompared else { return false }
         if backend.isCascadeLost { return true }
         guard let row = device.cursor.flatMap({ state.rows[$0.rawValue] }) else { return false }
-        return row.sweeps.values.contains { $0.triedAt > 0 || $0.doneAt == 0 }
+        return row.comparisons.values.contains { $0.triedAt > 0 || $0.doneAt == 0 }
             || row.mappingDigest != "mapping \(mapping)"
     }
 

@@ -88,7 +88,7 @@ extension Simulation {
     private func performAsOperator(_ op: SimulationOp) {
         let replicas = state.replicas.keys.sorted { $0.rawValue < $1.rawValue }
         switch op {
-        case .busy(let count): busySweeps = count
+        case .busy(let count): busyComparisons = count
         case .accept(let choice):
             if !replicas.isEmpty { state.replicas[replicas[choice % replicas.count]]?.acceptedAt = now }
         case .resync(let choice):

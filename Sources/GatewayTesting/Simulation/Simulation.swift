@@ -77,8 +77,8 @@ package final class Simulation {
     /// Cursors from behind more ways back than this get everything.
     static let maximumUndos = 10
     /// So many missing records are always deleted, more of them only up to a share.
-    static let sweepRecords = 3
-    static let sweepPercent = 60
+    static let comparisonRecords = 3
+    static let comparisonPercent = 60
 
     let setup: Setup
     let settings: PullSettings
@@ -114,7 +114,7 @@ package final class Simulation {
     /// What a device has deleted that was on its way to the backend still.
     var unmade: Set<SimulatedKey> = []
     /// How many times there will be no place for comparing a request type.
-    var busySweeps = 0
+    var busyComparisons = 0
     /// Which configuration of the tables the gateway runs with.
     var mapping = 0
     private var queries: [Int: PullQuery] = [:]
@@ -127,7 +127,7 @@ package final class Simulation {
         self.isTracing = isTracing
         settings = PullSettings(
             style: setup.style, completeNamespace: SimulatedSchema.complete, resumeAttempts: 2,
-            sweeps: setup.hasLedger ? SweepSchedule() : nil)
+            comparisons: setup.hasLedger ? ComparisonSchedule() : nil)
         for name in ["p0", "p1"] { backend.put(SimulatedKey(.projects, name), SimulatedRecord(value: 1)) }
         backend.put(SimulatedKey(.tasks, "t0"), SimulatedRecord(value: 1, parent: "p0"))
         if setup.hasFiles {
@@ -149,8 +149,8 @@ package final class Simulation {
 
     func release(_ lock: String) { locks.remove(lock) }
 
-    func takeSweepPlace() -> Bool {
-        if busySweeps > 0 { busySweeps -= 1 } else { return true }
+    func takeComparisonPlace() -> Bool {
+        if busyComparisons > 0 { busyComparisons -= 1 } else { return true }
         return false
     }
 

@@ -194,7 +194,7 @@ extension SimulationCampaign {
     private func mishap(_ random: inout SeededRandom, _ number: Int, _ value: Int) -> SimulationOp {
         var mishap = SimulationOp.Mishap.allCases.randomElement(using: &random) ?? .reset
         if mishap == .arriveLate || mishap == .repair, value % 2 == 0 { mishap = .vanish }
-        // What is only complete after a resweep must not hide the rest in every schedule.
+        // What is only complete after a full comparison must not hide the rest in every schedule.
         if !allowsLoss, mishap == .beginLate || mishap == .loseTombstone { return .mishap(.reset, number, value) }
         return .mishap(mishap, number, value)
     }

@@ -5,8 +5,8 @@ import JSONBytes
 
 /// Ids by table and id, for hundreds of thousands of them: one array of bytes and one of places.
 ///
-/// An entry costs its two ids, four bytes, and about eight of the table of places. Entries are found by a keyed hash, so
-/// that nobody can choose ids that all fall into one place.
+/// An entry costs its two ids, four bytes, and about eight of the table of places. Entries are found by a keyed hash,
+/// so that nobody can choose ids that all fall into one place.
 package struct PackedIDs: Sendable {
     /// The longest id in bytes.
     package static let maximumLength = 255

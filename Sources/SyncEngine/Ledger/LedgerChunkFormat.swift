@@ -3,8 +3,8 @@
 
 /// The bytes of a chunk: a header, then the entries, one behind the other.
 ///
-/// The header has the format's version, the number of links and the bytes of the mask (1 byte each), the shape's tag (4)
-/// and a checksum (8). An entry has
+/// The header has the format's version, the number of links and the bytes of the mask (1 byte each), the shape's tag
+/// (4) and a checksum (8). An entry has
 /// - one byte: in its lower three bits what follows the id, in the others the form of the id (``PackedID``),
 /// - the rest of the packed id,
 /// - 8 bytes of content hash, or of the time at which a tomb was made, or none,

@@ -36,8 +36,8 @@ package struct LedgerChunkWriter: Sendable {
 
     /// Adds an entry by the text of its id, of 1…255 bytes.
     ///
-    /// - Precondition: The hash is greater than the one before; there are no more links than the shape has. Missing ones
-    ///   are 0. What a state has no place for (a tomb's content, an unknown record's links) is left out.
+    /// - Precondition: The hash is greater than the one before; there are no more links than the shape has. Missing
+    ///   ones are 0. What a state has no place for (a tomb's content, an unknown record's links) is left out.
     @inline(__always)
     package mutating func append(
         id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
@@ -50,7 +50,8 @@ package struct LedgerChunkWriter: Sendable {
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
-    /// Adds an entry by its packed id, as a reader gives it; else like ``append(id:hash:state:content:links:sources:goneAt:)``.
+    /// Adds an entry by its packed id, as a reader gives it; else like
+    /// ``append(id:hash:state:content:links:sources:goneAt:)``.
     @inline(__always)
     package mutating func append(
         packed id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,

@@ -92,8 +92,8 @@ struct LedgerLayerCursor: Sendable {
 
     /// Goes to the entry of an id, and tells whether there is one.
     ///
-    /// If not, the cursor is between the entries before and behind it, or at the one behind it. Reads only chunks that can
-    /// hold the id.
+    /// If not, the cursor is between the entries before and behind it, or at the one behind it. Reads only chunks that
+    /// can hold the id.
     mutating func seek(_ hash: IDHash) async throws -> Bool {
         while place != .end {
             if place == .entry, !(head < hash) { return head == hash }

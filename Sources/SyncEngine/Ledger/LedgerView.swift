@@ -5,14 +5,14 @@ package import SyncModel
 
 /// One table of a ledger as a cursor sees it: through all its layers, forward only.
 ///
-/// Or the ledgers of several devices as one, of which only one device's can be right and nobody knows whose: what any of
-/// them holds counts as held, else what any had deleted as deleted, by all sources together and with no hash.
+/// Or the ledgers of several devices as one, of which only one device's can be right and nobody knows whose: what any
+/// of them holds counts as held, else what any had deleted as deleted, by all sources together and with no hash.
 ///
-/// ``next()`` walks through everything, ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can be
-/// mixed. While the view is at an entry, its properties tell about it, without allocating.
+/// ``next()`` walks through everything, ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can
+/// be mixed. While the view is at an entry, its properties tell about it, without allocating.
 ///
-/// Layers that do not change while the view is in use are read consistently. A base that is compacted meanwhile may look
-/// damaged; a pull finds that out with the ledger's version.
+/// Layers that do not change while the view is in use are read consistently. A base that is compacted meanwhile may
+/// look damaged; a pull finds that out with the ledger's version.
 package struct LedgerView: Sendable {
     /// The client's table.
     package let table: String
@@ -56,8 +56,8 @@ package struct LedgerView: Sendable {
 
     /// A view of one or several ledgers before the first entry; the rest is as for one.
     ///
-    /// `ledgers` has the layers of each in the order of their priority: of any number of different devices where `isUnion`
-    /// is set, else of one.
+    /// `ledgers` has the layers of each in the order of their priority: of any number of different devices where
+    /// `isUnion` is set, else of one.
     package init(
         source: any LedgerSource, ledgers: [[LayerID]], isUnion: Bool, preloaded: [LayerID: [LedgerChunk]] = [:],
         table: String, shape: LedgerShape, key: SipHash.Key, readAhead: Int = 16, skipsDamage: Bool = false

@@ -79,7 +79,7 @@ struct RecordVerdict: Hashable {
         var trackedSources = UInt64.max
         /// All feeds of the table, and those of which everything came.
         var allSources: UInt64 = 1
-        var sweptSources: UInt64 = 0
+        var comparedSources: UInt64 = 0
         /// The feeds that the backend does not take for now, and whether there are any.
         var refusedSources: UInt64 = 0
         var isRefused: Bool { refusedSources != 0 }
@@ -126,7 +126,7 @@ struct RecordVerdict: Hashable {
         let isHeld = known.state == .held
         let before = isHeld ? (known.sources == 0 ? rules.allSources : known.sources) : 0
         let added = group?.add ?? 0
-        sources = (before & ~rules.sweptSources) & (group?.keep ?? .max) | added
+        sources = (before & ~rules.comparedSources) & (group?.keep ?? .max) | added
         let upsert = group?.upsert
         let links = upsert == nil ? known.links : group?.links ?? []
         var isNamed = group?.deletion != nil
@@ -200,7 +200,7 @@ struct RecordVerdict: Hashable {
         case (_, true): return .deleted
         case (.held?, false): return .absent
         case (.tomb?, false):
-            let isJudged = rules.sweptSources == rules.allSources || rules.isRefused
+            let isJudged = rules.comparedSources == rules.allSources || rules.isRefused
             return !rules.isExact && isJudged ? .deletedAgain : .untouched
         case (_, false): return .untouched
         }

@@ -67,7 +67,7 @@ extension Settlement {
 
     /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
     private mutating func pay(_ debt: Debt, _ table: SettlementTable, _ subject: Subject) {
-        if subject.isInStream || table.rules.sweptSources != 0 {
+        if subject.isInStream || table.rules.comparedSources != 0 {
             delivered.append(debt)
         } else {
             report.owing.formUnion(table.requestTypes)
@@ -115,8 +115,8 @@ extension Settlement {
         } else if isNews, !table.rules.isFirst, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
             (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
         {
-            // Where the ledger has never seen the table, its deletions come from the beginning: this one may be older than
-            // what hangs on the record.
+            // Where the ledger has never seen the table, its deletions come from the beginning: this one may be older
+            // than what hangs on the record.
             let isOld = !table.rules.isTracked && (known.state == nil || known.state == .unknown)
             if isOld { parents.leaveOpen(table.place) } else { parents.comeBack(link, of: table.place) }
         }
@@ -169,10 +169,11 @@ extension Settlement {
     /// The record stays as it is; an entry is written where something about it has changed, or all are.
     private mutating func keep(_ sources: UInt64, _ place: Place, _ writer: inout LedgerChunkWriter) {
         guard place.table.isLedgered else { return }
-        // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for ever.
+        // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
+        // ever.
         let before = known.sources == 0 && sources != 0 ? place.table.rules.allSources : known.sources
         // The next pull would trust it again: all has been compared then.
-        let isDistrusted = known.isDistrusted && place.table.rules.sweptSources != 0
+        let isDistrusted = known.isDistrusted && place.table.rules.comparedSources != 0
         let isNews = known.isNoted || isDistrusted || place.table.shape.maskBytes > 0 && sources != before
         guard isNews || input.plan.output == .whole else { return }
         changeHeld(place.table, by: known.wasHeld ? 0 : 1)
@@ -215,7 +216,7 @@ extension Settlement {
 
     /// A difference of which the stream said nothing before everything was asked for again.
     private mutating func noteRepair(_ place: Place) {
-        guard let began = input.sweepBegan, place.table.rules.isAudited, !known.isNoted else { return }
+        guard let began = input.comparisonBegan, place.table.rules.isAudited, !known.isNoted else { return }
         if !place.subject.isInStream || place.group.firstSequence > began { figures.repairs += 1 }
     }
 

@@ -47,7 +47,7 @@ extension Settlement {
     /// Whether all of the ledger has to be looked at, not only what the stream names.
     func scans(_ table: SettlementTable, _ purpose: SettlementTable.Purpose) -> Bool {
         guard input.plan.basis != .nothing else { return false }
-        return table.rules.sweptSources != 0 || table.hasDeletions || table.hasMovedParents || purpose == .gather
+        return table.rules.comparedSources != 0 || table.hasDeletions || table.hasMovedParents || purpose == .gather
             || purpose == .write && input.plan.output == .whole
     }
 

@@ -168,7 +168,7 @@ package struct Settlement: Sendable {
     /// Has a table compared as soon as may be, if that is not being done.
     private mutating func suspend(_ table: SettlementTable) {
         guard table.isLedgered else { return }
-        report.suspended.formUnion(table.requestTypes.subtracting(input.plan.swept))
+        report.suspended.formUnion(table.requestTypes.subtracting(input.plan.compared))
     }
 
     /// Counts what is missing and decides whether it may be deleted.
@@ -187,8 +187,8 @@ package struct Settlement: Sendable {
             report.needsSecondLook = true
             return
         }
-        let swept = table.requestTypes.intersection(input.plan.swept)
-        let types = swept.isEmpty ? table.requestTypes : swept
+        let compared = table.requestTypes.intersection(input.plan.compared)
+        let types = compared.isEmpty ? table.requestTypes : compared
         let limit = input.limit
         if input.signs.isBlind(table.place) {
             table.isHeldBack = true

@@ -6,7 +6,7 @@ package import SyncModel
 /// All that a settlement needs besides the stream's lines.
 package struct SettlementInput: Sendable {
     /// How many deletions for absence a table may have at the most (finding 28).
-    package struct SweepLimit: Hashable, Sendable {
+    package struct AbsenceLimit: Hashable, Sendable {
         /// So many are always let pass.
         package var records = 100
         /// Of all records that the device holds, in percent; 100 is no limit.
@@ -42,11 +42,11 @@ package struct SettlementInput: Sendable {
     /// What the stream said beside its records.
     package var signs = StreamSigns()
     /// How many deletions for absence there may be.
-    package var limit = SweepLimit()
+    package var limit = AbsenceLimit()
     /// No chunk of the new layer has more bytes, but for one with a single entry.
     package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
     /// The number of lines that had come when the comparison of a whole type began; nil where none did.
-    package var sweepBegan: UInt64?
+    package var comparisonBegan: UInt64?
     /// The time in milliseconds since 1970.
     package var now: Int64 = 0
     /// Tombs from before this time are needed by nobody any more.

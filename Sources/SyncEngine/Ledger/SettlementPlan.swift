@@ -29,19 +29,21 @@ package struct SettlementPlan: Hashable, Sendable {
     package var isFirst: Bool
     /// Whether the basis tells exactly what the device holds.
     ///
-    /// Otherwise unknown ids are not `created`, no hash is trusted, and deletions go out for tombstones too (finding 9).
+    /// Otherwise unknown ids are not `created`, no hash is trusted, and deletions go out for tombstones too (finding
+    /// 9).
     package var isExact: Bool
     /// The request types of which everything came, so that what did not come is gone.
-    package var swept: Set<String>
-    /// The request types of which the ledger has never seen everything: unknown ids of theirs may be known to the device.
+    package var compared: Set<String>
+    /// The request types of which the ledger has never seen everything: unknown ids of theirs may be known to the
+    /// device.
     package var untracked: Set<String>
     /// The request types of which the operator lets more deletions pass than `max_sweep` (finding 28).
     package var released: Set<String>
     /// The request types of which the stream has told everything since they were last compared: what a comparison finds
     /// all the same, the stream has missed.
     package var audited: Set<String> = []
-    /// Tables that the client has got since it last synced, by name: what the ledger has of them says nothing of what the
-    /// device holds (finding 24).
+    /// Tables that the client has got since it last synced, by name: what the ledger has of them says nothing of what
+    /// the device holds (finding 24).
     package var renewed: Set<String> = []
     /// Those of them of which the device certainly has nothing; a renewed table's other rows may be there.
     package var empty: Set<String> = []
@@ -53,13 +55,13 @@ package struct SettlementPlan: Hashable, Sendable {
     /// A plan; without arguments that of a first pull.
     package init(
         basis: Basis = .nothing, output: Output = .whole, isFirst: Bool = true, isExact: Bool = true,
-        swept: Set<String> = [], untracked: Set<String> = [], released: Set<String> = []
+        compared: Set<String> = [], untracked: Set<String> = [], released: Set<String> = []
     ) {
         self.basis = basis
         self.output = output
         self.isFirst = isFirst
         self.isExact = isExact
-        self.swept = swept
+        self.compared = compared
         self.untracked = untracked
         self.released = released
     }

@@ -40,8 +40,8 @@ struct SettlementTable {
     var isHeldBack = false
     /// Whether that is because nobody knows which did not come.
     var isBlind = false
-    /// Whether the backend does not take one of its request types: a record may be elsewhere by now than where its parent
-    /// has gone.
+    /// Whether the backend does not take one of its request types: a record may be elsewhere by now than where its
+    /// parent has gone.
     var isRefused: Bool { rules.isRefused }
 
     init(place: Int, input: SettlementInput, isParent: Bool, isCyclic: Bool) {
@@ -62,8 +62,8 @@ struct SettlementTable {
         rules.isFirst = plan.isFirst
         rules.isExact = plan.isExact && isLedgered
         rules.isTracked = isLedgered && !asked.contains { plan.untracked.contains($0) }
-        let swept = plan.swept.intersection(asked)
-        rules.isAudited = isLedgered && !swept.isEmpty && swept.isSubset(of: plan.audited)
+        let compared = plan.compared.intersection(asked)
+        rules.isAudited = isLedgered && !compared.isEmpty && compared.isSubset(of: plan.audited)
         rules.isRenewed = plan.renewed.contains(name)
         rules.isEmpty = plan.empty.contains(name)
         for (source, type) in feeds.enumerated() where type.map(plan.refused.contains) ?? false {
@@ -78,12 +78,12 @@ struct SettlementTable {
         }
         rules.allSources = table.feeds.count < 64 ? (1 << UInt64(max(1, table.feeds.count))) - 1 : .max
         for (source, type) in feeds.enumerated() where isLedgered {
-            // What is not asked for any more is swept with the rest.
-            if type.map({ plan.swept.contains($0) }) ?? !plan.swept.isEmpty {
-                rules.sweptSources |= 1 << UInt64(min(source, 63))
+            // What is not asked for any more is compared in full with the rest.
+            if type.map({ plan.compared.contains($0) }) ?? !plan.compared.isEmpty {
+                rules.comparedSources |= 1 << UInt64(min(source, 63))
             }
         }
-        if asked.allSatisfy({ !plan.swept.contains($0) }) { rules.sweptSources = 0 }
+        if asked.allSatisfy({ !plan.compared.contains($0) }) { rules.comparedSources = 0 }
         rules.deletions = input.signs.deletions.filter { $0.key.table == place }.map { link, sequences in
             .init(link: link.link, source: 1 << UInt64(min(link.source, 63)), sequences: sequences)
         }
@@ -114,7 +114,7 @@ struct SettlementTable {
 
     /// Whether records may be missing although everything came, or because of their parents.
     var mayMiss: Bool {
-        rules.sweptSources != 0 || !rules.returnedParents.isEmpty
+        rules.comparedSources != 0 || !rules.returnedParents.isEmpty
             || rules.goneParents.contains { $0.records.values.contains(where: \.isAbsent) }
     }
 

@@ -26,14 +26,15 @@ package struct StreamSigns: Hashable, Sendable {
     /// How many values delete lines may name in one pull; what the others mean is left to a comparison.
     package static let maximumDeletions = 1 << 18
 
-    /// The ids of quarantined lines, by the table's place, with the place in the stream of the newest one: these records
-    /// are not gone, unless a later line says so.
+    /// The ids of quarantined lines, by the table's place, with the place in the stream of the newest one: these
+    /// records are not gone, unless a later line says so.
     package private(set) var quarantined: [Int: [IDHash: UInt64]] = [:]
     /// Tables of which a line came whose id nobody can read.
     package private(set) var blindTables: Set<Int> = []
     /// Whether a line came of which not even the table is known.
     package private(set) var isBlind = false
-    /// Deletions by the digest of a value: the place in the stream of the newest line; what its source brought later stays.
+    /// Deletions by the digest of a value: the place in the stream of the newest line; what its source brought later
+    /// stays.
     package private(set) var deletions: [Link: [UInt64: UInt64]] = [:]
     /// Tables of which more values were named.
     package private(set) var overflowed: Set<Int> = []

@@ -16,9 +16,9 @@ import SyncModel
 /// that sums of different parts are equal has the chance of two random numbers. Nobody can search for such parts,
 /// because no hash ever leaves the gateway. What is fixed in a part stands in front and is hashed once (`seeds`).
 ///
-/// Equal hashes are taken for equal contents, and the newer content is dropped. That it differs all the same has a chance
-/// of 1 to 1.8 · 10^19 for each record that is compared: a thousand devices of a million records each that compare
-/// everything once a day would lose one change in 50 million years.
+/// Equal hashes are taken for equal contents, and the newer content is dropped. That it differs all the same has a
+/// chance of 1 to 1.8 · 10^19 for each record that is compared: a thousand devices of a million records each that
+/// compare everything once a day would lose one change in 50 million years.
 ///
 /// Hashes are stored: whatever changes them makes every record of every device count as changed once.
 struct ContentHasher: Sendable {

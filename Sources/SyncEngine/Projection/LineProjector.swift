@@ -26,8 +26,8 @@ package struct LineProjector: Sendable {
     package var needsContent = true
     /// The hash of the last record as the client has it; 0 where none is needed.
     ///
-    /// It is that of a record with the same values in any other spelling and order, and columns that have their defaults
-    /// count as if they were not there.
+    /// It is that of a record with the same values in any other spelling and order, and columns that have their
+    /// defaults count as if they were not there.
     package internal(set) var content: UInt64 = 0
     /// The digests of the last record's links, in the order of `Table.links` and 0 where a link names nothing; empty
     /// where none are needed.

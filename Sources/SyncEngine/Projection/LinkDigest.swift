@@ -4,10 +4,11 @@
 package import JSONBytes
 package import SyncModel
 
-/// The digest of a column whose value is the id of another record: the ``IDHash/link`` of that id, 0 where there is none.
+/// The digest of a column whose value is the id of another record: the ``IDHash/link`` of that id, 0 where there is
+/// none.
 ///
-/// What counts is the value as the client has it. Texts are ids as they are, integral numbers in decimal digits. Null, the
-/// empty text, booleans, `json` columns and values of the wrong type name no record.
+/// What counts is the value as the client has it. Texts are ids as they are, integral numbers in decimal digits. Null,
+/// the empty text, booleans, `json` columns and values of the wrong type name no record.
 package enum LinkDigest {
     /// The digest of a value of the backend, or of a client, that belongs into a column of this type.
     package static func of(_ value: JSONSlice?, as type: ColumnType, key: SipHash.Key) -> UInt64 {

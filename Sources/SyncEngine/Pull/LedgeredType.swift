@@ -20,8 +20,8 @@ package struct LedgeredType: Hashable, Sendable {
 
     /// The tables that it fills.
     package var parts: [Part] = []
-    /// The namespaces of its upserts; forgetting them makes the backend stream every row that is there, and where a vector
-    /// has none of them it does so anyway.
+    /// The namespaces of its upserts; forgetting them makes the backend stream every row that is there, and where a
+    /// vector has none of them it does so anyway.
     ///
     /// Those of its deletions stay: what is gone is known by its absence, and an old deletion that comes again would
     /// count as a repair, and take along what has come to hang on its record since.
@@ -35,19 +35,19 @@ package struct LedgeredType: Hashable, Sendable {
     /// client: these are due, but what the device holds is known.
     ///
     /// The others were never compared, or some of their tables were without a ledger since.
-    package static func known(_ types: [String: LedgeredType], of row: CursorRow) -> [String: Sweep] {
+    package static func known(_ types: [String: LedgeredType], of row: CursorRow) -> [String: FullComparison] {
         types.reduce(into: [:]) { known, type in
-            if let sweep = row.sweeps[type.key], type.value.hasTables(of: sweep) {
-                known[type.key] = sweep
-            } else if type.value.others.contains(where: { row.sweeps[$0].map(type.value.hasTables) ?? false }) {
-                known[type.key] = Sweep(doneAt: 0, mapping: type.value.mapping)
+            if let comparison = row.comparisons[type.key], type.value.hasTables(of: comparison) {
+                known[type.key] = comparison
+            } else if type.value.others.contains(where: { row.comparisons[$0].map(type.value.hasTables) ?? false }) {
+                known[type.key] = FullComparison(doneAt: 0, mapping: type.value.mapping)
             }
         }
     }
 
     /// Whether it was about as many tables.
-    private func hasTables(of sweep: Sweep) -> Bool {
-        !sweep.isTracked || sweep.mapping.utf8.count { $0 == UInt8(ascii: "+") } == parts.count - 1
+    private func hasTables(of comparison: FullComparison) -> Bool {
+        !comparison.isTracked || comparison.mapping.utf8.count { $0 == UInt8(ascii: "+") } == parts.count - 1
     }
 
     /// All request types that clients of a schema version are served from and that fill a table with a ledger.

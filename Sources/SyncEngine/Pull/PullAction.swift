@@ -9,13 +9,13 @@ package enum PullAction: Hashable, Sendable {
     case loadContext
     /// Bring what was added to the replica's ledger into its base.
     case compactLedger
-    /// Ask for a place among the pulls that compare a whole request type; answered by `sweepGranted`.
+    /// Ask for a place among the pulls that compare a whole request type; answered by `comparisonGranted`.
     ///
     /// What is streamed from then on belongs to the comparison, and may have to be forgotten again.
-    case beginSweep(type: String)
-    /// Forget all that has come since the last `beginSweep`: comparing the type has failed, for the `failures`-th time in
-    /// a row, and the pull ends as one that has not tried. Answered by `done`.
-    case dropSweep(type: String, failures: Int)
+    case beginComparison(type: String)
+    /// Forget all that has come since the last `beginComparison`: comparing the type has failed, for the `failures`-th
+    /// time in a row, and the pull ends as one that has not tried. Answered by `done`.
+    case dropComparison(type: String, failures: Int)
     /// Note durably that the client holds everything up to this cursor (transaction 1).
     case confirm(Cursor)
     /// Note durably what the backend holds (transactions 2 and 3).
@@ -88,9 +88,9 @@ package enum PullEvent: Hashable, Sendable {
     /// The session's new generation.
     case generationRaised(Int)
     /// Whether there is a place for comparing a whole request type.
-    case sweepGranted(Bool)
+    case comparisonGranted(Bool)
     /// What was begun for comparing a whole type has failed; only while ``PullMachine/isComparing``.
-    case sweepFailed
+    case comparisonFailed
     /// A chunk of the ledger cannot be read; from now on such ones are skipped. Once a pull.
     case ledgerDamaged
     /// What came of comparing.

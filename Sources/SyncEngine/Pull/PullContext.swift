@@ -52,8 +52,8 @@ package struct PullContext: Hashable, Sendable {
     package var ledger: Ledger
     /// What the client is owed since a 409 has named it.
     package var debts: [Debt] = []
-    /// Whether the client may have records under ids by which it is not told of them any more, so that it has to hear so
-    /// although the stream brings nothing.
+    /// Whether the client may have records under ids by which it is not told of them any more, so that it has to hear
+    /// so although the stream brings nothing.
     package var hasDoublets = false
     /// By which ids the client knows records to which the backend has given ids.
     package var ids = IDSight()

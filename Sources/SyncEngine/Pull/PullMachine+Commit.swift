@@ -8,8 +8,8 @@ extension PullMachine {
     mutating func streamComplete() -> PullAction {
         // First what is new, then everything of one type: what only the latter brings, the former should have.
         if let type = dueType {
-            step = .sweeping
-            return .beginSweep(type: type)
+            step = .comparing
+            return .beginComparison(type: type)
         }
         // A pull that may turn out to have brought nothing asks the clock first.
         if let row = context.row, report == nil, isIdle(row, at: row.cursor.rawValue) { return readClock() }
@@ -17,13 +17,13 @@ extension PullMachine {
     }
 
     /// Streams a whole request type; without a place it stays due and the pull ends as any other.
-    mutating func sweepAnswered(_ isGranted: Bool) -> PullAction {
+    mutating func comparisonAnswered(_ isGranted: Bool) -> PullAction {
         guard let name = dueType.take(), isGranted, let type = query.ledgered[name] else { return streamComplete() }
-        beforeSweep = BeforeSweep(type: name, vector: vector, carriedData: carriedData, resumes: resumes)
+        beforeComparison = BeforeComparison(type: name, vector: vector, carriedData: carriedData, resumes: resumes)
         // What belongs to the comparison could not be told from what came before it.
         streamed = nil
-        plan.swept = [name]
-        if let old = context.row?.sweeps[name], old.doneAt > 0, !old.isBlocked, old.mapping == type.mapping {
+        plan.compared = [name]
+        if let old = context.row?.comparisons[name], old.doneAt > 0, !old.isBlocked, old.mapping == type.mapping {
             plan.audited = [name]
         }
         vector = vector.filter { !type.namespaces.contains($0) }
@@ -33,11 +33,11 @@ extension PullMachine {
     /// Ends the pull as one that has not compared anything.
     ///
     /// A type that is too large, or of which the backend fails, must not keep its device from what is new.
-    mutating func dropSweep() -> PullAction {
-        guard let before = beforeSweep.take() else { return fail(.unexpectedEvent) }
-        failedSweep = before.type
+    mutating func dropComparison() -> PullAction {
+        guard let before = beforeComparison.take() else { return fail(.unexpectedEvent) }
+        failedComparison = before.type
         (vector, carriedData, resumes) = (before.vector, before.carriedData, before.resumes)
-        plan.swept = []
+        plan.compared = []
         plan.audited = []
         plan.isSecondLook = false
         hasLookedTwice = false
@@ -46,15 +46,15 @@ extension PullMachine {
         // Nobody knows which of the calls has got through.
         position = .unknown
         isStoredUnknown = false
-        step = .sweepDropped
-        return .dropSweep(type: before.type, failures: failures(of: before.type))
+        step = .comparisonDropped
+        return .dropComparison(type: before.type, failures: failures(of: before.type))
     }
 
-    private func failures(of type: String) -> Int { (context.row?.sweeps[type]?.failures ?? 0) + 1 }
+    private func failures(of type: String) -> Int { (context.row?.comparisons[type]?.failures ?? 0) + 1 }
 
     mutating func settle() -> PullAction {
         // Of what is not asked for, nothing is gone because it did not come, whatever was to be compared.
-        plan.swept.subtract(refusedTypes)
+        plan.compared.subtract(refusedTypes)
         plan.refused = refusedTypes
         step = .settling
         return .settle(plan)
@@ -94,15 +94,15 @@ extension PullMachine {
             principal: query.principal, cursor: cursor, replica: replica,
             parent: isContinuation ? query.presented : nil, vector: vector, schemaVersion: newSchemaVersion,
             session: query.session, generation: context.session.generation, mappingDigest: query.mappingDigest,
-            noted: context.sequence, sweeps: newSweeps)
+            noted: context.sequence, comparisons: newComparisons)
         step = .committing(row)
         return .commit(row, isNewReplica: !isContinuation)
     }
 
     /// A pull that brought nothing gives the presented cursor back and writes nothing.
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
-        !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.swept.isEmpty
-            && failedSweep == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
+        !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.compared.isEmpty
+            && failedComparison == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
             && refusedTypes.isEmpty && context.debts.isEmpty && !context.hasDoublets
             && row.mappingDigest == query.mappingDigest
             && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
@@ -116,9 +116,9 @@ extension PullMachine {
     }
 
     /// When each request type was last compared; one that could not be judged stays due.
-    private var newSweeps: [String: Sweep] {
-        guard settings.sweeps != nil else { return [:] }
-        var sweeps: [String: Sweep] = [:]
+    private var newComparisons: [String: FullComparison] {
+        guard settings.comparisons != nil else { return [:] }
+        var comparisons: [String: FullComparison] = [:]
         let affected = negotiation.change?.affected ?? []
         let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
         for (name, type) in query.ledgered {
@@ -130,37 +130,38 @@ extension PullMachine {
                 // What the client has only just got of it would count as fetched: no hash of it is to be trusted.
                 if type.parts.contains(where: { affected.contains($0.table) }) { continue }
                 // All of it comes once the backend has it again, and is compared when its time has come.
-                sweeps[name] = old.map { old in
-                    Sweep(
+                comparisons[name] = old.map { old in
+                    FullComparison(
                         doneAt: 0, triedAt: context.now, mapping: type.mapping, blockedAt: old.blockedAt,
                         failures: old.failures + 1)
                 }
                 continue
             }
-            switch (plan.swept.contains(name), isSuspended || isBlocked || isOwing && !plan.swept.contains(name)) {
-            case (false, false): sweeps[name] = old
+            switch (plan.compared.contains(name), isSuspended || isBlocked || isOwing && !plan.compared.contains(name))
+            {
+            case (false, false): comparisons[name] = old
             // What is held back without a comparison is found by one, as soon as there is a place.
             case (false, true):
-                sweeps[name] = old.map { old in
+                comparisons[name] = old.map { old in
                     guard old.isTracked else { return old }
                     let triedAt = old.failures > 0 ? old.triedAt : 0
-                    return Sweep(
+                    return FullComparison(
                         doneAt: 0, triedAt: triedAt, mapping: type.mapping, blockedAt: old.blockedAt,
                         failures: old.failures)
                 }
-            case (true, false): sweeps[name] = Sweep(doneAt: context.now, mapping: type.mapping)
+            case (true, false): comparisons[name] = FullComparison(doneAt: context.now, mapping: type.mapping)
             case (true, true):
                 let doneAt = restart == nil && old?.mapping == type.mapping ? old?.doneAt ?? 0 : 0
-                sweeps[name] = Sweep(
+                comparisons[name] = FullComparison(
                     doneAt: doneAt, triedAt: context.now, mapping: type.mapping,
                     // Leave that was given holds until everything can be judged.
                     blockedAt: isBlocked ? context.now : old?.blockedAt ?? 0)
             }
         }
-        guard let failedSweep else { return sweeps }
-        sweeps[failedSweep, default: Sweep(doneAt: 0, mapping: "")].triedAt = context.now
-        sweeps[failedSweep]?.failures = failures(of: failedSweep)
-        return sweeps
+        guard let failedComparison else { return comparisons }
+        comparisons[failedComparison, default: FullComparison(doneAt: 0, mapping: "")].triedAt = context.now
+        comparisons[failedComparison]?.failures = failures(of: failedComparison)
+        return comparisons
     }
 
     mutating func cursorTaken(_ newest: Cursor) -> PullAction {
@@ -175,7 +176,7 @@ extension PullMachine {
         var answer = PullAnswerPlan(
             cursor: row.cursor, content: .streamed, delivery: delivery, row: row, restart: restart)
         answer.replacesUnledgered =
-            restart != nil && delivery == .later && query.hasUnledgered && settings.sweeps != nil
+            restart != nil && delivery == .later && query.hasUnledgered && settings.comparisons != nil
             && settings.unknownCursor == .replacement
         return .answer(answer)
     }

@@ -23,11 +23,12 @@ extension PullMachine {
         return compactOrChooseMode()
     }
 
-    /// The client's version as its pushes show it; where another line of cursors has gone on, they were another device's.
+    /// The client's version as its pushes show it; where another line of cursors has gone on, they were another
+    /// device's.
     var inferredVersion: Int? { context.isFork ? nil : context.pushedVersion }
 
     mutating func compactOrChooseMode() -> PullAction {
-        guard settings.sweeps != nil, context.ledger.needsCompaction, context.row != nil, !context.isFork else {
+        guard settings.comparisons != nil, context.ledger.needsCompaction, context.row != nil, !context.isFork else {
             return chooseMode()
         }
         step = .compacted
@@ -36,7 +37,7 @@ extension PullMachine {
 
     mutating func chooseMode() -> PullAction {
         guard !query.isFirst else {
-            plan.swept = Set(query.ledgered.keys)
+            plan.compared = Set(query.ledgered.keys)
             return beginStream(at: CheckpointVector())
         }
         guard let row = context.row else { return beginUnknown() }
@@ -54,12 +55,12 @@ extension PullMachine {
         let whole = wholeTypes(from: start, row)
         guard whole.isEmpty else {
             // What comes as a whole without being asked for is compared as a whole, and one thing at a time.
-            plan.swept = whole
+            plan.compared = whole
             return beginStream(at: start)
         }
-        dueType = dueSweep(row)
+        dueType = dueComparison(row)
         if let name = dueType, let type = query.ledgered[name], type.namespaces.allSatisfy({ start[$0] == nil }) {
-            plan.swept = [name]
+            plan.compared = [name]
             dueType = nil
         }
         return beginStream(at: start)
@@ -79,11 +80,11 @@ extension PullMachine {
     ///
     /// Such as one that has taken the place of another: the ledger compares its rows by content.
     private func wholeTypes(from start: CheckpointVector, _ row: CursorRow) -> Set<String> {
-        guard settings.sweeps != nil else { return [] }
+        guard settings.comparisons != nil else { return [] }
         let affected = negotiation.change?.affected ?? []
         return Set(
             query.ledgered.filter { name, type in
-                (row.sweeps[name] == nil || type.parts.contains { affected.contains($0.table) })
+                (row.comparisons[name] == nil || type.parts.contains { affected.contains($0.table) })
                     && !type.namespaces.isEmpty && type.namespaces.allSatisfy { start[$0] == nil }
             }.keys)
     }
@@ -95,13 +96,13 @@ extension PullMachine {
         plan.empty = change.empty.filter { !hasComeBefore($0) }
     }
 
-    /// Whether rows of a table may have gone out to the client although its version, as far as it was known, did not have
-    /// it: who does not tell its version gets everything.
+    /// Whether rows of a table may have gone out to the client although its version, as far as it was known, did not
+    /// have it: who does not tell its version gets everything.
     private func hasComeBefore(_ table: String) -> Bool {
         guard let row = context.row else { return true }
         return query.upsertNamespaces(of: [table]).contains { row.vector[$0] != nil }
             || query.ledgered.contains { name, type in
-                row.sweeps[name] != nil && type.parts.contains { $0.table == table }
+                row.comparisons[name] != nil && type.parts.contains { $0.table == table }
             }
     }
 
@@ -112,7 +113,7 @@ extension PullMachine {
             guard row.session == query.session else { return .otherSession }
             guard row.generation == context.session.generation else { return .olderGeneration }
         }
-        guard settings.sweeps != nil else { return nil }
+        guard settings.comparisons != nil else { return nil }
         if !context.ledger.isExact { return .olderThanLedger }
         return row.cursor.rawValue <= context.ledger.resyncAt ? .resync : nil
     }
@@ -124,35 +125,39 @@ extension PullMachine {
     }
 
     private func released(_ row: CursorRow) -> Set<String> {
-        Set(row.sweeps.filter { $0.value.isReleased(by: context.ledger.acceptedAt) }.keys)
+        Set(row.comparisons.filter { $0.value.isReleased(by: context.ledger.acceptedAt) }.keys)
     }
 
-    private func dueSweep(_ row: CursorRow) -> String? {
-        settings.sweeps == nil ? nil : owingType(row) ?? dueByTime(row)
+    private func dueComparison(_ row: CursorRow) -> String? {
+        settings.comparisons == nil ? nil : owingType(row) ?? dueByTime(row)
     }
 
     /// A type of which a record was refused again and again: nothing that is known of it is believed then.
     private func owingType(_ row: CursorRow) -> String? {
         let tables = Set(
-            context.debts.filter { $0.count >= Debt.countToSweep && $0.count.isMultiple(of: Debt.countToSweep) }
-                .map(\.table))
+            context.debts.filter {
+                $0.count >= Debt.countToComparison && $0.count.isMultiple(of: Debt.countToComparison)
+            }
+            .map(\.table))
         guard !tables.isEmpty else { return nil }
         return query.ledgered.filter { name, type in
-            type.parts.contains { tables.contains($0.table) } && mayOwe(row.sweeps[name])
+            type.parts.contains { tables.contains($0.table) } && mayOwe(row.comparisons[name])
         }.keys.min()
     }
 
     /// Whether a comparison may help: not where one has just been, or where the next try has to wait.
-    func mayOwe(_ sweep: Sweep?) -> Bool {
-        guard let sweep else { return true }
-        let last = max(sweep.doneAt, sweep.triedAt > 0 ? sweep.triedAt : 0)
-        let pause = sweep.triedAt > sweep.doneAt ? SweepSchedule.pause(after: sweep.failures) : SweepSchedule.retryAfter
+    func mayOwe(_ comparison: FullComparison?) -> Bool {
+        guard let comparison else { return true }
+        let last = max(comparison.doneAt, comparison.triedAt > 0 ? comparison.triedAt : 0)
+        let pause =
+            comparison.triedAt > comparison.doneAt
+            ? ComparisonSchedule.pause(after: comparison.failures) : ComparisonSchedule.retryAfter
         return last == 0 || context.now - last >= pause
     }
 
     private func dueByTime(_ row: CursorRow) -> String? {
-        settings.sweeps?.due(
-            mappings: query.ledgered.mapValues(\.mapping), sweeps: row.sweeps, rows: context.ledger.rows,
+        settings.comparisons?.due(
+            mappings: query.ledgered.mapValues(\.mapping), comparisons: row.comparisons, rows: context.ledger.rows,
             replica: row.replica, acceptedAt: context.ledger.acceptedAt, at: context.now)
     }
 
@@ -163,8 +168,8 @@ extension PullMachine {
     mutating func streamWhole(because reason: PullRestart) -> PullAction? {
         restart = reason
         // Everything is compared now.
-        (dueType, beforeSweep, failedSweep) = (nil, nil, nil)
-        guard settings.sweeps != nil, let row = context.row else { return followRule() }
+        (dueType, beforeComparison, failedComparison) = (nil, nil, nil)
+        guard settings.comparisons != nil, let row = context.row else { return followRule() }
         let untracked = untracked(row)
         // What Rind itself wants to compare is no cursor that leads nowhere.
         let isForced = reason != .resync && reason != .damagedLedger
@@ -178,7 +183,7 @@ extension PullMachine {
         let isExact = context.ledger.isExact
         plan = SettlementPlan(
             basis: isExact ? .cursor : .principal, output: context.isFork || !isExact ? .whole : .delta, isFirst: false,
-            isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, swept: Set(query.ledgered.keys),
+            isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, compared: Set(query.ledgered.keys),
             untracked: untracked, released: released(row))
         applyChange(to: &plan)
         if !isExact { replica = query.newReplica }
@@ -195,10 +200,10 @@ extension PullMachine {
         // One that was handed out once is of a device that comes back after long; the ledgers of all the principal's
         // replicas together know at least what it holds (finding 11).
         let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
-        let isKnown = context.hasLedgers && settings.sweeps != nil && !query.hasUnledgered && context.row == nil
+        let isKnown = context.hasLedgers && settings.comparisons != nil && !query.hasUnledgered && context.row == nil
         plan = SettlementPlan(
             basis: isKnown ? .principal : .nothing, output: .whole, isFirst: false, isExact: false,
-            swept: Set(query.ledgered.keys), untracked: Set(query.ledgered.keys))
+            compared: Set(query.ledgered.keys), untracked: Set(query.ledgered.keys))
         switch settings.unknownCursor {
         case .adopt: delivery = .later
         case _ where isKnown && wasHandedOut && context.newest != nil: delivery = .later

@@ -23,7 +23,8 @@ extension PullMachine {
     /// - Returns: The kept stream, if it began there too and means the same.
     private mutating func noteBeginning(at start: CheckpointVector) -> KeptStream? {
         var beginning = KeptStream(
-            from: start, to: start, whole: plan.swept, session: query.session, generation: context.session.generation,
+            from: start, to: start, whole: plan.compared, session: query.session,
+            generation: context.session.generation,
             change: negotiation.change, ids: context.ids)
         streamed = beginning
         guard let kept = query.kept else { return nil }
@@ -69,8 +70,8 @@ extension PullMachine {
         return actions.isEmpty ? openStream() : run(actions)
     }
 
-    /// Has the backend forget everything and set the vector anew, where it does not take the name of something that it holds
-    /// itself: were that left to be, every pull would fail.
+    /// Has the backend forget everything and set the vector anew, where it does not take the name of something that it
+    /// holds itself: were that left to be, every pull would fail.
     mutating func namespacesRefused() -> PullAction {
         var actions: [PullAction] = [.storePosition(.unknown), .forgetAll]
         let tokens = start.namespaces.compactMap { start[$0] }
@@ -138,7 +139,7 @@ extension PullMachine {
             step = .listingSelfWritten(resuming: false)
             return .listCheckpoints
         case .broken:
-            guard resumes < settings.resumeAttempts else { return isComparing ? dropSweep() : fail(.streamBroken) }
+            guard resumes < settings.resumeAttempts else { return isComparing ? dropComparison() : fail(.streamBroken) }
             let pause = settings.resumeBackoff << Int64(min(resumes, 6))
             resumes += 1
             step = .pausing
@@ -196,7 +197,7 @@ extension PullMachine {
     /// Starts over where the backend does not take a checkpoint that it has made: were it presented again on every
     /// pull, its device would be stuck for good.
     mutating func tokensRefused() -> PullAction {
-        if isComparing { return dropSweep() }
+        if isComparing { return dropComparison() }
         if query.isCheck { return endCheck(.outdated(.refusedTokens)) }
         guard !hasSeenRefusal else { return fail(.tokensRefused) }
         hasSeenRefusal = true
@@ -206,8 +207,8 @@ extension PullMachine {
         return startOver()
     }
 
-    /// Goes on without what cannot be read: the client gets everything and a new replica, since no other pull could ever
-    /// mend the old one, and no device stays stuck.
+    /// Goes on without what cannot be read: the client gets everything and a new replica, since no other pull could
+    /// ever mend the old one, and no device stays stuck.
     mutating func ledgerDamaged() -> PullAction {
         // Everything came already, and nothing of the ledger was to be trusted.
         if case .settling = step, !plan.isExact, plan.output == .whole { return settle() }

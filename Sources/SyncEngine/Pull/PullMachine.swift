@@ -7,8 +7,8 @@ import SyncModel
 ///
 /// The gateway runs one action, reports what happened, and gets the next, until `answer` or `fail`. An action that
 /// throws ends the pull; nothing that the machine has asked for until then is visible to a client. The order is that of
-/// the design: confirm, position unknown, ack calls, position, stream, list where needed, settle, maybe stream and settle
-/// once more, commit, answer.
+/// the design: confirm, position unknown, ack calls, position, stream, list where needed, settle, maybe stream and
+/// settle once more, commit, answer.
 package struct PullMachine: Sendable {
     /// How far the clock may stand behind the newest cursor and the answer still waits for it, in milliseconds.
     package static let clockTolerance: Int64 = 2_000
@@ -19,13 +19,13 @@ package struct PullMachine: Sendable {
 
     /// What to do when the queue of actions is empty.
     enum Step: Sendable {
-        case loading, confirmed, compacted, sweeping, sweepDropped, positionListed, streaming, pausing
+        case loading, confirmed, compacted, comparing, comparisonDropped, positionListed, streaming, pausing
         case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, settling
         case keptTaken, clock, committing(CursorRow), ended
     }
 
     /// What a pull goes back to where the comparison of a whole type fails.
-    struct BeforeSweep: Sendable {
+    struct BeforeComparison: Sendable {
         let type: String
         let vector: CheckpointVector
         let carriedData: Bool
@@ -57,8 +57,8 @@ package struct PullMachine: Sendable {
     var typeRefusals = 0
     /// Nil once the backend streams again.
     var beforeRefusal: BeforeRefusal?
-    /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than one
-    /// stream, or less.
+    /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than
+    /// one stream, or less.
     var streamed: KeptStream?
     /// What the lines are compared with, and what came of it.
     var plan = SettlementPlan()
@@ -66,9 +66,9 @@ package struct PullMachine: Sendable {
     var hasLookedTwice = false
     /// The request type that is to be compared as a whole once the stream has come to its end.
     var dueType: String?
-    var beforeSweep: BeforeSweep?
+    var beforeComparison: BeforeComparison?
     /// The request type of which a comparison has failed.
-    var failedSweep: String?
+    var failedComparison: String?
     /// Where the present stream request began.
     var start = CheckpointVector()
     /// Where the pull has got to.
@@ -97,8 +97,9 @@ package struct PullMachine: Sendable {
         replica = query.newReplica
     }
 
-    /// Whether everything of a type is being compared: what fails then need not fail the pull (``PullEvent/sweepFailed``).
-    package var isComparing: Bool { beforeSweep != nil }
+    /// Whether everything of a type is being compared: what fails then need not fail the pull
+    /// (``PullEvent/comparisonFailed``).
+    package var isComparing: Bool { beforeComparison != nil }
 
     /// The first action.
     package mutating func begin() -> PullAction { .loadContext }
@@ -113,13 +114,13 @@ package struct PullMachine: Sendable {
             return next
         }
         switch (step, event) {
-        case (_, .sweepFailed) where isComparing: return dropSweep()
+        case (_, .comparisonFailed) where isComparing: return dropComparison()
         case (.compacted, .ledgerDamaged), (.settling, .ledgerDamaged): return ledgerDamaged()
-        case (.sweepDropped, .done): return streamComplete()
+        case (.comparisonDropped, .done): return streamComplete()
         case (.loading, .context(let context)): return contextLoaded(context)
         case (.confirmed, .done): return compactOrChooseMode()
         case (.compacted, .done): return chooseMode()
-        case (.sweeping, .sweepGranted(let isGranted)): return sweepAnswered(isGranted)
+        case (.comparing, .comparisonGranted(let isGranted)): return comparisonAnswered(isGranted)
         case (.positionListed, .listed(let held)):
             position = .at(held)
             return setPosition()

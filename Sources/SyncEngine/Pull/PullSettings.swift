@@ -32,19 +32,19 @@ package struct PullSettings: Hashable, Sendable {
     /// The pause before the first of these, doubled each time, in milliseconds.
     package var resumeBackoff: Int64
     /// When request types are compared as a whole; nil where no ledger is kept.
-    package var sweeps: SweepSchedule?
+    package var comparisons: ComparisonSchedule?
 
     /// The settings; the defaults are those of the configuration.
     package init(
         style: CheckpointStyle = .server, unknownCursor: UnknownCursor = .adopt,
         completeNamespace: String = "SyncCompleteV1", resumeAttempts: Int = 3, resumeBackoff: Int64 = 200,
-        sweeps: SweepSchedule? = nil
+        comparisons: ComparisonSchedule? = nil
     ) {
         self.style = style
         self.unknownCursor = unknownCursor
         self.completeNamespace = completeNamespace
         self.resumeAttempts = resumeAttempts
         self.resumeBackoff = resumeBackoff
-        self.sweeps = sweeps
+        self.comparisons = comparisons
     }
 }

@@ -107,8 +107,8 @@ package struct DescendantSearch {
         }
     }
 
-    /// Finds out what takes others along in tables that are each other's parents: in one walk, then in memory, since they
-    /// may be nested as deep as they have records.
+    /// Finds out what takes others along in tables that are each other's parents: in one walk, then in memory, since
+    /// they may be nested as deep as they have records.
     private mutating func close(over places: [Int]) async throws {
         var pairs: [Pair] = []
         for place in places where cascades(place) {

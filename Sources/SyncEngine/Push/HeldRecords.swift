@@ -3,8 +3,8 @@
 
 package import SyncModel
 
-/// What a client holds when it pushes: the ledger of its replica at the presented cursor, with the notes of its person's
-/// newer pushes laid over it.
+/// What a client holds when it pushes: the ledger of its replica at the presented cursor, with the notes of its
+/// person's newer pushes laid over it.
 package struct HeldRecords: Sendable {
     /// The configuration.
     package var schema: Schema

@@ -3,8 +3,8 @@
 
 /// Decides how a journal is closed whose push came to no end: what is asked, and what comes of it (findings 19 and 20).
 ///
-/// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may have
-/// got an id from the backend; everything else comes to the same when the client sends it once more.
+/// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may
+/// have got an id from the backend; everything else comes to the same when the client sends it once more.
 package struct JournalClosing: Sendable {
     /// How it can be found out whether a creation has happened, and which id it got.
     package enum Means: Hashable, Sendable {
@@ -18,9 +18,9 @@ package struct JournalClosing: Sendable {
 
         /// The best of those that there are.
         ///
-        /// A repetition carries out what has not happened yet, which is wrong for a record that its device has no more: that
-        /// is looked for. Where it cannot be, one that the device deletes is made for the deletion to find it, since it may
-        /// be there already; one that the device does not name at all is left.
+        /// A repetition carries out what has not happened yet, which is wrong for a record that its device has no more:
+        /// that is looked for. Where it cannot be, one that the device deletes is made for the deletion to find it,
+        /// since it may be there already; one that the device does not name at all is left.
         package init(canRepeat: Bool, canSearch: Bool, shown: Shown) {
             self =
                 switch shown {

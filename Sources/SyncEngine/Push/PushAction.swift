@@ -27,12 +27,12 @@ package enum PushAction: Hashable, Sendable {
     case noteHeld(operations: Int)
     /// Note durably that the client is owed the present state of these records, which a 409 is about to name.
     case owe([PushRefusal.Record])
-    /// Send all operations but those at some places in one request, with the vector at the client's time for the backend's
-    /// own conflict check; of a push that goes in batches, those of one batch. Another set of places is another request,
-    /// with an idempotency key of its own.
+    /// Send all operations but those at some places in one request, with the vector at the client's time for the
+    /// backend's own conflict check; of a push that goes in batches, those of one batch. Another set of places is
+    /// another request, with an idempotency key of its own.
     case sendAll(base: CheckpointVector?, without: Set<Int> = [], batch: Range<Int>? = nil)
-    /// Send these operations, a call for each; they do not depend on each other. Once one of them ends the push or is put
-    /// off, no further one need be begun. Answered by `sent`.
+    /// Send these operations, a call for each; they do not depend on each other. Once one of them ends the push or is
+    /// put off, no further one need be begun. Answered by `sent`.
     case send([Int])
     /// Find out whether the operations at these places can be set aside; answered by `room`.
     case findRoom(Set<Int>)
@@ -120,8 +120,8 @@ package enum PushEvent: Hashable, Sendable {
     case clock(Int64)
     /// The request may or may not have been applied.
     case unknownOutcome
-    /// It was not applied, or may be sent again whatever became of it, and the backend may take it a little later: after
-    /// so many milliseconds, where it says so.
+    /// It was not applied, or may be sent again whatever became of it, and the backend may take it a little later:
+    /// after so many milliseconds, where it says so.
     case notNow(after: Int64?, isKnown: Bool)
 }
 

@@ -6,8 +6,8 @@ import SyncModel
 /// Decides every step of a push and does none of them: actions out, events in.
 ///
 /// Order: confirm the presented cursor, look for a receipt, look for conflicts, note what is about to be sent, apply,
-/// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has said
-/// so for every operation. Calls are made in waves, and what is noted of them is a journal.
+/// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has
+/// said so for every operation. Calls are made in waves, and what is noted of them is a journal.
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
@@ -69,8 +69,8 @@ package struct PushMachine: Sendable {
     package var applied: Int { taken.count }
     /// Operations that may have been applied.
     package var unknown: [Int] { calls.unknown.sorted() }
-    /// Whether the backend is known to have applied nothing: what an answer has once left open stays open here, whatever
-    /// a later attempt was told.
+    /// Whether the backend is known to have applied nothing: what an answer has once left open stays open here,
+    /// whatever a later attempt was told.
     package var isUnapplied: Bool { taken.isEmpty && !wasUncertain }
     private var wasUncertain = false
 

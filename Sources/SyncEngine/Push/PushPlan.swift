@@ -5,8 +5,8 @@ package import SyncModel
 
 /// What a push comes to: the whitelisted operations in the order in which a backend can take them.
 ///
-/// What is referred to comes before what refers to it where records are created and changed, and after it where they are
-/// deleted; the order of the arrays means nothing, since clients list records in any (protocol: LokiJS in reverse).
+/// What is referred to comes before what refers to it where records are created and changed, and after it where they
+/// are deleted; the order of the arrays means nothing, since clients list records in any (protocol: LokiJS in reverse).
 package struct PushPlan: Hashable, Sendable {
     /// In the order in which they are applied.
     package private(set) var operations: [PushOperation] = []

@@ -39,9 +39,9 @@ struct RecordOrder {
     /// The places of the operations, each behind those that it refers to, in levels: the operations of one level do not
     /// refer to each other.
     ///
-    /// Of records that refer to each other in a circle the first one that is met comes last: no order would do, and only a
-    /// backend that checks references at the end of a transaction can take them. Nothing recurses: a chain may be as long
-    /// as a push.
+    /// Of records that refer to each other in a circle the first one that is met comes last: no order would do, and
+    /// only a backend that checks references at the end of a transaction can take them. Nothing recurses: a chain may
+    /// be as long as a push.
     var levels: [[Int]] {
         var levels: [[Int]] = []
         var depths = Array(repeating: -1, count: targets.count)

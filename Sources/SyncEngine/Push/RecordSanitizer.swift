@@ -6,8 +6,8 @@ package import SyncModel
 
 /// Turns a pushed record into what the backend takes: whitelisted columns, repaired values, the backend's types.
 ///
-/// What is slightly wrong is repaired and counted, never refused: a client sends the same record again on every sync, so
-/// a refusal would stop it for good (push rules 8, 9 and 10).
+/// What is slightly wrong is repaired and counted, never refused: a client sends the same record again on every sync,
+/// so a refusal would stop it for good (push rules 8, 9 and 10).
 package struct RecordSanitizer: Sendable {
     private let table: Table
     private let depth: Int

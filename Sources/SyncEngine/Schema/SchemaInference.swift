@@ -7,8 +7,8 @@ package import SyncModel
 /// Finds out of which schema version a client is that does not say so, by what its push names.
 ///
 /// A genuine client names every table of its schema in every push, empty ones too, and every column in every record
-/// (WatermelonDB's `fetchLocalChanges`). So its version is at least the one in which the last of these came; one that names less
-/// than it has is taken for older than it is, which only means that it gets what was added later.
+/// (WatermelonDB's `fetchLocalChanges`). So its version is at least the one in which the last of these came; one that
+/// names less than it has is taken for older than it is, which only means that it gets what was added later.
 package struct SchemaInference: Hashable, Sendable {
     private let schema: Schema
 

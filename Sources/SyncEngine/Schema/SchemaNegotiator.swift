@@ -5,9 +5,9 @@ package import SyncModel
 
 /// Decides what a client lacks because its schema has changed since it last synced.
 ///
-/// Terms: *LPA* last pulled at, *MEA* migrationsEnabledAtVersion, *LS* the schema version of the presented cursor's row,
-/// *CV* the client's schema version now. The table is that of the genuine client (`getMigrationInfo`), seen from here:
-/// most apps send no migration, so it is computed for them, and what a client sends itself is added.
+/// Terms: *LPA* last pulled at, *MEA* migrationsEnabledAtVersion, *LS* the schema version of the presented cursor's
+/// row, *CV* the client's schema version now. The table is that of the genuine client (`getMigrationInfo`), seen from
+/// here: most apps send no migration, so it is computed for them, and what a client sends itself is added.
 package struct SchemaNegotiator: Hashable, Sendable {
     /// What is known when a pull begins.
     package struct Query: Hashable, Sendable {

@@ -4,8 +4,8 @@
 /// Gathers the lines of a pull by record in bounded memory: entries are gathered into runs, runs are sorted and, where
 /// there are several, stored and merged when they are read.
 ///
-/// Reading consumes nothing: after a ``DeduplicationReader`` was used, more lines may be added and a new reader be made,
-/// which reads all of them.
+/// Reading consumes nothing: after a ``DeduplicationReader`` was used, more lines may be added and a new reader be
+/// made, which reads all of them.
 package struct Deduplicator: Sendable {
     /// How much of a stored run is handed over at once, in bytes, but for the last entry.
     private static let pieceSize = 256 * 1_024

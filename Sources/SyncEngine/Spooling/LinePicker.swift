@@ -6,8 +6,9 @@ import JSONBytes
 /// Cuts the lines that are wanted out of the spooled bytes of one array, wherever these are cut into pieces.
 ///
 /// In a segment every element stands behind `,\n`. No element contains a raw newline, because what came in as a line
-/// contains none and JSON strings escape it; nor does one end with a comma. So newlines number the elements. The very first separator that would go out
-/// is left away: what comes can stand between `[` and `]`, also when several segments follow each other.
+/// contains none and JSON strings escape it; nor does one end with a comma. So newlines number the elements. The very
+/// first separator that would go out is left away: what comes can stand between `[` and `]`, also when several segments
+/// follow each other.
 package struct LinePicker {
     private static let comma = UInt8(ascii: ",")
     private static let newline = UInt8(ascii: "\n")

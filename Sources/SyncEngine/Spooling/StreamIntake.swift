@@ -4,7 +4,8 @@
 import JSONBytes
 package import SyncModel
 
-/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ de-duplication ▶ chunks to spool.
+/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ de-duplication ▶ chunks to
+/// spool.
 ///
 /// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new one
 /// begins. It holds chunks and a run of de-duplication entries, never the stream.
@@ -128,8 +129,8 @@ package struct StreamIntake: Sendable {
 
     /// What the stream said beside its records.
     ///
-    /// Rows may have come by another version of a declared type that nobody has declared: that the others did not come says
-    /// nothing then.
+    /// Rows may have come by another version of a declared type that nobody has declared: that the others did not come
+    /// says nothing then.
     package var signs: StreamSigns {
         var signs = collected
         for type in projector.counters.unknownTypes.keys {

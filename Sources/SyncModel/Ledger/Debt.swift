@@ -4,7 +4,7 @@
 /// A record that a 409 has named to a client: its next pull brings the present state, or the deletion.
 package struct Debt: Hashable, Sendable {
     /// With every so many 409 for one record the types of its table are compared as a whole.
-    package static let countToSweep = 3
+    package static let countToComparison = 3
 
     /// The client's table.
     package var table: String

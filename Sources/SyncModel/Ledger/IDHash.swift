@@ -3,8 +3,8 @@
 
 /// A record id as 128 bits of a keyed hash: what de-duplication and ledger know a record by, and the order of both.
 ///
-/// Two different ids with one hash would be taken for one record; among a thousand million ids that has a chance of 1 to
-/// 10^20, and nobody without the deployment's key can look for a pair.
+/// Two different ids with one hash would be taken for one record; among a thousand million ids that has a chance of 1
+/// to 10^20, and nobody without the deployment's key can look for a pair.
 package struct IDHash: Hashable, Comparable, Sendable {
     /// The leading word of the order.
     package let high: UInt64

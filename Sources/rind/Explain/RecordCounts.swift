@@ -57,7 +57,7 @@ struct RecordCounts {
         if let count = row.ledger[table.name] { return count.held }
         let version = row.schemaVersion ?? schema.version
         let types = table.feeds.compactMap { $0.version(at: version)?.requestType }
-        let isCompared = !types.isEmpty && types.allSatisfy { row.sweeps[$0]?.isTracked ?? false }
+        let isCompared = !types.isEmpty && types.allSatisfy { row.comparisons[$0]?.isTracked ?? false }
         return table.since <= version && isCompared ? 0 : nil
     }
 }

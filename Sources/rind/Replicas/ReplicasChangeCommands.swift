@@ -103,7 +103,7 @@ struct ReplicasAcceptCommand: AsyncParsableCommand {
                 return ReplicaChange(row: row, change: nil, sentence: sentence)
             }
             // The gateway's clock may be ahead of this one.
-            let heldBackAt = row.sweeps.values.map(\.blockedAt).max() ?? 0
+            let heldBackAt = row.comparisons.values.map(\.blockedAt).max() ?? 0
             try await store.acceptDeletions(replica: row.id, at: max(heldBackAt, SystemClock().now))
             let types = row.blocked.map { $0.shown(upTo: 60) }.joined(separator: ", ")
             return ReplicaChange(

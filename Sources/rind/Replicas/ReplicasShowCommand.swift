@@ -18,9 +18,9 @@ struct ReplicasShowCommand: AsyncParsableCommand {
               rind replicas show 0123456789abcdef --config rind.ini
               rind replicas show 0123 --config rind.ini --json | jq .tables
 
-            A sweep compares everything that the backend has of a request type with what
-            the replica holds. Deletions that were too many ('[ledger] max_sweep') are held
-            back until 'rind replicas accept'.
+            A full comparison streams everything that the backend has of a request type and
+            compares it with what the replica holds. If too much is gone ('[ledger]
+            max_sweep'), the deletions are held back until 'rind replicas accept'.
             At the end stands which operations of the principal's pushes were refused of
             late, and why.
             """)
@@ -41,10 +41,10 @@ struct ReplicasShowCommand: AsyncParsableCommand {
 
 /// All that is known of one replica.
 struct ReplicaReport: StateReport {
-    /// A request type's sweep as the operator wants to know it.
-    private struct SweepState {
+    /// A request type's full comparison as the operator wants to know it.
+    private struct ComparisonState {
         var type: String
-        var sweep: Sweep?
+        var comparison: FullComparison?
         /// When it is due; nil for never, 0 for the next pull.
         var dueAt: Int64?
     }
@@ -55,7 +55,7 @@ struct ReplicaReport: StateReport {
     let row: ReplicaRow
     /// What was refused of the principal's pushes, whichever replica they came from, the newest first.
     let refusals: [RefusalEntry]
-    private let sweeps: [SweepState]
+    private let comparisons: [ComparisonState]
 
     init(row: ReplicaRow, configuration: GatewayConfig.Configuration, refusals: [RefusalEntry]) {
         self.row = row
@@ -63,20 +63,21 @@ struct ReplicaReport: StateReport {
         let version = row.schemaVersion ?? configuration.schema.version
         let asked = configuration.schema.tables(at: version).filter(\.isLedgered)
             .flatMap { $0.feeds.compactMap { $0.version(at: version)?.requestType } }
-        let schedule = SweepSchedule(
+        let schedule = ComparisonSchedule(
             every: configuration.ledger.resweepEvery.milliseconds, maximumRows: configuration.ledger.resweepRows)
         // Of types that the app asks for no longer nothing is compared.
-        sweeps = Set(asked).sorted().map { type in
-            let sweep = row.sweeps[type]
+        comparisons = Set(asked).sorted().map { type in
+            let comparison = row.comparisons[type]
             let tables = configuration.schema.tables(at: version).filter { table in
                 table.feeds.contains { $0.version(at: version)?.requestType == type }
             }
             let rows = tables.reduce(0) { $0 + (row.ledger[$1.name]?.held ?? 0) }
             let dueAt = schedule.dueAt(
-                type, mapping: sweep?.mapping ?? "", sweep: sweep, rows: rows, replica: row.id,
+                type, mapping: comparison?.mapping ?? "", comparison: comparison, rows: rows, replica: row.id,
                 acceptedAt: row.acceptedAt)
-            return SweepState(
-                type: type, sweep: sweep, dueAt: row.resyncAt > sweep?.doneAt ?? 0 ? 0 : dueAt.map { max(0, $0) })
+            return ComparisonState(
+                type: type, comparison: comparison,
+                dueAt: row.resyncAt > comparison?.doneAt ?? 0 ? 0 : dueAt.map { max(0, $0) })
         }
     }
 
@@ -101,7 +102,7 @@ struct ReplicaReport: StateReport {
                     "held back",
                     "deletions of \(Self.list(row.blocked)): 'rind replicas accept \(row.id)' releases them"))
         }
-        return lines + tableLines + sweepLines + refusalLines
+        return lines + tableLines + comparisonLines + refusalLines
     }
 
     private var refusalLines: [String] {
@@ -144,20 +145,20 @@ struct ReplicaReport: StateReport {
             }
     }
 
-    private var sweepLines: [String] {
-        guard !sweeps.isEmpty else { return [] }
-        let width = max(12, sweeps.map(\.type.count).max() ?? 0)
-        let head = "SWEEP OF".padded(to: width) + "  " + "DONE".padded(to: 20) + "  " + "DUE"
+    private var comparisonLines: [String] {
+        guard !comparisons.isEmpty else { return [] }
+        let width = max(12, comparisons.map(\.type.count).max() ?? 0)
+        let head = "COMPARED".padded(to: width) + "  " + "DONE".padded(to: 20) + "  " + "DUE"
         return ["", head]
-            + sweeps.map { state in
-                let done = state.sweep.map { $0.doneAt > 0 ? MomentText.seconds($0.doneAt) : "never" } ?? "never"
+            + comparisons.map { state in
+                let done = state.comparison.map { $0.doneAt > 0 ? MomentText.seconds($0.doneAt) : "never" } ?? "never"
                 let due =
                     state.dueAt.map { $0 == 0 ? "with the next pull" : "from " + MomentText.seconds($0) } ?? "never"
-                let tried = state.sweep.map {
+                let tried = state.comparison.map {
                     $0.triedAt > $0.doneAt ? ", tried \(MomentText.seconds($0.triedAt))" : ""
                 }
-                let failed = state.sweep.map { $0.failures > 0 ? ", failed \($0.failures) times in a row" : "" }
-                let isHeldBack = state.sweep?.isBlocked == true && !row.released.contains(state.type)
+                let failed = state.comparison.map { $0.failures > 0 ? ", failed \($0.failures) times in a row" : "" }
+                let isHeldBack = state.comparison?.isBlocked == true && !row.released.contains(state.type)
                 let blocked = isHeldBack ? ", held back" : ""
                 return state.type.padded(to: width) + "  " + done.padded(to: 20) + "  " + due + (tried ?? "")
                     + (failed ?? "") + blocked
@@ -171,17 +172,18 @@ struct ReplicaReport: StateReport {
                 "bytes": .integer(count.bytes),
             ])
         }
-        let sweeps = sweeps.map { state in
+        let comparisons = comparisons.map { state in
             JSONValue.object([
-                "request_type": .string(state.type), "done_at": .integer(state.sweep?.doneAt ?? 0),
-                "tried_at": .integer(state.sweep?.triedAt ?? 0), "due_at": .integer(state.dueAt),
-                "held_back": .bool(state.sweep?.isBlocked ?? false), "failures": .integer(state.sweep?.failures ?? 0),
+                "request_type": .string(state.type), "done_at": .integer(state.comparison?.doneAt ?? 0),
+                "tried_at": .integer(state.comparison?.triedAt ?? 0), "due_at": .integer(state.dueAt),
+                "held_back": .bool(state.comparison?.isBlocked ?? false),
+                "failures": .integer(state.comparison?.failures ?? 0),
             ])
         }
         let more: [JSONValue.Member] = [
             .init("confirmed_cursor", .integer(row.tip?.rawValue)), .init("horizon", .integer(row.horizon?.rawValue)),
             .init("accepted", .array(row.released.map { .string($0) })), .init("resync_at", .integer(row.resyncAt)),
-            .init("tables", .array(tables)), .init("sweeps", .array(sweeps)),
+            .init("tables", .array(tables)), .init("sweeps", .array(comparisons)),
             .init("refusals", .array(refusals.map(\.json))),
         ]
         return .object((row.summary.members ?? []) + more)

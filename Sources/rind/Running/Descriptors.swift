@@ -61,7 +61,8 @@ struct Descriptors {
         min(connections, max(Self.fewestConnections, connections - max(0, needed - allowed)))
     }
 
-    /// Raises the limit of this process as far as it can be: answers that are sent slowly, or kept, have files of their own.
+    /// Raises the limit of this process as far as it can be: answers that are sent slowly, or kept, have files of their
+    /// own.
     mutating func raise() {
         var limit = rlimit()
         let most = max(allowed, min(hard, Self.most))

@@ -67,7 +67,7 @@ import Testing
             try await device.expectPull([])
             let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
             #expect(replica.blocked.sorted() == ["ProjectsV2", "TagsV1", "TasksV2"])
-            let heldBackAt = try #require(replica.sweeps.values.map(\.blockedAt).max())
+            let heldBackAt = try #require(replica.comparisons.values.map(\.blockedAt).max())
             try await stack.store.acceptDeletions(replica: replica.id, at: heldBackAt)
             for _ in 0..<4 { _ = try await device.pulled() }
             try await stack.expectEqual(device)

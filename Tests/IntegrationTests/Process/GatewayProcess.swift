@@ -27,9 +27,9 @@ struct GatewayProcess: Sendable {
 
     /// Starts it with its state, configuration and log in a directory, and waits until it listens.
     ///
-    /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`; `softDescriptors` is the soft limit that
-    /// it begins with; `diskSize` gives it a disk of that many bytes at `disk` in the directory. If it ends instead,
-    /// ``Failure/ended(_:_:)`` has its status and what it said.
+    /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`; `softDescriptors` is the soft
+    /// limit that it begins with; `diskSize` gives it a disk of that many bytes at `disk` in the directory. If it ends
+    /// instead, ``Failure/ended(_:_:)`` has its status and what it said.
     static func start(
         backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil,
         softDescriptors: Int? = nil, diskSize: Int? = nil

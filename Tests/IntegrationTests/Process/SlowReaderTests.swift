@@ -16,8 +16,8 @@ struct SlowReaderTests {
 
     /// Every rate, with a small and a large socket buffer each.
     ///
-    /// Of a large one's content nothing shows before a good part of it is read. So it holds what its reader takes in three
-    /// seconds, which is to the timeout here as a third of a mebibyte at 4 KiB/s is to the default.
+    /// Of a large one's content nothing shows before a good part of it is read. So it holds what its reader takes in
+    /// three seconds, which is to the timeout here as a third of a mebibyte at 4 KiB/s is to the default.
     private static let readers = [4, 8, 32, 96].flatMap { rate in
         [4 << 10, rate * 1_500].map { SlowReader(rate: rate << 10, buffer: $0, seconds: seconds) }
     }

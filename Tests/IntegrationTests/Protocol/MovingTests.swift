@@ -67,7 +67,8 @@ import Testing
         try await GatewayStack.with(StackOptions(["pull.unknown_cursor": "replacement"])) { stack in
             var phone = try await Self.movedDevice(stack, clock: .counter, shape: .camel)
             try await phone.sync()
-            // A replacement names no deletions, so this app keeps what it should have replaced: the wrong setting for it.
+            // A replacement names no deletions, so this app keeps what it should have replaced: the wrong setting for
+            // it.
             #expect(try await stack.differences(of: phone) == ["tasks#task-6 is on the device only"])
             try phone.model.purge("tasks", "task-6")
             try await Self.expectMoved(&phone, stack)

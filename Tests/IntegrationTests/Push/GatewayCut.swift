@@ -8,8 +8,8 @@ import NIOConcurrencyHelpers
 
 /// Ends a gateway of this process as a killed one ends.
 ///
-/// First no request from it reaches the backend any more, then its state is copied as it is at this moment. Nothing that
-/// it does afterwards is in the copy.
+/// First no request from it reaches the backend any more, then its state is copied as it is at this moment. Nothing
+/// that it does afterwards is in the copy.
 struct GatewayCut: Sendable {
     /// Where the copy is.
     let directory: String

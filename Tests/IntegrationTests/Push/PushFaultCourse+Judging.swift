@@ -5,7 +5,7 @@ import GatewayTesting
 
 // What must be true when all is quiet.
 extension PushFaultCourse {
-    mutating func finish(_ stack: GatewayStack, isSwept: Bool = false) async throws {
+    mutating func finish(_ stack: GatewayStack, isCompared: Bool = false) async throws {
         for place in devices.indices { devices[place].http = stack.http }
         for round in 0..<manner.quietRounds {
             // Nothing is left to do for anybody.
@@ -28,8 +28,8 @@ extension PushFaultCourse {
             if device.model.hasUnsyncedChanges { outcome.problems.append("device \(place) has unsynced changes") }
             let left = oracle.differences(device.model.contents, contents)
             let orphans = names(in: device.model.contents).subtracting(present).filter(isOrphan)
-            if !isSwept, left.count == orphans.count {
-                outcome.swept += orphans.count
+            if !isCompared, left.count == orphans.count {
+                outcome.compared += orphans.count
             } else {
                 outcome.problems += left.map { "device \(place): \($0)" }
             }
@@ -46,7 +46,7 @@ extension PushFaultCourse {
     /// Whether a record went with another one, of which the backend says nothing.
     ///
     /// The gateway has it follow the deleted one, unless what lies between them was written once more: a late
-    /// call makes that anew. The resweep finds what is left then.
+    /// call makes that anew. The full comparison finds what is left then.
     private func isOrphan(_ name: String) -> Bool { !deleted.contains(name) && isDeleted(name) }
 
     /// Whether a record was deleted, or anything that it belongs to.

@@ -54,8 +54,8 @@ struct PushFaultCourse {
         var faults = 0
         /// How many gateways ended in the middle of a sync.
         var stops = 0
-        /// How many records it took a resweep to get rid of.
-        var swept = 0
+        /// How many records it took a full comparison to get rid of.
+        var compared = 0
         /// Every call about a record, where anything was left.
         var calls: [String] = []
     }
@@ -124,13 +124,13 @@ struct PushFaultCourse {
         // The gateway of a late call may have ended long ago.
         try await settle()
         try await GatewayStack.with(quiet, backend: backend, directory: directory) { try await finish($0) }
-        if outcome.swept > 0 {
-            let sweeping = try tables.options(["ledger.resweep_every": "1ms"])
-            try await GatewayStack.with(sweeping, backend: backend, directory: directory) { stack in
-                try await finish(stack, isSwept: true)
+        if outcome.compared > 0 {
+            let comparing = try tables.options(["ledger.resweep_every": "1ms"])
+            try await GatewayStack.with(comparing, backend: backend, directory: directory) { stack in
+                try await finish(stack, isCompared: true)
             }
         }
-        if !outcome.problems.isEmpty || outcome.swept > 0 { outcome.calls = calls }
+        if !outcome.problems.isEmpty || outcome.compared > 0 { outcome.calls = calls }
     }
 
     private func settle() async throws { try await eventually { backend.requestsUnderWay == 0 } }

@@ -39,12 +39,12 @@ import Testing
             sum.failures += outcome.failures
             sum.faults += outcome.faults
             sum.stops += outcome.stops
-            sum.swept += outcome.swept
+            sum.compared += outcome.compared
             if seeds.count == 1 { sum.calls = outcome.calls }
         }
         if ProcessInfo.processInfo.environment["RIND_TEST_PUSH_SEEDS"] != nil {
             let each = (clock.now - start) / seeds.count
-            let counts = "\(sum.failures) failures, \(sum.faults) faults, \(sum.stops) stops, \(sum.swept) swept"
+            let counts = "\(sum.failures) failures, \(sum.faults) faults, \(sum.stops) stops, \(sum.compared) swept"
             let calls = sum.calls.joined(separator: "\n")
             Issue.record("\(tables.devices) devices: \(each) a seed; \(counts) \(calls)", severity: .warning)
         }

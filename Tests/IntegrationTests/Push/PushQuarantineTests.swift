@@ -8,7 +8,8 @@ import StateStore
 import SyncModel
 import Testing
 
-/// `[push] rejected = quarantine`: what the backend refuses for ever is set aside, and comes through once it is retried.
+/// `[push] rejected = quarantine`: what the backend refuses for ever is set aside, and comes through once it is
+/// retried.
 @Suite(.timeLimit(.minutes(5))) struct PushQuarantineTests {
     private static func started(
         _ style: PushStyle, _ overrides: [String: String] = [:],
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: PushStyle.allCases)
-    func `14f: no reset and no sweep deletes or reverts what is set aside`(_ style: PushStyle) async throws {
+    func `14f: no reset and no full comparison deletes or reverts what is set aside`(_ style: PushStyle) async throws {
         try await Self.started(style, ["ledger.resweep_every": "1ms"]) { stack, device in
             // One that was accepted a moment ago, and whose echo has come.
             try device.model.create("tags", id: "n-0", ["label": "accepted"])

@@ -54,14 +54,14 @@ import Testing
             $0.replacing("\nnote = string?\n", with: "\nnote = string? name\n")
                 .replacing("\nlabel = string\n", with: "\nlabel = string id\n")
         }) { stack, device in
-            var sweeps: [String] = []
+            var comparisons: [String] = []
             var brief: [String] = []
             for _ in 0..<3 {
                 let (answer, _) = try await device.pull()
-                if let sweep = try await stack.figures(of: answer)["sweep"] { sweeps.append(sweep) }
+                if let comparison = try await stack.figures(of: answer)["sweep"] { comparisons.append(comparison) }
                 brief += try PulledChanges(answer).brief
             }
-            #expect(sweeps.sorted() == ["TagsV1", "TasksV2"])
+            #expect(comparisons.sorted() == ["TagsV1", "TasksV2"])
             #expect(brief.count == 242 && brief.contains("updated tags#ada-tag-1"))
         }
     }

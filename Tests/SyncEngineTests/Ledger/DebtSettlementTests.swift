@@ -46,18 +46,18 @@ import Testing
         bench.debts.append(Debt(table: "tasks", id: "unknown"))
         let plain = try await bench.pull { $0.row("tasks", "z") }
         #expect(plain.delivered.isEmpty && plain.report.owing == ["tasks"] && plain.updated.isEmpty)
-        let swept = try await bench.pull(plan: { $0.swept = ["tasks"] }) {
+        let compared = try await bench.pull(plan: { $0.compared = ["tasks"] }) {
             for id in ["x", "y", "z"] { $0.row("tasks", id) }
         }
         // What is only pushed is never deleted by a comparison.
-        #expect(swept.updated == ["tasks/x"] && swept.deleted.isEmpty && swept.report.owing.isEmpty)
-        #expect(Set(swept.delivered) == ["x", "unknown"])
+        #expect(compared.updated == ["tasks/x"] && compared.deleted.isEmpty && compared.report.owing.isEmpty)
+        #expect(Set(compared.delivered) == ["x", "unknown"])
     }
 
     @Test func `a record that is owed and gone is deleted by the comparison`() async throws {
         var bench = try await Self.bench()
-        let swept = try await bench.pull(plan: { $0.swept = ["tasks"] }) { $0.row("tasks", "y") }
-        #expect(swept.deleted == ["tasks/x"] && swept.delivered == ["x"])
+        let compared = try await bench.pull(plan: { $0.compared = ["tasks"] }) { $0.row("tasks", "y") }
+        #expect(compared.deleted == ["tasks/x"] && compared.delivered == ["x"])
     }
 
     @Test func `a first pull and a table without a ledger owe nothing`() async throws {

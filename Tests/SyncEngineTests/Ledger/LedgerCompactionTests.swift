@@ -14,7 +14,7 @@ import Testing
         numbers.map { LedgerEntry(id: "id-\($0)", hash: LedgerSupport.hash("id-\($0)"), content: content) }
     }
 
-    static func compact(
+    static func compaction(
         _ memory: MemoryLedger, _ change: (inout LedgerCompaction.Settings) -> Void = { _ in }
     ) -> LedgerCompaction {
         var settings = LedgerCompaction.Settings()

@@ -21,7 +21,7 @@ import Testing
             case 4:
                 let parent = Int.random(in: 0..<model.line.count, using: &model.random)
                 model.siblings.append((parent, await model.child(of: model.line[parent])))
-            default: try await model.compaction(context)
+            default: try await model.compact(context)
             }
             try await model.check(context)
         }

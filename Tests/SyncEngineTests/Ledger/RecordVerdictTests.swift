@@ -174,15 +174,16 @@ import Testing
     func `what did not come although everything did is missing, but never what was only seen`(
         _ row: (Before, Outcome, Outcome)
     ) {
-        #expect(Self.outcome(row.0, nil) { $0.sweptSources = 1 } == row.1)
+        #expect(Self.outcome(row.0, nil) { $0.comparedSources = 1 } == row.1)
         #expect(
             Self.outcome(row.0, nil) {
-                $0.sweptSources = 1
+                $0.comparedSources = 1
                 $0.isExact = false
             } == row.2)
     }
 
-    /// Two feeds: what was held before, the lines, the swept sources; then the outcome and the sources that are left.
+    /// Two feeds: what was held before, the lines, the compared sources; then the outcome and the sources that are
+    /// left.
     @Test(
         arguments: [
             (0b01, "-0", 0, .deleted, 0), (0b11, "-0", 0, .kept, 0b10), (0b01, "+1 -0", 0, .equal, 0b10),
@@ -197,7 +198,7 @@ import Testing
         known.sources = row.0
         var rules = RecordVerdict.Rules()
         rules.allSources = 0b11
-        rules.sweptSources = row.2
+        rules.comparedSources = row.2
         let verdict = RecordVerdict(known, Self.group(row.1), rules)
         #expect(verdict.outcome == row.3 && verdict.sources == row.4)
     }

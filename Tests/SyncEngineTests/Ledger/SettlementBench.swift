@@ -24,7 +24,7 @@ struct SettlementBench {
     private(set) var layers: [LayerID] = []
     var notes: [PushNote] = []
     var debts: [Debt] = []
-    var limit = SettlementInput.SweepLimit()
+    var limit = SettlementInput.AbsenceLimit()
 
     init(_ tables: Table...) { self.tables = tables }
 
@@ -77,7 +77,7 @@ struct SettlementBench {
             key: Self.key)
         if plan.basis != .nothing { input.ledgers = [layers] }
         input.signs = stream.signs
-        input.sweepBegan = stream.sweepBegan
+        input.comparisonBegan = stream.comparisonBegan
         input.notes = notes
         input.debts = debts
         input.limit = limit
@@ -122,7 +122,7 @@ extension SettlementBench {
         private var deletions: [[String]]
         private(set) var lines: UInt64 = 0
         private(set) var signs = StreamSigns()
-        private(set) var sweepBegan: UInt64?
+        private(set) var comparisonBegan: UInt64?
 
         init(_ schema: Schema) {
             self.schema = schema
@@ -136,8 +136,8 @@ extension SettlementBench {
         mutating func request(isResumed: Bool = false) { signs.beginRequest(after: lines, isResumed: isResumed) }
 
         /// The comparison of a whole type.
-        mutating func sweep() {
-            sweepBegan = lines
+        mutating func comparison() {
+            comparisonBegan = lines
             request()
         }
 

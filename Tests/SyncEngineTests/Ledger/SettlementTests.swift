@@ -10,11 +10,11 @@ import Testing
     typealias Bench = SettlementBench
 
     /// Everything of these request types came.
-    static func sweeping(_ types: String...) -> (inout SettlementPlan) -> Void { { $0.swept = Set(types) } }
+    static func comparing(_ types: String...) -> (inout SettlementPlan) -> Void { { $0.compared = Set(types) } }
 
     /// A reset of a cursor that is not exact.
     private func inexact(_ bench: Bench) -> SettlementPlan {
-        SettlementPlan(basis: .principal, output: .whole, isFirst: false, isExact: false, swept: bench.types)
+        SettlementPlan(basis: .principal, output: .whole, isFirst: false, isExact: false, compared: bench.types)
     }
 
     // Sources.
@@ -27,8 +27,8 @@ import Testing
         }
         // Another feed in the place of the first: what the masks of the entries meant is unknown.
         bench.tables = [Bench.table("files", feeds: ["C", "B"])]
-        #expect(try await bench.pull(plan: Self.sweeping("C")).deleted.isEmpty)
-        let answer = try await bench.pull(plan: Self.sweeping("B")) { $0.row("files", "y", source: 1) }
+        #expect(try await bench.pull(plan: Self.comparing("C")).deleted.isEmpty)
+        let answer = try await bench.pull(plan: Self.comparing("B")) { $0.row("files", "y", source: 1) }
         #expect(answer.deleted == ["files/x"])
         #expect(try await bench.holds("files", "y"))
     }
@@ -150,14 +150,15 @@ import Testing
         }
         #expect(blind.deleted.isEmpty && blind.report.suspended == ["tasks"] && blind.figures.heldBack == 1)
         // The cursor is exact from here on, and what was not told is still to be told.
-        let answer = try await bench.pull(plan: Self.sweeping("tasks")) { $0.row("tasks", "y") }
+        let answer = try await bench.pull(plan: Self.comparing("tasks")) { $0.row("tasks", "y") }
         #expect(answer.deleted == ["tasks/x"])
     }
 
     @Test func `what only a push has named as held is looked for twice, ledger or not`() async throws {
         var bench = Bench(Bench.table("tasks"))
         bench.notes = [PushNote(table: "tasks", id: "x", state: .held, sequence: 1)]
-        let plan = SettlementPlan(basis: .nothing, output: .whole, isFirst: false, isExact: false, swept: bench.types)
+        let plan = SettlementPlan(
+            basis: .nothing, output: .whole, isFirst: false, isExact: false, compared: bench.types)
         #expect(try await bench.settle(plan) { $0.row("tasks", "y") }.report.needsSecondLook)
     }
 
@@ -178,7 +179,7 @@ import Testing
         _ = try await bench.pull { $0.row("files", "x") }
         bench.tables = [Bench.table("files", feeds: ["A", "B"])]
         let answer = try await bench.pull(plan: {
-            $0.swept = ["B"]
+            $0.compared = ["B"]
             $0.untracked = ["B"]
         }) {
             $0.row("files", "x")
@@ -194,7 +195,7 @@ import Testing
         _ = try await bench.pull { for number in 0..<10 { $0.row("tasks", "x\(number)") } }
         bench.limit.records = 1
         let held = try await bench.pull(plan: {
-            $0.swept = ["tasks"]
+            $0.compared = ["tasks"]
             if isResync { $0.isExact = false } else { $0.untracked = ["tasks"] }
         })
         #expect(held.report.blocked == ["tasks"] && held.deleted.isEmpty)
@@ -206,10 +207,10 @@ import Testing
         var bench = Bench(Bench.table("tasks"))
         _ = try await bench.pull { $0.row("tasks", "x") }
         let answer = try await bench.pull(plan: {
-            $0.swept = ["tasks"]
+            $0.compared = ["tasks"]
             $0.untracked = ["tasks"]
         }) {
-            $0.sweep()
+            $0.comparison()
             $0.row("tasks", "x")
             $0.row("tasks", "y")
         }

@@ -23,7 +23,7 @@ import Testing
     private static func context(
         vector: CheckpointVector = Book.vector, position: Position = .at(Book.vector)
     ) throws -> PullContext {
-        var context = PullLedgerTests.context(try Book.row(vector: vector, sweeps: PullLedgerTests.swept()))
+        var context = PullLedgerTests.context(try Book.row(vector: vector, comparisons: PullLedgerTests.compared()))
         context.session.position = position
         return context
     }

@@ -10,10 +10,10 @@ import Testing
     typealias Book = PullPlaybook
 
     private static let now = PullLedgerTests.now
-    private static let longAgo = PullLedgerTests.swept(now - 2 * SweepSchedule.retryAfter)
+    private static let longAgo = PullLedgerTests.compared(now - 2 * ComparisonSchedule.retryAfter)
 
-    private static func context(count: Int, sweeps: [String: Sweep] = longAgo) throws -> PullContext {
-        var context = PullLedgerTests.context(try Book.row(sweeps: sweeps))
+    private static func context(count: Int, comparisons: [String: FullComparison] = longAgo) throws -> PullContext {
+        var context = PullLedgerTests.context(try Book.row(comparisons: comparisons))
         context.debts = [Debt(table: "albums", id: "x", count: count)]
         return context
     }
@@ -27,7 +27,7 @@ import Testing
             Issue.record("expected a commit, got \(pull.action)")
             return
         }
-        #expect(row.sweeps == Self.longAgo)
+        #expect(row.comparisons == Self.longAgo)
     }
 
     @Test func `what the stream has not brought is compared with the next pull`() throws {
@@ -35,11 +35,11 @@ import Testing
         pull.report.owing = ["AlbumsV1"]
         pull.send(.context(try Self.context(count: 1)))
         let row = try pull.finish(at: Self.now)
-        #expect(row.sweeps["AlbumsV1"]?.doneAt == 0 && row.sweeps["AlbumsV1"]?.mapping == "m")
-        #expect(row.sweeps["LinksV1"] == Self.longAgo["LinksV1"])
+        #expect(row.comparisons["AlbumsV1"]?.doneAt == 0 && row.comparisons["AlbumsV1"]?.mapping == "m")
+        #expect(row.comparisons["LinksV1"] == Self.longAgo["LinksV1"])
         var next = PullLedgerTests.book()
-        next.send(.context(try Self.context(count: 1, sweeps: row.sweeps)))
-        next.send(.ended(.complete), expect: .beginSweep(type: "AlbumsV1"))
+        next.send(.context(try Self.context(count: 1, comparisons: row.comparisons)))
+        next.send(.ended(.complete), expect: .beginComparison(type: "AlbumsV1"))
     }
 
     @Test func `the third 409 for one record compares its type at once, but not twice in an hour`() throws {
@@ -47,21 +47,21 @@ import Testing
             var pull = PullLedgerTests.book()
             pull.send(.context(try Self.context(count: count)))
             pull.send(.ended(.complete, carriedData: true))
-            #expect((pull.action == .beginSweep(type: "AlbumsV1")) == isDue, "\(count)")
+            #expect((pull.action == .beginComparison(type: "AlbumsV1")) == isDue, "\(count)")
         }
         var again = PullLedgerTests.book()
         again.report.owing = ["AlbumsV1"]
-        again.send(.context(try Self.context(count: 3, sweeps: PullLedgerTests.swept())))
+        again.send(.context(try Self.context(count: 3, comparisons: PullLedgerTests.compared())))
         let row = try again.finish(at: Self.now)
-        #expect(row.sweeps == PullLedgerTests.swept())
+        #expect(row.comparisons == PullLedgerTests.compared())
     }
 
     @Test func `a comparison that has failed is not tried with every pull`() throws {
-        var sweeps = Self.longAgo
-        sweeps["AlbumsV1"]?.triedAt = Self.now - 1_000
-        sweeps["AlbumsV1"]?.failures = 3
+        var comparisons = Self.longAgo
+        comparisons["AlbumsV1"]?.triedAt = Self.now - 1_000
+        comparisons["AlbumsV1"]?.failures = 3
         var pull = PullLedgerTests.book()
-        pull.send(.context(try Self.context(count: 3, sweeps: sweeps)))
+        pull.send(.context(try Self.context(count: 3, comparisons: comparisons)))
         pull.send(.ended(.complete, carriedData: true))
         #expect(pull.action == .readClock)
     }

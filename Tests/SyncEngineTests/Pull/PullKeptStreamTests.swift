@@ -102,16 +102,16 @@ import Testing
     }
 
     @Test func `what was compared as a whole beside the stream is not gone on with`() throws {
-        let row = try Book.row(sweeps: PullLedgerTests.swept(mapping: "older"))
+        let row = try Book.row(comparisons: PullLedgerTests.compared(mapping: "older"))
         var first = PullLedgerTests.book()
         first.send(.context(PullLedgerTests.context(row)))
         first.send(.ended(.complete, carriedData: true))
-        guard case .beginSweep = first.action else {
+        guard case .beginComparison = first.action else {
             Issue.record("expected a comparison, got \(first.action)")
             return
         }
         #expect(first.keptStream != nil)
-        first.send(.sweepGranted(true))
+        first.send(.comparisonGranted(true))
         #expect(first.keptStream == nil)
     }
 }

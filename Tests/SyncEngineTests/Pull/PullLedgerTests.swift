@@ -9,13 +9,16 @@ import Testing
 @Suite struct PullLedgerTests {
     typealias Book = PullPlaybook
 
-    static let settings = PullSettings(sweeps: SweepSchedule())
+    static let settings = PullSettings(comparisons: ComparisonSchedule())
     static let now: Int64 = 30 * 86_400_000
     static let types = Set(Book.types)
 
     /// Everything was compared a moment ago.
-    static func swept(_ doneAt: Int64 = now - 1_000, mapping: String = "m") -> [String: Sweep] {
-        ["AlbumsV1": Sweep(doneAt: doneAt, mapping: mapping), "LinksV1": Sweep(doneAt: doneAt, mapping: "l")]
+    static func compared(_ doneAt: Int64 = now - 1_000, mapping: String = "m") -> [String: FullComparison] {
+        [
+            "AlbumsV1": FullComparison(doneAt: doneAt, mapping: mapping),
+            "LinksV1": FullComparison(doneAt: doneAt, mapping: "l"),
+        ]
     }
 
     static func book(_ session: Session = Book.session, unknown: PullSettings.UnknownCursor = .adopt) -> Book {
@@ -41,30 +44,31 @@ import Testing
         _ basis: SettlementPlan.Basis, _ output: SettlementPlan.Output, isExact: Bool, untracked: Set<String> = []
     ) -> SettlementPlan {
         SettlementPlan(
-            basis: basis, output: output, isFirst: false, isExact: isExact, swept: types, untracked: untracked)
+            basis: basis, output: output, isFirst: false, isExact: isExact, compared: types, untracked: untracked)
     }
 
     @Test func `an incremental pull is compared with what the cursor's replica holds`() throws {
         var pull = Self.book()
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()))), expect: .stream(from: Book.vector))
+        pull.send(
+            .context(Self.context(try Book.row(comparisons: Self.compared()))), expect: .stream(from: Book.vector))
         let row = try pull.finish(at: Self.now)
         #expect(pull.settled == [SettlementPlan(basis: .cursor, output: .delta, isFirst: false)])
-        #expect(row.noted == 12 && row.sweeps == Self.swept())
+        #expect(row.noted == 12 && row.comparisons == Self.compared())
     }
 
     @Test func `a cursor of another session gets everything and only what differs`() throws {
         var pull = Self.book(Session(rawValue: "new"), unknown: .refuse)
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()))))
+        pull.send(.context(Self.context(try Book.row(comparisons: Self.compared()))))
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
         #expect(pull.settled == [Self.wholePlan(.cursor, .delta, isExact: true)])
-        #expect(row.replica == Book.replica && row.sweeps == Self.swept(Self.now))
+        #expect(row.replica == Book.replica && row.comparisons == Self.compared(Self.now))
     }
 
     @Test func `a cursor from before a reset gets everything and only what differs`() throws {
         var pull = Self.book(unknown: .refuse)
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), generation: 1)))
+        pull.send(.context(Self.context(try Book.row(comparisons: Self.compared()), generation: 1)))
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         _ = try pull.finish(at: Self.now)
@@ -75,7 +79,7 @@ import Testing
         var pull = Self.book()
         var ledger = PullContext.Ledger()
         ledger.isExact = false
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), isFork: true, ledger: ledger)))
+        pull.send(.context(Self.context(try Book.row(comparisons: Self.compared()), isFork: true, ledger: ledger)))
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
@@ -87,7 +91,7 @@ import Testing
         var pull = Self.book()
         var ledger = PullContext.Ledger()
         ledger.resyncAt = 1_000
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), ledger: ledger)))
+        pull.send(.context(Self.context(try Book.row(comparisons: Self.compared()), ledger: ledger)))
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
@@ -98,11 +102,11 @@ import Testing
     @Test func `a fork begins with all that its cursor had`() throws {
         var pull = Self.book()
         pull.send(
-            .context(Self.context(try Book.row(sweeps: Self.swept()), isFork: true)),
+            .context(Self.context(try Book.row(comparisons: Self.compared()), isFork: true)),
             expect: .stream(from: Book.vector))
         let row = try pull.finish(at: Self.now)
         #expect(pull.settled == [SettlementPlan(basis: .cursor, output: .whole, isFirst: false)])
-        #expect(row.replica == Book.newReplica && row.sweeps == Self.swept())
+        #expect(row.replica == Book.newReplica && row.comparisons == Self.compared())
     }
 
     /// A reset before the ledger has seen everything: the base is missing, or a type was never compared.
@@ -110,8 +114,8 @@ import Testing
         var pull = book(unknown: rule)
         var ledger = PullContext.Ledger()
         ledger.hasBase = hasBase
-        let sweeps = hasBase ? swept().filter { $0.key == "LinksV1" } : [:]
-        pull.send(.context(context(try Book.row(sweeps: sweeps), generation: 1, ledger: ledger)))
+        let comparisons = hasBase ? compared().filter { $0.key == "LinksV1" } : [:]
+        pull.send(.context(context(try Book.row(comparisons: comparisons), generation: 1, ledger: ledger)))
         return pull
     }
 
@@ -171,7 +175,7 @@ import Testing
             var ledger = PullContext.Ledger()
             ledger.needsCompaction = step == "compact"
             pull.damages = step == "settle" ? 1 : 0
-            pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), ledger: ledger)))
+            pull.send(.context(Self.context(try Book.row(comparisons: Self.compared()), ledger: ledger)))
             if step == "compact" {
                 pull.send(.ledgerDamaged, expect: .storePosition(.unknown))
             } else {
@@ -209,7 +213,8 @@ import Testing
         var pull = Self.book()
         var ledger = PullContext.Ledger()
         ledger.needsCompaction = true
-        pull.send(.context(Self.context(try Book.row(sweeps: Self.swept()), ledger: ledger)), expect: .compactLedger)
+        pull.send(
+            .context(Self.context(try Book.row(comparisons: Self.compared()), ledger: ledger)), expect: .compactLedger)
         pull.send(.done, expect: .stream(from: Book.vector))
     }
 }

@@ -32,7 +32,8 @@ import Testing
         }
         // All of them, or the random walk has lost its way.
         let steps = [
-            "loading", "confirmed", "compacted", "sweeping", "sweepDropped", "positionListed", "streaming", "pausing",
+            "loading", "confirmed", "compacted", "comparing", "comparisonDropped", "positionListed", "streaming",
+            "pausing",
             "listingSelfWritten", "resetRaised", "resetAcknowledged", "settling", "keptTaken", "clock", "committing",
             "ended",
         ]
@@ -85,7 +86,7 @@ private struct Fuzz {
         case .acknowledge: number(below: 3) > 0 ? .done : .tokensRefused
         case .raiseGeneration: .generationRaised(1)
         case .stream: number(below: 4) > 0 ? .streamEnded(any(reports)) : .typesRefused(named: ["AlbumsV1"])
-        case .beginSweep: .sweepGranted(number(below: 4) > 0)
+        case .beginComparison: .comparisonGranted(number(below: 4) > 0)
         case .settle: number(below: 4) > 0 ? .settled(any(settlements)) : .ledgerDamaged
         case .compactLedger: isSo() ? .done : .ledgerDamaged
         case .readClock: .clock(number(below: 3) > 0 ? 5_000 : time())
@@ -103,8 +104,8 @@ private struct Fuzz {
         case 3: .namespacesRefused
         case 4: .typesRefused(named: any([[], ["AlbumsV1"], ["AlbumsV1", "LinksV1"], ["NobodyV1"]]))
         case 5: .generationRaised(number(below: 3))
-        case 6: .sweepGranted(isSo())
-        case 7: .sweepFailed
+        case 6: .comparisonGranted(isSo())
+        case 7: .comparisonFailed
         case 8: .ledgerDamaged
         case 9: .settled(any(settlements))
         case 10: .streamEnded(any(reports))
@@ -149,10 +150,10 @@ extension Fuzz {
         ledger.needsCompaction = number(below: 4) == 0
         ledger.rows = any([[:], ["AlbumsV1": 10]])
         ledger.resyncAt = any([0, 0, 2_000])
-        let sweeps = any([[:], PullLedgerTests.swept(), PullLedgerTests.swept(1)])
+        let comparisons = any([[:], PullLedgerTests.compared(), PullLedgerTests.compared(1)])
         let row = try Book.row(
             any([1_000, Cursor.maximum]), vector: any(vectors), generation: number(below: 2), isConfirmed: isSo(),
-            sweeps: sweeps, schemaVersion: any([nil, 1, 2, 3]))
+            comparisons: comparisons, schemaVersion: any([nil, 1, 2, 3]))
         var context = Book.context(
             any([nil, row, row, row]), position: any([.unknown, .at(any(vectors))]), isFork: number(below: 5) == 0,
             isNewestOfReplica: isSo(), newest: any([nil, 1_000, Cursor.maximum]))

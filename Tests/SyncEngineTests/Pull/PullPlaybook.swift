@@ -100,13 +100,13 @@ struct PullPlaybook {
     static func row(
         _ cursor: Int64 = 1_000, vector: CheckpointVector = PullPlaybook.vector,
         session: Session = PullPlaybook.session, generation: Int = 0, isConfirmed: Bool = true,
-        digest: String = PullPlaybook.digest, sweeps: [String: Sweep] = [:], schemaVersion: Int? = 1
+        digest: String = PullPlaybook.digest, comparisons: [String: FullComparison] = [:], schemaVersion: Int? = 1
     ) throws -> CursorRow {
         CursorRow(
             principal: principal, cursor: try #require(Cursor(rawValue: cursor)), replica: replica, parent: nil,
             vector: vector, schemaVersion: schemaVersion, session: session, generation: generation,
             isConfirmed: isConfirmed,
-            mappingDigest: digest, sweeps: sweeps)
+            mappingDigest: digest, comparisons: comparisons)
     }
 
     static func context(

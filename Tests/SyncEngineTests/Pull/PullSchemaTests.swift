@@ -43,7 +43,8 @@ import Testing
     }
 
     private static func context(_ last: Int?, vector: CheckpointVector = Book.vector) throws -> PullContext {
-        PullLedgerTests.context(try Book.row(vector: vector, sweeps: PullLedgerTests.swept(), schemaVersion: last))
+        PullLedgerTests.context(
+            try Book.row(vector: vector, comparisons: PullLedgerTests.compared(), schemaVersion: last))
     }
 
     /// Plays a pull up to its stream: what is asked for and from where on.
@@ -66,10 +67,10 @@ import Testing
         let row = try pull.finish(at: PullLedgerTests.now)
         let plan = try #require(pull.settled.last)
         #expect(plan.renewed == ["tags"] && plan.empty == ["tags"])
-        #expect(plan.swept == ["AlbumsV1", "TagsV1"] && plan.basis == .cursor && plan.output == .delta)
+        #expect(plan.compared == ["AlbumsV1", "TagsV1"] && plan.basis == .cursor && plan.output == .delta)
         #expect(row.schemaVersion == 2 && row.replica == Book.replica)
-        #expect(row.sweeps["AlbumsV1"]?.doneAt == PullLedgerTests.now)
-        #expect(row.sweeps["LinksV1"] == PullLedgerTests.swept()["LinksV1"])
+        #expect(row.comparisons["AlbumsV1"]?.doneAt == PullLedgerTests.now)
+        #expect(row.comparisons["LinksV1"] == PullLedgerTests.compared()["LinksV1"])
     }
 
     @Test func `23: LS is that of the presented cursor, so a migration whose answer was lost comes again`() throws {
@@ -136,9 +137,9 @@ import Testing
         #expect(stream.types == ["AlbumsV2", "LinksV1", "TagsV1"])
         #expect(stream.from["AlbumV1"] == nil && stream.from["AlbumV2"] == nil && stream.from["LinkV1"] != nil)
         let row = try pull.finish(at: PullLedgerTests.now)
-        #expect(pull.settled.last?.swept == ["AlbumsV2", "TagsV1"])
+        #expect(pull.settled.last?.compared == ["AlbumsV2", "TagsV1"])
         #expect(pull.settled.last?.untracked == ["TagsV1"])
-        #expect(row.sweeps["AlbumsV1"] == nil && row.sweeps["AlbumsV2"]?.doneAt == PullLedgerTests.now)
+        #expect(row.comparisons["AlbumsV1"] == nil && row.comparisons["AlbumsV2"]?.doneAt == PullLedgerTests.now)
     }
 
     @Test func `a reset during a migration brings everything, and still asks nothing of an added table's ledger`()
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func `a stream that was kept is gone on with only for the same migration`() throws {
-        let old = try Book.row(sweeps: PullLedgerTests.swept(), schemaVersion: 1)
+        let old = try Book.row(comparisons: PullLedgerTests.compared(), schemaVersion: 1)
         let change = Self.plainSchema.change(from: 1, to: 2)
         var first = Self.book()
         first.send(.context(PullLedgerTests.context(old)))

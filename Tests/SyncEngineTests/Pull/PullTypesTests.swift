@@ -24,7 +24,7 @@ import Testing
     private static func start() throws -> Book {
         var pull = PullLedgerTests.book()
         pull.send(
-            .context(PullLedgerTests.context(try Book.row(sweeps: PullLedgerTests.swept()))),
+            .context(PullLedgerTests.context(try Book.row(comparisons: PullLedgerTests.compared()))),
             expect: .stream(from: Book.vector))
         return pull
     }
@@ -36,8 +36,8 @@ import Testing
         let row = try pull.finish(at: PullLedgerTests.now)
         #expect(row.vector["AlbumV1"] == nil && row.vector["AlbumDeleteV1"] == nil && row.vector["LinkV1"] != nil)
         // It comes as a whole once it is there again, and is compared as soon as may be.
-        #expect(row.sweeps["AlbumsV1"]?.doneAt == 0 && row.sweeps["AlbumsV1"]?.failures == 1)
-        #expect(row.sweeps["LinksV1"] == PullLedgerTests.swept()["LinksV1"])
+        #expect(row.comparisons["AlbumsV1"]?.doneAt == 0 && row.comparisons["AlbumsV1"]?.failures == 1)
+        #expect(row.comparisons["LinksV1"] == PullLedgerTests.compared()["LinksV1"])
     }
 
     @Test func `a backend that names what it takes is asked for that`() throws {

@@ -8,8 +8,8 @@ import Testing
 
 /// A million random events in random states of the machines of pushes: none of them ends the process.
 ///
-/// Each course has a seed, which the runner names; `RIND_TEST_SEED=7` plays one again. An event is mostly one that the last
-/// action asks for, so that every state is reached, and else any.
+/// Each course has a seed, which the runner names; `RIND_TEST_SEED=7` plays one again. An event is mostly one that the
+/// last action asks for, so that every state is reached, and else any.
 @Suite struct PushFuzzTests {
     static let seeds: [UInt64] =
         ProcessInfo.processInfo.environment["RIND_TEST_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? Array(1...20)

@@ -72,8 +72,9 @@ enum BanRule {
 
     /// The lines where the tokens follow each other.
     ///
-    /// A call counts only where the name is the library's: not of a member, a declaration or an asynchronous function of
-    /// our own. An exclamation mark counts only where it touches the word before it: `try !isEmpty` is something else.
+    /// A call counts only where the name is the library's: not of a member, a declaration or an asynchronous function
+    /// of our own. An exclamation mark counts only where it touches the word before it: `try !isEmpty` is something
+    /// else.
     private static func occurrences(of pattern: [SwiftText.Token], in text: SwiftText) -> [Int] {
         guard let first = pattern.first, text.tokens.count >= pattern.count else { return [] }
         return (0...text.tokens.count - pattern.count).compactMap { start in

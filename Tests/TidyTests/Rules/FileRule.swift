@@ -4,8 +4,8 @@
 /// A file says whose it is, is called after what is in it, and is there for a reason.
 ///
 /// The name is that of a type (`Table.swift`, `Table+Names.swift`), of a family of small types (`Quarantine.swift` with
-/// `QuarantineEntry` and `QuarantineCounts`, a plural for several of one kind) or of a function. Tests may keep what they
-/// share in a file called `Support`.
+/// `QuarantineEntry` and `QuarantineCounts`, a plural for several of one kind) or of a function. Tests may keep what
+/// they share in a file called `Support`.
 enum FileRule {
     static let header = ["// Copyright 2026 the Rind authors", "// SPDX-License-Identifier: Apache-2.0"]
 

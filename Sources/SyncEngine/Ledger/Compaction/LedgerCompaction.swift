@@ -6,9 +6,9 @@ package import SyncModel
 /// Brings deltas into the base of a ledger, in batches of bounded size.
 ///
 /// Each batch is to be committed before the next one is asked for, and the last one takes the deltas away. In between
-/// the ledger is right for every cursor: what is compacted already is shadowed by equal entries of the deltas, and for older
-/// cursors the undos tell what was there before. A compaction that was interrupted begins anew, with
-/// undos of its own behind those that were left; there may be newer deltas then.
+/// the ledger is right for every cursor: what is compacted already is shadowed by equal entries of the deltas, and for
+/// older cursors the undos tell what was there before. A compaction that was interrupted begins anew, with undos of its
+/// own behind those that were left; there may be newer deltas then.
 package struct LedgerCompaction: Sendable {
     /// Sizes and times.
     package struct Settings: Hashable, Sendable {

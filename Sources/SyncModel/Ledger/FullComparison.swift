@@ -4,12 +4,13 @@
 /// When everything of one request type was last compared with what a replica holds.
 ///
 /// Stored in the cursor row by request type. A type without one has never been compared, and nobody has tried.
-package struct Sweep: Hashable, Sendable {
+package struct FullComparison: Hashable, Sendable {
     /// When the comparison was complete, in milliseconds since 1970; 0 where it is due whatever the clock says.
     package var doneAt: Int64
     /// When one was last tried that could not be finished, in milliseconds since 1970; 0 where none was.
     package var triedAt: Int64
-    /// A digest of the mappings that fill tables from the type; under another one the sweep is due (finding 25).
+    /// A digest of the mappings that fill tables from the type; under another one the full comparison is due (finding
+    /// 25).
     ///
     /// Empty where none was ever complete.
     package var mapping: String
@@ -19,7 +20,7 @@ package struct Sweep: Hashable, Sendable {
     /// How many tries in a row came to nothing because the backend's stream or the room for it failed.
     package var failures: Int
 
-    /// A sweep.
+    /// A full comparison.
     package init(doneAt: Int64, triedAt: Int64 = 0, mapping: String, blockedAt: Int64 = 0, failures: Int = 0) {
         self.doneAt = doneAt
         self.triedAt = triedAt

@@ -3,27 +3,29 @@
 
 import SyncModel
 
-/// How the sweep states of a cursor are stored: netstrings, for each request type its name, the numbers and the digest.
+/// How the comparison states of a cursor are stored: netstrings, for each request type its name, the numbers and the
+/// digest.
 ///
 /// `8:AlbumsV1,17:1800000000000 0 0,6:a1b2c3,`: the numbers are when it was done, when it was last tried, since when
 /// deletions are held back (0: none are), and, where there are any, how many tries in a row have failed.
-enum Sweeps {
+enum FullComparisonStates {
     /// The one spelling of the states, by request type in the order of the bytes.
-    static func encode(_ sweeps: [String: Sweep]) -> [UInt8] {
+    static func encode(_ comparisons: [String: FullComparison]) -> [UInt8] {
         var bytes: [UInt8] = []
-        for (type, sweep) in sweeps.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        for (type, comparison) in comparisons.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             Netstrings.append(type.utf8, to: &bytes)
-            let failures = sweep.failures > 0 ? " \(sweep.failures)" : ""
-            Netstrings.append("\(sweep.doneAt) \(sweep.triedAt) \(sweep.blockedAt)\(failures)".utf8, to: &bytes)
-            Netstrings.append(sweep.mapping.utf8, to: &bytes)
+            let failures = comparison.failures > 0 ? " \(comparison.failures)" : ""
+            Netstrings.append(
+                "\(comparison.doneAt) \(comparison.triedAt) \(comparison.blockedAt)\(failures)".utf8, to: &bytes)
+            Netstrings.append(comparison.mapping.utf8, to: &bytes)
         }
         return bytes
     }
 
     /// The states of stored bytes; nil if they are none.
-    static func decode(_ bytes: [UInt8]) -> [String: Sweep]? {
+    static func decode(_ bytes: [UInt8]) -> [String: FullComparison]? {
         var rest = bytes[...]
-        var sweeps: [String: Sweep] = [:]
+        var comparisons: [String: FullComparison] = [:]
         // Those that can be reckoned with.
         let times: ClosedRange<Int64> = 0...1 << 53
         while !rest.isEmpty {
@@ -33,11 +35,11 @@ enum Sweeps {
             let parts = numbers.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
             guard (3...4).contains(parts.count), let doneAt = parts[0], let triedAt = parts[1], let blocked = parts[2],
                 let failures = parts.count == 4 ? parts[3] : 0, (0...Int64(Int32.max)).contains(failures),
-                times.contains(doneAt), times.contains(triedAt), times.contains(blocked), sweeps[type] == nil
+                times.contains(doneAt), times.contains(triedAt), times.contains(blocked), comparisons[type] == nil
             else { return nil }
-            sweeps[type] = Sweep(
+            comparisons[type] = FullComparison(
                 doneAt: doneAt, triedAt: triedAt, mapping: mapping, blockedAt: blocked, failures: Int(failures))
         }
-        return sweeps
+        return comparisons
     }
 }

@@ -7,7 +7,7 @@ import StateStore
 import Testing
 
 /// Now and then everything of a type is compared, and what the backend's stream has missed is repaired.
-@Suite(.timeLimit(.minutes(5))) struct ResweepTests {
+@Suite(.timeLimit(.minutes(5))) struct FullComparisonTests {
     private static let types = ["CommentsV1", "ProjectsV2", "TagsV1", "TaskTagsV1", "TasksV2"]
     private static let every: Int64 = 600_000
 
@@ -22,7 +22,7 @@ import Testing
             options.clock = ManualWallClock(clock)
         }
 
-        func pass() { clock.advance(byMilliseconds: ResweepTests.every) }
+        func pass() { clock.advance(byMilliseconds: FullComparisonTests.every) }
     }
 
     /// One pull: what came, and of which type everything was compared.
@@ -54,7 +54,7 @@ import Testing
         return try await stack.settledDevices(tokens)
     }
 
-    @Test func `a change that was committed late comes with the resweep, and nothing else`() async throws {
+    @Test func `a change that was committed late comes with the full comparison, and nothing else`() async throws {
         let place = Place()
         try await GatewayStack.with(place.options) { stack in
             var device = try await Self.settled(stack)[0]

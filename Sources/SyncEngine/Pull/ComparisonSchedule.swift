@@ -6,7 +6,7 @@ package import SyncModel
 /// When everything of a request type is compared with what a replica holds, although nothing demands it.
 ///
 /// Rows that the backend's stream has missed, and deletions that got lost, are found by nothing else.
-package struct SweepSchedule: Hashable, Sendable {
+package struct ComparisonSchedule: Hashable, Sendable {
     /// How long a comparison that could not be finished waits before it is tried again, in milliseconds.
     package static let retryAfter: Int64 = 3_600_000
     /// How long it waits at the most: the pause doubles with every try in a row that fails.
@@ -27,41 +27,42 @@ package struct SweepSchedule: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - mappings: The digest of the present mapping by request type; only these types are asked for.
-    ///   - sweeps: What the cursor's row says.
+    ///   - comparisons: What the cursor's row says.
     ///   - rows: How many records the replica holds, by request type.
     ///   - replica: Spreads replicas that began together over the last quarter of the time.
     ///   - acceptedAt: When the operator has last released what was held back.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The request type, or nil where none is due.
     package func due(
-        mappings: [String: String], sweeps: [String: Sweep], rows: [String: Int], replica: ReplicaID, acceptedAt: Int64,
+        mappings: [String: String], comparisons: [String: FullComparison], rows: [String: Int], replica: ReplicaID,
+        acceptedAt: Int64,
         at now: Int64
     ) -> String? {
         let waiting = mappings.compactMap { type, mapping -> (type: String, since: Int64)? in
-            let sweep = sweeps[type]
+            let comparison = comparisons[type]
             let dueAt = dueAt(
-                type, mapping: mapping, sweep: sweep, rows: rows[type, default: 0], replica: replica,
+                type, mapping: mapping, comparison: comparison, rows: rows[type, default: 0], replica: replica,
                 acceptedAt: acceptedAt)
             // What was done in the future was done by a clock that was wrong, and would not be due for as long.
-            let isAhead = max(sweep?.doneAt ?? 0, sweep?.triedAt ?? 0) > now + Self.longestRetry
+            let isAhead = max(comparison?.doneAt ?? 0, comparison?.triedAt ?? 0) > now + Self.longestRetry
             guard let dueAt, dueAt <= now || isAhead else { return nil }
             // People wait for what the operator has released.
-            if let sweep, sweep.isReleased(by: acceptedAt) { return (type, -1) }
-            return (type, sweep?.mapping == mapping ? sweep?.doneAt ?? 0 : 0)
+            if let comparison, comparison.isReleased(by: acceptedAt) { return (type, -1) }
+            return (type, comparison?.mapping == mapping ? comparison?.doneAt ?? 0 : 0)
         }
         return waiting.min { ($0.since, $0.type) < ($1.since, $1.type) }?.type
     }
 
     /// When one type is to be compared, in milliseconds since 1970; long ago where it is due already, nil is never.
     package func dueAt(
-        _ type: String, mapping: String, sweep: Sweep?, rows: Int, replica: ReplicaID, acceptedAt: Int64
+        _ type: String, mapping: String, comparison: FullComparison?, rows: Int, replica: ReplicaID, acceptedAt: Int64
     ) -> Int64? {
-        guard let sweep else { return 0 }
-        if sweep.isReleased(by: acceptedAt), sweep.failures == 0 { return 0 }
-        let retryAt = sweep.triedAt > 0 ? sweep.triedAt + Self.pause(after: sweep.failures) : 0
-        if sweep.mapping != mapping || sweep.doneAt == 0 { return retryAt }
+        guard let comparison else { return 0 }
+        if comparison.isReleased(by: acceptedAt), comparison.failures == 0 { return 0 }
+        let retryAt = comparison.triedAt > 0 ? comparison.triedAt + Self.pause(after: comparison.failures) : 0
+        if comparison.mapping != mapping || comparison.doneAt == 0 { return retryAt }
         guard every > 0, maximumRows == 0 || rows <= maximumRows else { return nil }
-        return max(retryAt, sweep.doneAt + every - spread(type, replica))
+        return max(retryAt, comparison.doneAt + every - spread(type, replica))
     }
 
     /// How long a type waits after that many tries in a row that failed, in milliseconds.
