@@ -10,7 +10,7 @@ extension Exchange.Head {
     ///
     /// - Parameter isModern: Whether the answer is of HTTP/1.1, not 1.0, which knows no transfer codings.
     /// - Returns: What is wrong where the head says it in several ways, or in one that is not understood.
-    mutating func settleFraming(isModern: Bool) -> String? {
+    mutating func resolveFraming(isModern: Bool) -> String? {
         let codings = fields[values: .transferEncoding]
         guard codings.isEmpty else {
             // libcurl would undo others without being asked, and without a limit.

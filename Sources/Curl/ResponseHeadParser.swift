@@ -55,7 +55,7 @@ struct ResponseHeadParser {
         }
         isComplete = true
         var head = Exchange.Head(status: status, fields: fields)
-        if let reason = head.settleFraming(isModern: isModern) { return .failure(.protocolViolation(reason)) }
+        if let reason = head.resolveFraming(isModern: isModern) { return .failure(.protocolViolation(reason)) }
         return .head(head)
     }
 

@@ -54,7 +54,7 @@ package struct SyncFigures: Sendable {
     /// The request type of which everything was compared although nothing demanded it; nil for most pulls.
     package var comparison: String?
     /// What comparing came to.
-    package var settled = SettlementFigures()
+    package var diffed = LedgerDiffFigures()
 
     /// Nothing yet.
     package init() {}
@@ -72,9 +72,9 @@ package struct SyncFigures: Sendable {
             "lines": lines, "lines_kept": linesKept, "records": records, "deletions": deletions,
             "superseded": superseded,
             "quarantined": quarantined, "repaired": repaired, "dropped": dropped, "unknown_types": unknownTypes,
-            "backend_bytes": backendBytes, "resumes": resumes, "equal": settled.equal,
-            "echoes": settled.echoes, "absent": settled.absent, "descendants": settled.descendants + descendants,
-            "held_back": settled.heldBack, "repairs": settled.repairs,
+            "backend_bytes": backendBytes, "resumes": resumes, "equal": diffed.equal,
+            "echoes": diffed.echoes, "absent": diffed.absent, "descendants": diffed.descendants + descendants,
+            "held_back": diffed.heldBack, "repairs": diffed.repairs,
             "conflicts": conflicts.values.reduce(0, +), "unseen": unseen,
         ]
         for (table, count) in conflicts.sorted(by: { $0.key < $1.key }).prefix(20) {

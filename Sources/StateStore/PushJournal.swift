@@ -11,7 +11,7 @@ package struct PushJournal: Hashable, Sendable {
         case open
         /// It has ended, and its client heard that not everything was applied.
         case failed
-        /// It was open when the principal came again, and what was left open is settled.
+        /// It was open when the principal came again, and what was left open is resolved.
         case closed
     }
 

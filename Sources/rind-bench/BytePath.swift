@@ -169,15 +169,15 @@ struct BytePath: AsyncParsableCommand {
         var runs: [UInt8] = []
         var intake = try intake(stream, projection) { runs += $0 }
         var reader = intake.reader { [runs] offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
-        var settlement = Settlement(
-            SettlementInput(
-                plan: SettlementPlan(), schema: projection.schema, schemaVersion: projection.schemaVersion,
+        var diff = LedgerDiff(
+            LedgerDiffInput(
+                plan: LedgerDiffPlan(), schema: projection.schema, schemaVersion: projection.schemaVersion,
                 order: projection.tableOrder, types: [:], source: NoLedger(), key: Self.key),
             verdicts: intake.verdicts)
-        try await settlement.run(
-            &reader, Settlement.Sinks(store: { _ in }, spool: { _ in }, spoolLength: { 0 }))
+        try await diff.run(
+            &reader, LedgerDiff.Sinks(store: { _ in }, spool: { _ in }, spoolLength: { 0 }))
         watch.note(&stage)
-        return settlement.settled.verdicts.reduce(0) { $0 + $1.created.count }
+        return diff.diffed.verdicts.reduce(0) { $0 + $1.created.count }
     }
 
     private func table(_ report: Report) -> String {

@@ -12,7 +12,7 @@ import Testing
     static let bound = 48 << 20
 
     /// Waits until a count has stopped to grow, or has reached `end`.
-    func settled(_ count: NIOLockedValueBox<Int>, end: Int) async throws -> Int {
+    func steady(_ count: NIOLockedValueBox<Int>, end: Int) async throws -> Int {
         var last = -1
         var unchanged = 0
         while unchanged < 10 {
@@ -42,7 +42,7 @@ import Testing
                 var iterator = response.body.makeAsyncIterator()
                 var received = try #require(try await iterator.next()).readableBytes
                 for _ in 0..<3 {
-                    let ahead = try await settled(written, end: size) - received
+                    let ahead = try await steady(written, end: size) - received
                     #expect(ahead < Self.bound)
                     // A little further, and it must stop again.
                     for _ in 0..<20 { received += try #require(try await iterator.next()).readableBytes }
@@ -84,7 +84,7 @@ import Testing
                         let response = try await reactor.execute(request)
                         return String(buffer: try await response.body.collect(upTo: 100))
                     }
-                    #expect(try await settled(produced, end: size) < Self.bound)
+                    #expect(try await steady(produced, end: size) < Self.bound)
                     mayRead.add(())
                     return try await group.next()
                 }

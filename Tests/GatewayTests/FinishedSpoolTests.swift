@@ -88,7 +88,7 @@ import Testing
         }
         for table in verdicts.indices { verdicts[table].seal() }
         let finished = try await spooler.finish(
-            Settled(verdicts: verdicts), absences: [SegmentIndex(), gones.finished()])
+            DiffedLines(verdicts: verdicts), absences: [SegmentIndex(), gones.finished()])
 
         let gone = Set(stride(from: 0, to: 900, by: 7).map { $0 / 2 })
         let row: (Int) -> String = { #"{"id":"t\#($0)","v":"\#(filler)"}"# }

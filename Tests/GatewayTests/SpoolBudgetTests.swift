@@ -120,7 +120,7 @@ import Testing
             var verdicts = LineVerdicts(records: 64_000, deletions: 0)
             verdicts.create(1)
             let before = budget.held.memory
-            let spool = try await spooler.finish(Settled(verdicts: [verdicts]), absences: [])
+            let spool = try await spooler.finish(DiffedLines(verdicts: [verdicts]), absences: [])
             #expect(budget.held.memory == before + 8_000)
             do {
                 let room = try spool.makeRoomToSend(budget.lease(for: Self.ada))

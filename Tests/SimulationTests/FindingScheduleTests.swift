@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Both devices in sync, and the backend set to the vector of the last one.
-    static func settled(ownSessions: Bool = false) async throws -> Simulation {
+    static func quiesced(ownSessions: Bool = false) async throws -> Simulation {
         let world = world(ownSessions: ownSessions)
         for device in [0, 1, 0, 1] {
             world.now += 10
@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: [0, 1])
     func `1: a reset reaches both devices, whichever pulls first`(_ first: Int) async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         try await world.perform(.mishap(.reset, 0, 0))
         #expect(try await world.sync(first).plan?.restart == .reset)
         #expect(try await world.sync(1 - first).plan?.restart == .olderGeneration)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `1: a crash right after the reset was acknowledged loses it for nobody`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         try await world.perform(.mishap(.reset, 0, 0))
         let pull = world.beginPull(0)
         try await world.run(pull) { if case .acknowledgeReset = $0 { true } else { false } }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `3: devices with sessions of their own do not trust each other's position`() async throws {
-        let world = try await Self.settled(ownSessions: true)
+        let world = try await Self.quiesced(ownSessions: true)
         for value in 10..<20 {
             world.putTask("t0", value)
             world.now += 10
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `3: a device that logs in anew still gets the reset of its old session`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         try await world.perform(.mishap(.reset, 0, 0))
         try await world.perform(.logInAnew(device: 0))
         #expect(try await world.sync(0).plan?.restart == .otherSession)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `4: a lost answer to an ack call leaves the position unknown`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         // The second device is ahead of the first.
         world.putTask("t0", 5)
         _ = try await world.sync(1)
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func `5: an idle device is not kept young by the completion token of an active one`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         for _ in 0..<2 {
             try await world.perform(.days(20))
             for _ in 0..<2 { #expect(try await world.sync(1).plan?.restart == nil) }
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func `8: a repeated pull gets all that is new by then under a cursor of its own`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         var lost: [SimulatedPull] = []
         for number in 0..<3 {
             world.putTask("t\(number)", 7)
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test func `10: a restored state takes no device for another`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         world.saveState()
         world.putTask("t0", 3)
         _ = try await world.sync(0)
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test func `11: a state that is lost altogether wipes no device and loses nothing`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         world.removeTask("t0")
         world.putTask("t1", 4)
         world.restoreState()
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test func `10: a clock that is far behind gives no cursor and harms nobody`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         world.putTask("t0", 3)
         world.now -= 60_000
         let refused = try await world.sync(0)
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test func `10: a clock that is a little behind is waited for, and no integer goes out twice`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         world.now -= 1_500
         world.putTask("t0", 3)
         let cursors = try await [world.sync(0), world.sync(1)].compactMap { $0.plan?.cursor }
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test func `25: a namespace that an updated app no longer asks for leaves the backend`() async throws {
-        let world = try await Self.settled()
+        let world = try await Self.quiesced()
         try await world.perform(.updateApp(device: 0))
         world.putTask("t0", 2)
         let pull = try await world.sync(0)

@@ -11,7 +11,7 @@ import Testing
     typealias Schedules = FindingScheduleTests
 
     /// A device that has synced twice, so that its first cursor is confirmed.
-    private func settled(
+    private func quiesced(
         _ devices: Int = 1, _ change: (inout Simulation.Setup) -> Void = { _ in }
     ) async throws -> Simulation {
         let world = Schedules.world {
@@ -26,7 +26,7 @@ import Testing
 
     /// The world agrees in the end, whatever was wrong on the way.
     private func expectRest(_ world: Simulation) async throws {
-        let complaint = try await world.settle()
+        let complaint = try await world.quiesce()
         #expect(complaint == nil)
     }
 
@@ -34,7 +34,7 @@ import Testing
     func `9: a restored device gets again what it had already, however much was compacted since`(_ days: Int)
         async throws
     {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.backup(device: 0))
         world.putTask("t0", 3)
         for round in 0..<5 {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `9: a clone goes on by itself, and neither loses what the other has seen`() async throws {
-        let world = try await settled { $0.keepsSpools = false }
+        let world = try await quiesced { $0.keepsSpools = false }
         try await world.perform(.clone(device: 0))
         for round in 10..<16 {
             world.putTask("t0", round)
@@ -74,7 +74,7 @@ import Testing
     @Test func `9: a device that missed a deletion for long is told of it, although the ledger had it as gone`()
         async throws
     {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.backup(device: 0))
         world.removeTask("t0")
         for round in 0..<4 {
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `11: a cursor that was collected is compared with all that the principal's devices hold`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.backup(device: 0))
         world.putTask("gone", 5)
         _ = try await world.sync(0)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `12: a row that changes between the backend's queries is not deleted by a reset`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.write(.tasks, "t0", 7, on: 0)
         try await world.perform(.mishap(.reset, 1, 0))
         world.putTask("t0", 3)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `12: children of a project that went and came are deleted only if they do not come`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.putTask("t1", 4)
         world.putTask("t2", 4)
         _ = try await world.sync(0)
@@ -160,7 +160,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `13: a row whose line cannot be read is not deleted by a reset`(_ hidesID: Bool) async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.write(.tasks, "t0", 7, on: 0)
         world.damage(.tasks, "t0", hidesID: hidesID)
         try await world.perform(.mishap(.reset, 1, 0))
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func `13: a row that cannot be read does not go with the parent that it left`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.put(.tasks, "t0", 2, in: "p1")
         world.damage(.tasks, "t0")
         world.revoke("p0")
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `14a: a record whose push was never noted as done stays deleted on the device`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.write(.tasks, "x", 5, in: "p0", on: 0)
         guard let push = world.beginPush(0) else { return }
         while world.backend.visible(to: 1)[SimulatedKey(.tasks, "x")] == nil { push.step() }
@@ -203,7 +203,7 @@ import Testing
     func `14b: create, sync, delete, sync keeps a record deleted whatever time a push carries`(
         _ time: Simulation.PushTime
     ) async throws {
-        let world = try await settled { $0.pushTime = time }
+        let world = try await quiesced { $0.pushTime = time }
         world.write(.tasks, "x", 5, in: "p0", on: 0)
         _ = try await world.sync(0)
         world.delete(.tasks, "x", on: 0)
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func `14c: what another device sets back to what was known is not taken for known`() async throws {
-        let world = try await settled { $0.pushTime = .none }
+        let world = try await quiesced { $0.pushTime = .none }
         world.write(.tasks, "t0", 57, on: 0)
         world.push(0)
         world.putTask("t0", 1)
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test func `14d: what was pushed without a time goes with its project before its echo has come`() async throws {
-        let world = try await settled { $0.pushTime = .none }
+        let world = try await quiesced { $0.pushTime = .none }
         world.write(.tasks, "x", 5, in: "p0", on: 0)
         world.push(0)
         world.revoke("p0")
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test func `14e: a device restored to between a push and its echo gets what it lacks`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.backup(device: 0))
         world.write(.tasks, "t0", 57, on: 0)
         world.push(0)
@@ -249,7 +249,7 @@ import Testing
     @Test(arguments: [SimulatedPush.Outcome.refused, .lost])
     func `14f: a record whose push has failed is not deleted by a reset`(_ outcome: SimulatedPush.Outcome) async throws
     {
-        let world = try await settled()
+        let world = try await quiesced()
         world.write(.tasks, "x", 5, in: "p0", on: 0)
         world.push(0, outcome)
         try await world.perform(.mishap(.reset, 1, 0))
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test func `14: an echo comes once, in updated, and is dropped as equal from then on`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.write(.tasks, "x", 5, in: "p0", on: 0)
         world.push(0)
         #expect(try await world.sync(0).ids(\.updated) == ["tasks/x"])
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test func `15: a file that came by two sources goes with the last of them`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         for round in 0..<6 {
             try await world.perform(.write(round % 3 == 2 ? .moveFile : .shareFile, 0, 0))
             world.now += 10
@@ -285,7 +285,7 @@ import Testing
     }
 
     @Test func `15: one line takes away what an owner has shared, and nothing that came otherwise`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.write(.purgeFiles, 0, 0))
         let pull = try await world.sync(0)
         #expect(pull.ids(\.deleted) == ["files/f1"] && world.value(.files, "f0", on: 0) == 1)
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test func `16: a project that is revoked takes tasks and comments along`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.putTask("t1", 3, in: "p1")
         world.put(.comments, "c1", 3, in: "t1")
         _ = try await world.sync(0)
@@ -305,7 +305,7 @@ import Testing
     }
 
     @Test func `16: a child that has another parent by now stays, and so does what hangs on it`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.put(.tasks, "t0", 2, in: "p1")
         world.put(.folders, "d1", 2)
         world.revoke("p0")
@@ -317,7 +317,7 @@ import Testing
     }
 
     @Test func `16: what is in a deleted folder goes, however deep it lies`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         for depth in 2..<9 { world.put(.folders, "d\(depth)", depth, in: "d\(depth - 1)") }
         _ = try await world.sync(0)
         world.remove(.folders, "d0")
@@ -329,7 +329,7 @@ import Testing
     @Test func `17: new is created, changed is updated, sent again is dropped, unknown deletions are dropped`()
         async throws
     {
-        let world = try await settled(2)
+        let world = try await quiesced(2)
         world.putTask("t0", 1)
         world.putTask("new", 5)
         world.put(.comments, "c0", 9, in: "t0")

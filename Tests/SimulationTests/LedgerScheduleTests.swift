@@ -8,7 +8,7 @@ import Testing
 
 /// Resets, comparisons of everything, and what the simulation has found out about them.
 @Suite struct LedgerScheduleTests {
-    private func settled(_ change: (inout Simulation.Setup) -> Void = { _ in }) async throws -> Simulation {
+    private func quiesced(_ change: (inout Simulation.Setup) -> Void = { _ in }) async throws -> Simulation {
         let world = FindingScheduleTests.world {
             $0.devices = 1
             change(&$0)
@@ -19,7 +19,7 @@ import Testing
 
     /// The world agrees in the end, whatever was wrong on the way.
     private func expectRest(_ world: Simulation) async throws {
-        let complaint = try await world.settle()
+        let complaint = try await world.quiesce()
         #expect(complaint == nil)
     }
 
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a reset sends nothing but what differs`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         for number in 0..<300 { world.putTask("n\(number)", number) }
         _ = try await world.sync(0)
         for number in [3, 77, 210] { world.removeTask("n\(number)") }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a late commit is delivered by the full comparison, alone`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.mishap(.beginLate, 0, 44))
         world.putTask("t1", 2)
         _ = try await world.sync(0)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a lost tombstone is repaired by the full comparison, with all that should have gone`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.removeTask("t0")
         try await world.perform(.mishap(.loseTombstone, 0, 0))
         _ = try await world.sync(0)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a full comparison does not take old tombstones for news`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         world.revoke("p0")
         world.grant("p0")
         _ = try await world.sync(0)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `a backend that was restored empty empties no device until the operator says so`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         for number in 0..<9 { world.putTask("n\(number)", number) }
         _ = try await world.sync(0)
         try await world.perform(.mishap(.vanish, 0, 0))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a comparison that finds no place is made up for, and the pull goes on`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.days(8))
         try await world.perform(.busy(1))
         world.putTask("t0", 3)
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func `another mapping makes every comparison due`() async throws {
-        let world = try await settled()
+        let world = try await quiesced()
         try await world.perform(.reconfigure)
         for _ in 0..<8 { _ = try await world.sync(0) }
         #expect(world.counts["comparison"] == 6)
@@ -156,7 +156,7 @@ import Testing
     @Test func `a gateway that dies in a compaction, at any step, leaves a right ledger`() async throws {
         var deaths = 0
         for steps in 0..<24 {
-            let world = try await settled()
+            let world = try await quiesced()
             try await world.perform(.backup(device: 0))
             for round in 0..<3 {
                 world.now += 10

@@ -10,8 +10,8 @@ import Testing
 @Suite struct RefusedTypeTests {
     typealias Manners = SimulatedDevice.Manners
 
-    private func settled(_ manners: [Manners]) async throws -> Simulation {
-        try await SchemaFindingTests.settled(manners)
+    private func quiesced(_ manners: [Manners]) async throws -> Simulation {
+        try await SchemaFindingTests.quiesced(manners)
     }
 
     private func expectRest(_ world: Simulation) async throws { try await SchemaFindingTests.expectRest(world) }
@@ -20,7 +20,7 @@ import Testing
     func `tables whose request type is given up get nothing, and all the others what is new`(
         _ namesThem: Bool
     ) async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         world.retire(["ProjectsV1"], namingThem: namesThem)
         world.putTask("t0", 2)
         world.put(.projects, "p0", 7)
@@ -43,7 +43,7 @@ import Testing
     func `what is taken goes on from its checkpoints although other types are refused`(
         _ namesThem: Bool
     ) async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         world.retire(["ProjectsV1"], namingThem: namesThem)
         let pull = world.beginPull(0)
         var last = CheckpointVector()
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `a reset while a request type is refused deletes nothing of its table`() async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         world.retire(["FilesV1"])
         try await world.perform(.mishap(.reset, 1, 0))
         let pull = try await world.sync(0)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `an old deletion is no news once its request type is taken again`() async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         world.revoke("p0")
         world.grant("p0")
         _ = try await world.sync(0)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `a record whose table is refused does not go with the parent that it has left`() async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         world.retire(["TasksV1"])
         world.write(.tasks, "t0", 9, on: 0)
         world.putTask("t0", 2, in: "p1")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `a file that has gone to a refused source stays, and goes later if it has not`() async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         world.retire(["PartnerFilesV1"])
         world.put(.files, "f2", 1, in: "o0")
         _ = try await world.sync(0)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a restored device loses later what a refused type could not tell it`() async throws {
-        let world = try await settled([.version])
+        let world = try await quiesced([.version])
         try await world.perform(.backup(device: 0))
         world.remove(.notes, "n0")
         world.remove(.projects, "p1")
@@ -155,7 +155,7 @@ import Testing
     func `what an update brings comes once its request type is taken again`(
         _ manners: Manners, _ type: String
     ) async throws {
-        let world = try await settled([manners])
+        let world = try await quiesced([manners])
         try await world.perform(.updateApp(device: 0))
         world.retire([type])
         // Who does not tell its version shows it.

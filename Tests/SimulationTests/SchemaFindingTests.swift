@@ -12,7 +12,7 @@ import Testing
     typealias Manners = SimulatedDevice.Manners
 
     /// Devices of version 1 that have synced twice; the task `t0` is marked, `t1` is not, and there is a note.
-    static func settled(
+    static func quiesced(
         _ manners: [Manners], _ change: (inout Simulation.Setup) -> Void = { _ in }
     ) async throws -> Simulation {
         let world = FindingScheduleTests.world {
@@ -32,7 +32,7 @@ import Testing
 
     /// The world agrees in the end, whatever was wrong on the way.
     static func expectRest(_ world: Simulation) async throws {
-        let complaint = try await world.settle()
+        let complaint = try await world.quiesce()
         #expect(complaint == nil)
         #expect(world.complaints.isEmpty)
     }
@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: [Manners.version, .migration, .later], [true, false])
     func `23: a migration whose answer is lost comes again`(_ manners: Manners, _ keepsSpools: Bool) async throws {
-        let world = try await Self.settled([manners]) { $0.keepsSpools = keepsSpools }
+        let world = try await Self.quiesced([manners]) { $0.keepsSpools = keepsSpools }
         try await world.perform(.updateApp(device: 0))
         for _ in 0..<2 {
             let lost = world.beginPull(0)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `23: a migration that broke off comes again`() async throws {
-        let world = try await Self.settled([.version])
+        let world = try await Self.quiesced([.version])
         try await world.perform(.updateApp(device: 0))
         for steps in 0..<24 {
             let broken = world.beginPull(0)
@@ -78,7 +78,7 @@ import Testing
     func `23: a backup from before the update is brought up again, be it with the old app or the new one`(
         _ manners: Manners, _ withApp: Bool
     ) async throws {
-        let world = try await Self.settled([manners])
+        let world = try await Self.quiesced([manners])
         try await world.perform(.backup(device: 0))
         try await world.perform(.updateApp(device: 0))
         world.write(.tasks, "mine", 1, in: "p0", on: 0)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `24: what an app has thrown away comes once it begins to tell its version`() async throws {
-        let world = try await Self.settled([.later])
+        let world = try await Self.quiesced([.later])
         try await world.perform(.updateApp(device: 0))
         let migration = try await pull(0, world)
         // The ledger has known both, and the app has none of them; the task at the default is as it should be.
@@ -113,7 +113,7 @@ import Testing
     func `24: what an app has thrown away comes after a push that shows its version`(
         _ namesAllTables: Bool
     ) async throws {
-        let world = try await Self.settled([.nothing]) { $0.namesAllTables = namesAllTables }
+        let world = try await Self.quiesced([.nothing]) { $0.namesAllTables = namesAllTables }
         try await world.perform(.updateApp(device: 0))
         #expect(try await pull(0, world).ids(\.updated).isEmpty)
         // Of comments both versions have the same columns.
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `24: a table that a client has certainly only just got is created`() async throws {
-        let world = try await Self.settled([.version, .migration])
+        let world = try await Self.quiesced([.version, .migration])
         for device in 0...1 {
             try await world.perform(.updateApp(device: device))
             let migration = try await pull(device, world)
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `24: what was deleted in a table that nobody knew of does not come back`() async throws {
-        let world = try await Self.settled([.nothing])
+        let world = try await Self.quiesced([.nothing])
         try await world.perform(.updateApp(device: 0))
         world.put(.notes, "n1", 1)
         world.write(.tasks, "mine", 1, in: "p0", on: 0)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `24: a version that was inferred does not tell what the client lacks`() async throws {
-        let world = try await Self.settled([.nothing]) { $0.namesAllTables = false }
+        let world = try await Self.quiesced([.nothing]) { $0.namesAllTables = false }
         try await world.perform(.updateApp(device: 0))
         world.put(.notes, "n1", 1)
         // The push names nothing that is new; then everything comes again, and the client counts as one of version 1.
@@ -176,7 +176,7 @@ import Testing
     func `25: another wire type is a new namespace, without a reset, and the old one leaves`(
         _ manners: Manners
     ) async throws {
-        let world = try await Self.settled([manners])
+        let world = try await Self.quiesced([manners])
         try await world.perform(.updateApp(device: 0))
         world.put(.projects, "p1", 6)
         let update = try await pull(0, world)
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func `25: a type that comes back after its tombstones are gone is compared as a whole`() async throws {
-        let world = try await Self.settled([.version])
+        let world = try await Self.quiesced([.version])
         world.retire(["NotesV1", "FilesV1"])
         world.remove(.files, "f0")
         for _ in 0..<3 {
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func `an old and a new device of one person alternate, and each gets what its version has`() async throws {
-        let world = try await Self.settled([.version, .migration])
+        let world = try await Self.quiesced([.version, .migration])
         try await world.perform(.updateApp(device: 1))
         for round in 0..<50 {
             world.now += 100

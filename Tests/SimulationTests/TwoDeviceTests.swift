@@ -37,7 +37,7 @@ import Testing
             try await world.run(pull)
         }
         #expect(lost > 10)
-        let complaint = try await world.settle()
+        let complaint = try await world.quiesce()
         #expect(complaint == nil)
     }
 
@@ -70,7 +70,7 @@ import Testing
             try await world.perform(.cut(pull: 0))
             world.putTask("t1", 99, in: "p1")
             try await world.run(pull)
-            let complaint = try await world.settle()
+            let complaint = try await world.quiesce()
             #expect(complaint == nil)
         }
         #expect(cut > 10)
@@ -89,7 +89,7 @@ import Testing
             if !pull.isOver { deaths += 1 }
             world.crash()
             world.putTask("t9", 10)
-            let complaint = try await world.settle()
+            let complaint = try await world.quiesce()
             #expect(complaint == nil)
         }
         #expect(deaths > 20)

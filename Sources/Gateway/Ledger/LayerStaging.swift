@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
 
-/// Stages a layer in a task of its own, so that the state is written while the settlement goes on.
+/// Stages a layer in a task of its own, so that the state is written while the diff goes on.
 ///
 /// One task runs ``run()``; another one hands batches over and waits where the state falls behind.
 final class LayerStaging: Sendable {

@@ -6,7 +6,7 @@ import SyncModel
 
 /// Takes the chunks of a pull's new layer: a few wait for the commit, more are staged, so that memory stays bounded.
 ///
-/// Belongs to one settlement of one pull.
+/// Belongs to one diff of one pull.
 final class LayerWriter {
     /// How many chunks wait in memory: a megabyte, and one transaction.
     private static let maximumWaiting = 64

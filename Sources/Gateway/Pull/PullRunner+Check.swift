@@ -59,9 +59,9 @@ extension PullRunner {
     }
 
     private mutating func compare(
-        _ subjects: [Int: [ConflictCheck.Subject]], _ plan: SettlementPlan, since: CheckpointVector
+        _ subjects: [Int: [ConflictCheck.Subject]], _ plan: LedgerDiffPlan, since: CheckpointVector
     ) async throws -> Checked {
-        var input = SettlementInput(
+        var input = LedgerDiffInput(
             plan: plan, schema: projection.schema, schemaVersion: projection.schemaVersion,
             order: projection.tableOrder, types: query.ledgered, source: StoreLedgerSource(store: services.store),
             key: services.hashKey)
@@ -92,7 +92,7 @@ extension PullRunner {
                 .map { (table: table, place: $0, line: $1.line) }
         }
         guard !changed.isEmpty else { return [:] }
-        let spool = try await spooler.finish(Settled(verdicts: spooler.verdicts), absences: [])
+        let spool = try await spooler.finish(DiffedLines(verdicts: spooler.verdicts), absences: [])
         var rows: [Int: [Int: [UInt8]]] = [:]
         var rest = Self.keptBytes
         for (table, place, line) in changed.prefix(Self.keptRows) {

@@ -11,7 +11,7 @@ import SyncModel
 extension PullRunner {
     private static let page = 10_000
 
-    /// Loads the principal's ids, and settles what the device goes on calling by the backend's.
+    /// Loads the principal's ids, and finds out what the device goes on calling by the backend's.
     ///
     /// - Returns: False where nobody can tell, so that everything has to be compared.
     mutating func loadIDs(upTo sequence: Int64) async throws -> Bool {
@@ -123,7 +123,7 @@ extension PullRunner {
     ///
     /// Where something is new the commit fails, and the pull begins anew with it: the stream may have brought the
     /// record before the line.
-    func settleIDs() async throws {
+    func awaitIDs() async throws {
         guard services.makesIDs else { return }
         let limit = services.configuration.limits.queueWait
         guard try await services.making.waitUntilNone(of: query.principal, atMost: limit) else {

@@ -80,41 +80,41 @@ extension PullRunner {
     }
 
     /// Compares what came with what the client has.
-    mutating func settle(_ plan: SettlementPlan) async throws -> SettlementReport {
+    mutating func diff(_ plan: LedgerDiffPlan) async throws -> LedgerDiffReport {
         if !plan.isFirst { try deleteDoublets() }
-        let input = try await settlementInput(plan)
+        let input = try await diffInput(plan)
         let staging = LayerStaging(store: services.store, clock: services.clock)
         // Ends with this method, at once where batches are left that no commit needs any more.
         async let _: Void = staging.run()
         let writer = LayerWriter(staging)
-        var settlement = Settlement(input, verdicts: spooler.verdicts)
+        var diff = LedgerDiff(input, verdicts: spooler.verdicts)
         var reader = spooler.reader()
         let spool = spooler.spool
-        try await settlement.run(
+        try await diff.run(
             &reader,
-            Settlement.Sinks(
+            LedgerDiff.Sinks(
                 store: { try await writer.append($0) }, spool: { try await spool.append($0) },
                 spoolLength: { spool.length }))
-        let report = settlement.report
+        let report = diff.report
         figures.looks += 1
         guard !report.needsSecondLook || plan.isSecondLook else { return report }
         // What the device has twice under other ids is its own affair.
         let isPlain = knownIDs == nil || doublets.isEmpty && debts.isEmpty
         settledLines = isPlain ? (spooler, spooler.length) : nil
-        finished = try await spooler.finish(settlement.settled, absences: settlement.absences)
+        finished = try await spooler.finish(diff.diffed, absences: diff.absences)
         layer =
             query.ledgered.isEmpty || services.pullSettings.comparisons == nil
-            ? LedgerCommit.none : try await writer.finish(counts: settlement.counts)
-        settledReport = report
-        delivered = settlement.delivered
-        figures.settled = settlement.figures
+            ? LedgerCommit.none : try await writer.finish(counts: diff.counts)
+        diffReport = report
+        delivered = diff.delivered
+        figures.diffed = diff.figures
         return report
     }
 
-    private mutating func settlementInput(_ plan: SettlementPlan) async throws -> SettlementInput {
+    private mutating func diffInput(_ plan: LedgerDiffPlan) async throws -> LedgerDiffInput {
         let store = services.store
         let hasLedger = services.pullSettings.comparisons != nil
-        var input = SettlementInput(
+        var input = LedgerDiffInput(
             plan: plan, schema: projection.schema, schemaVersion: projection.schemaVersion,
             order: projection.tableOrder,
             types: hasLedger ? query.ledgered : [:], source: StoreLedgerSource(store: store), key: services.hashKey)
@@ -146,7 +146,7 @@ extension PullRunner {
         return input
     }
 
-    mutating func look(at outlines: [LedgerOutline], _ input: inout SettlementInput) async throws {
+    mutating func look(at outlines: [LedgerOutline], _ input: inout LedgerDiffInput) async throws {
         consulted = outlines
         if Set(outlines.map(\.replica)).count >= 1_000 {
             logger.warning("not all ledgers of a person are compared: only those of 1000 devices are")

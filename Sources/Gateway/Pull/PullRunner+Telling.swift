@@ -8,13 +8,13 @@ import SyncModel
 
 // What the operator should know of a comparison, once its result is in the state.
 extension PullRunner {
-    func tell(_ report: SettlementReport, of replica: ReplicaID) {
-        let settled = figures.settled
-        if settled.repairs > 0 {
+    func tell(_ report: LedgerDiffReport, of replica: ReplicaID) {
+        let diffed = figures.diffed
+        if diffed.repairs > 0 {
             logger.warning(
                 "the backend's stream had missed changes, which comparing everything has found",
                 metadata: [
-                    "types": "\(figures.comparison ?? "")", "repairs": "\(settled.repairs)", "replica": "\(replica)",
+                    "types": "\(figures.comparison ?? "")", "repairs": "\(diffed.repairs)", "replica": "\(replica)",
                 ])
         }
         if !report.blocked.isEmpty {
@@ -22,7 +22,7 @@ extension PullRunner {
                 "deletions are held back: too many records are missing from the backend's stream",
                 metadata: [
                     "code": "ledger.sweep_blocked", "types": Self.list(report.blocked),
-                    "records": "\(settled.heldBack)", "replica": "\(replica)",
+                    "records": "\(diffed.heldBack)", "replica": "\(replica)",
                     "hint": "if they are really gone: rind replicas accept \(replica)",
                 ])
         }
@@ -30,7 +30,7 @@ extension PullRunner {
             logger.notice(
                 "deletions that were held back have gone out, since the operator has accepted them",
                 metadata: [
-                    "types": Self.list(report.released), "records": "\(settled.absent)", "replica": "\(replica)",
+                    "types": Self.list(report.released), "records": "\(diffed.absent)", "replica": "\(replica)",
                 ])
         }
         if !report.suspended.isEmpty {
@@ -38,7 +38,7 @@ extension PullRunner {
                 "records were not deleted, because what came does not tell for certain that they are gone",
                 metadata: [
                     "code": "ledger.sweep_suspended", "types": Self.list(report.suspended),
-                    "records": "\(settled.heldBack)", "replica": "\(replica)",
+                    "records": "\(diffed.heldBack)", "replica": "\(replica)",
                 ])
         }
     }

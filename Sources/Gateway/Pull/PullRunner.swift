@@ -21,16 +21,16 @@ struct PullRunner {
     let keptKey: KeptStreams.Key?
 
     var spooler: StreamSpooler
-    /// What goes out of what was streamed, once it is settled.
+    /// What goes out of what was streamed, once it is diffed.
     var finished: FinishedSpool?
-    /// The lines as they were settled, if another pull may go on from their end.
+    /// The lines as they were diffed, if another pull may go on from their end.
     var settledLines: (spooler: StreamSpooler, length: SpoolLength)?
     /// The memory for sending it.
     private var sendingRoom: SpoolLease?
-    /// What the pull adds to the ledger, once it is settled.
+    /// What the pull adds to the ledger, once it is diffed.
     var layer = LedgerCommit.none
-    var settledReport: SettlementReport?
-    /// The ledgers that it was settled with, and their versions.
+    var diffReport: LedgerDiffReport?
+    /// The ledgers that it was diffed against, and their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
     /// The presented cursor as the state knows it, and the ledger as it sees it.
     private(set) var presentedRow: CursorRow?
@@ -152,7 +152,7 @@ struct PullRunner {
             }
         case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
         case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
-        case .settle(let plan): return try await readingLedger { .settled(try await $0.settle(plan)) }
+        case .diff(let plan): return try await readingLedger { .diffed(try await $0.diff(plan)) }
         case .confirm(let cursor):
             unconfirmed = cursor
             if isAccepted { try await confirm() }
@@ -333,7 +333,7 @@ struct PullRunner {
     }
 
     private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
-        try await settleIDs()
+        try await awaitIDs()
         // Before anything is written: an answer that cannot be sent had better not begin.
         sendingRoom = try finished?.makeRoomToSend(services.spools.lease(for: query.principal))
         var row = row
@@ -348,7 +348,7 @@ struct PullRunner {
         } catch StateError.cursorTaken(let newest) {
             return .cursorTaken(newest: newest)
         }
-        if let settledReport { tell(settledReport, of: row.replica) }
+        if let diffReport { tell(diffReport, of: row.replica) }
         return .done
     }
 
@@ -399,8 +399,8 @@ struct PullRunner {
         }
         figures.records = spool.map { $0.count(.created) + $0.count(.updated) } ?? 0
         figures.deletions = spool?.count(.deleted) ?? 0
-        figures.superseded = spool?.settled.superseded ?? 0
-        if plan.content != .streamed { figures.settled = SettlementFigures() }
+        figures.superseded = spool?.diffed.superseded ?? 0
+        if plan.content != .streamed { figures.diffed = LedgerDiffFigures() }
         figures.linesKept = taken.lines
         figures.lines = spooler.counts.lines - taken.lines
         figures.quarantined = spooler.counts.quarantined - taken.quarantined

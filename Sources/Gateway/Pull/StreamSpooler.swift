@@ -107,18 +107,18 @@ struct StreamSpooler: Sendable {
     /// Puts the rest into the spool; no line may come any more.
     ///
     /// - Parameters:
-    ///   - settled: What has become of the lines.
+    ///   - diffed: What has become of the lines.
     ///   - absences: Where the deletions lie that no line has named, by the table's place.
     /// - Returns: The spool that answers are written from.
     /// - Throws: What the spool's file fails with.
-    mutating func finish(_ settled: Settled, absences: [SegmentIndex]) async throws(SpoolError) -> FinishedSpool {
+    mutating func finish(_ diffed: DiffedLines, absences: [SegmentIndex]) async throws(SpoolError) -> FinishedSpool {
         while let chunk = intake.nextRestChunk(offset: spool.length) { try await spool.append(chunk) }
         try await spool.flush()
         var segments = intake.segments()
         for (table, index) in absences.enumerated() { segments[SegmentKey(table: table, part: .absences)] = index }
         let room = lease()
-        guard room.takeMemory(settled.verdicts.reduce(0) { $0 + $1.byteCount }) else { throw .exhausted }
-        return FinishedSpool(spool: spool, segments: segments, settled: settled, room: room)
+        guard room.takeMemory(diffed.verdicts.reduce(0) { $0 + $1.byteCount }) else { throw .exhausted }
+        return FinishedSpool(spool: spool, segments: segments, diffed: diffed, room: room)
     }
 }
 

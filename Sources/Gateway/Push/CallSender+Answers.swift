@@ -67,7 +67,7 @@ extension CallSender {
     /// What a 409 means that answers a creation and has no meaning of its own in the configuration (push rule 2).
     ///
     /// Where clients make the ids, the record is there: it is updated. Where the backend does, it is something that no
-    /// pull settles, such as a value that has to be unique.
+    /// pull resolves, such as a value that has to be unique.
     func meant(
         _ outcome: CallOutcome, by call: Call, _ place: Int, _ content: OperationReader.Content, isLast: Bool
     ) -> CallOutcome {

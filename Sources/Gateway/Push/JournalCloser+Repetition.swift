@@ -47,7 +47,7 @@ extension JournalCloser {
             // Whoever has hung up says nothing about the backend.
             try Task.checkCancellation()
             logger.warning(
-                "a push that was cut off cannot be settled yet",
+                "an interrupted push cannot be resolved yet",
                 metadata: ["journal": "\(journal.id)", "code": "\(error.code)", "error": "\(error)"])
             guard try await mayGiveUp(flight, journal, after: error) else { throw error }
             try await services.store.giveUp(flight.place, of: journal.id)

@@ -46,7 +46,7 @@ struct JournalCloser {
             flights.values.sorted { $0.place < $1.place }
                 .map { JournalClosing.Creation(place: $0.place, means: means($0, open.journal)) })
         do {
-            let (found, lost) = try await settle(&closing, flights, open.journal)
+            let (found, lost) = try await resolve(&closing, flights, open.journal)
             try await close(open, flights, found: found, lost: lost)
         } catch {
             await keep(closing.found, flights, of: open.journal)
@@ -55,7 +55,7 @@ struct JournalCloser {
     }
 
     /// Finds out what has become of creations, one after the other.
-    private func settle(
+    private func resolve(
         _ closing: inout JournalClosing, _ flights: [Int: PushFlight], _ journal: PushJournal
     ) async throws -> (found: [Int: String], lost: [Int]) {
         var action = closing.begin()
@@ -83,7 +83,7 @@ struct JournalCloser {
         }
     }
 
-    /// Writes down what was found where the rest cannot be settled now.
+    /// Writes down what was found where the rest cannot be resolved now.
     ///
     /// So each attempt has less to do than the one before it. Runs in a task that is cancelled, too: writes of the
     /// state are finished all the same.
@@ -159,7 +159,7 @@ struct JournalCloser {
         (closure.mappings, closure.notes) = written(found, flights)
         try await services.store.closeJournal(open.journal.id, with: closure, at: services.clock.now)
         logger.notice(
-            "a push that was cut off is settled",
+            "an interrupted push is resolved",
             metadata: [
                 "journal": "\(open.journal.id)", "applied": "\(open.journal.applied)",
                 "operations": "\(open.journal.operations)", "in_flight": "\(open.flights.count)",

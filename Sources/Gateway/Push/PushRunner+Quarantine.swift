@@ -12,7 +12,7 @@ extension PushRunner {
     /// How many entries a log line names.
     private static let shown = 20
 
-    /// Looks up what of the principal's is set aside, since the push may settle it.
+    /// Looks up what of the principal's is set aside, since the push may resolve it.
     ///
     /// Of a record whose earlier change waits there, an update carries everything: the backend never got that change.
     mutating func loadSetAside() async throws {

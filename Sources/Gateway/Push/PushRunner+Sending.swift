@@ -72,7 +72,7 @@ extension PushRunner {
             table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place)
     }
 
-    /// What a refused stream push is about; a conflict weighs more, since a new pull may settle the rest.
+    /// What a refused stream push is about; a conflict weighs more, since a new pull may resolve the rest.
     ///
     /// Lines are counted in `places`, which has the operations that were sent.
     private func refusal(_ lines: [StreamPushLine], _ places: [Int]) -> PushRefusal {

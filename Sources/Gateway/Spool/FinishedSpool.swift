@@ -13,8 +13,8 @@ struct FinishedSpool: Sendable {
     /// Where each segment lies.
     let segments: [SegmentKey: SegmentIndex]
     /// What becomes of each line.
-    let settled: Settled
-    /// The memory of ``settled``, for as long as anybody has it.
+    let diffed: DiffedLines
+    /// The memory of ``diffed``, for as long as anybody has it.
     let room: SpoolLease
 
     /// What sending takes at the most besides the spool, in bytes: pieces that are read, picked from and compressed,
@@ -78,14 +78,14 @@ struct FinishedSpool: Sendable {
 
     /// How many elements an array has in all tables.
     func count(_ array: AnswerArray) -> Int {
-        settled.verdicts.indices.reduce(0) { $0 + count(of: $1, array: array) }
+        diffed.verdicts.indices.reduce(0) { $0 + count(of: $1, array: array) }
     }
 
     /// How many bytes it costs to keep, besides a fixed amount.
-    var byteCount: UInt64 { settled.verdicts.reduce(spool.length) { $0 + UInt64($1.byteCount) } }
+    var byteCount: UInt64 { diffed.verdicts.reduce(spool.length) { $0 + UInt64($1.byteCount) } }
 
     private func parts(of table: Int, _ array: AnswerArray) -> [(part: SegmentKey.Part, wanted: LineSet)] {
-        let verdicts = settled.verdicts[table]
+        let verdicts = diffed.verdicts[table]
         switch array {
         case .created: return [(.records, verdicts.created)]
         case .updated: return [(.records, verdicts.updated)]

@@ -101,15 +101,15 @@ package struct BodyCollector: Sendable {
         mutating func open(_ admit: () async throws -> Void) async throws {
             guard small != nil else { return }
             try await admit()
-            try settle()
+            try reserve()
         }
 
         mutating func close() throws -> [UInt8] {
-            if small != nil { try settle() }
+            if small != nil { try reserve() }
             return body
         }
 
-        private mutating func settle() throws {
+        private mutating func reserve() throws {
             try lease.take(paid)
             small = nil
         }

@@ -56,11 +56,11 @@ extension SimulatedPull {
     }
 
     /// Compares what came with what the client has.
-    func settle(_ plan: SettlementPlan) async throws -> SettlementReport {
+    func diff(_ plan: LedgerDiffPlan) async throws -> LedgerDiffReport {
         let hasLedger = simulation.settings.comparisons != nil
-        settledPlan = plan
+        diffPlan = plan
         let layers = simulation.state.layers
-        var input = SettlementInput(
+        var input = LedgerDiffInput(
             plan: plan, schema: SimulatedSchema.schema, schemaVersion: query.effectiveVersion,
             order: SimulatedSchema.order, types: hasLedger ? query.ledgered : [:], source: layers,
             key: SimulatedSchema.key)
@@ -89,24 +89,24 @@ extension SimulatedPull {
             input.notes = simulation.state.notes.values.filter { $0.sequence > noted }
                 .sorted { $0.sequence < $1.sequence }
         }
-        var settlement = Settlement(input, verdicts: spool.verdicts)
+        var diff = LedgerDiff(input, verdicts: spool.verdicts)
         var reader = spool.reader()
         chunks = []
-        try await settlement.run(
+        try await diff.run(
             &reader,
-            Settlement.Sinks(
+            LedgerDiff.Sinks(
                 store: { self.chunks += $0 }, spool: { self.spool.append($0) },
                 spoolLength: { UInt64(self.spool.bytes.count) }))
-        let report = settlement.report
-        self.settlement = settlement
-        count(settlement, plan)
-        if !report.needsSecondLook { arrays = spool.finish(settlement) }
-        simulation.note(self, "settled \(settlement.figures)")
+        let report = diff.report
+        self.diff = diff
+        count(diff, plan)
+        if !report.needsSecondLook { arrays = spool.finish(diff) }
+        simulation.note(self, "diffed \(diff.figures)")
         return report
     }
 
-    private func count(_ settlement: Settlement, _ plan: SettlementPlan) {
-        let (figures, report) = (settlement.figures, settlement.report)
+    private func count(_ diff: LedgerDiff, _ plan: LedgerDiffPlan) {
+        let (figures, report) = (diff.figures, diff.report)
         if report.needsSecondLook { simulation.count("second look") }
         if !report.suspended.isEmpty { simulation.count("suspended") }
         if !report.blocked.isEmpty { simulation.count("blocked") }

@@ -50,7 +50,7 @@ package final class SimulatedPull {
     // What it knows of the ledger.
     var context = PullContext()
     var outline: LedgerOutline?
-    /// The ledgers that it was settled with.
+    /// The ledgers that it was diffed against.
     var ledgersRead: [LedgerOutline] = []
     var compaction: Compaction?
     var comparisonBegan: UInt64?
@@ -58,11 +58,11 @@ package final class SimulatedPull {
     private var beforeComparison: SimulatedSpool
     /// Whether the last request ended without its complete line.
     private var hasBroken = false
-    var settlement: Settlement?
+    var diff: LedgerDiff?
     var chunks: [LedgerChunk] = []
     var arrays: [SimulatedArray: [String]] = [:]
     /// What was compared with what, the last time.
-    package var settledPlan: SettlementPlan?
+    package var diffPlan: LedgerDiffPlan?
 
     init(number: Int, device: Int, query: PullQuery, kept: Simulation.Kept?, simulation: Simulation) {
         self.number = number
@@ -159,7 +159,7 @@ package final class SimulatedPull {
             simulation.count("comparison failed")
             spool = beforeComparison
             comparisonBegan = nil
-        case .settle(let plan): return .settled(try await settle(plan))
+        case .diff(let plan): return .diffed(try await diff(plan))
         case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
         case .storePosition(let position): simulation.state.store(position, session: session)
         case .listCheckpoints:
@@ -258,7 +258,7 @@ package final class SimulatedPull {
     private func commit(_ row: CursorRow, isNewReplica: Bool) -> PullEvent? {
         do {
             try simulation.state.commit(
-                row, isNewReplica: isNewReplica, ledgerCommit, basedOn: settlement == nil ? [] : ledgersRead,
+                row, isNewReplica: isNewReplica, ledgerCommit, basedOn: diff == nil ? [] : ledgersRead,
                 now: simulation.now)
         } catch .taken(let newest) {
             simulation.count("cursor taken")
@@ -282,7 +282,7 @@ package final class SimulatedPull {
 
     private var ledgerCommit: SimulatedState.Ledger {
         guard simulation.settings.comparisons != nil else { return .none }
-        return settlement.map { .chunks(chunks, $0.counts) } ?? .none
+        return diff.map { .chunks(chunks, $0.counts) } ?? .none
     }
 
     private func answer(_ plan: PullAnswerPlan) {

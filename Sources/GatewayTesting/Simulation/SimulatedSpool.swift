@@ -86,11 +86,11 @@ struct SimulatedSpool {
     mutating func append(_ chunk: [UInt8]) { bytes += chunk }
 
     /// Everything that goes out, as texts by array.
-    mutating func finish(_ settlement: Settlement) -> [SimulatedArray: [String]] {
+    mutating func finish(_ diff: LedgerDiff) -> [SimulatedArray: [String]] {
         for key in writers.keys where writers[key]?.hasRest == true { store(key) }
         var arrays: [SimulatedArray: [String]] = [:]
-        for (table, verdicts) in settlement.settled.verdicts.enumerated() {
-            let absences = settlement.absences[table]
+        for (table, verdicts) in diff.diffed.verdicts.enumerated() {
+            let absences = diff.absences[table]
             arrays[SimulatedArray(table: table, array: .created)] = texts(segment(table, .records), verdicts.created)
             arrays[SimulatedArray(table: table, array: .updated)] = texts(segment(table, .records), verdicts.updated)
             arrays[SimulatedArray(table: table, array: .deleted)] =

@@ -36,14 +36,14 @@ extension Simulation {
 
     /// What a device has it is not sent again, but for the echo of each push, once.
     private func checkUpdated(_ answer: SimulatedAnswer, _ pull: SimulatedPull) {
-        if pull.settledPlan?.isExact == false {
+        if pull.diffPlan?.isExact == false {
             // No hash was relied on, and those of what did not come now cannot be relied on later.
             devices[pull.device].mayGetAll()
             return
         }
         let device = devices[pull.device]
         // Of a type that was never compared no hash is relied on either, and it is streamed as a whole soon.
-        let untracked = pull.settledPlan?.untracked ?? []
+        let untracked = pull.diffPlan?.untracked ?? []
         for (key, record) in answer.updated.sorted(by: { $0.key < $1.key })
         where !adrift.contains(key) && !isFetched(key, record, for: pull.change) {
             guard let local = device.records[key], local.status == .synced, local.record == record else { continue }
@@ -104,7 +104,7 @@ extension Simulation {
 // What must be true in the end.
 extension Simulation {
     /// Lets everything come to rest; says what is wrong, nil where nothing is.
-    package func settle() async throws -> String? {
+    package func diff() async throws -> String? {
         while let pull = pulls.first(where: { $0.isRunning }) ?? pulls.first {
             try await run(pull)
             if !complaints.isEmpty { return complaints[0] }

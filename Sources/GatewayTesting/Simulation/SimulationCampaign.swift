@@ -71,7 +71,7 @@ package struct SimulationCampaign: Sendable {
             try await world.perform(op)
             if let complaint = world.complaints.first { return complaint }
         }
-        return try await world.settle()
+        return try await world.quiesce()
     }
 
     /// Takes away whatever the failure does not need: halves first, then single operations.

@@ -45,11 +45,11 @@ package struct ConflictCheck: Sendable {
         package var line: UInt32?
     }
 
-    private let input: SettlementInput
+    private let input: LedgerDiffInput
     private let since: CheckpointVector
 
     /// A check against the ledger of the input, for what came since a vector.
-    package init(_ input: SettlementInput, since: CheckpointVector) {
+    package init(_ input: LedgerDiffInput, since: CheckpointVector) {
         self.input = input
         self.since = since
     }
@@ -68,7 +68,7 @@ package struct ConflictCheck: Sendable {
         var findings = Array(repeating: Located(finding: .none), count: subjects.count)
         let definition = input.schema.tables[place]
         guard definition.since <= input.schemaVersion else { return findings }
-        let table = SettlementTable(place: place, input: input, isParent: false, isCyclic: false)
+        let table = LedgerDiffTable(place: place, input: input, isParent: false, isCyclic: false)
         guard table.isLedgered else { return findings }
         let resumed = resumedSources(definition)
         var view = try LedgerView(

@@ -38,7 +38,7 @@ struct KnownRecord {
     }
 
     /// Takes over what the ledger has, where it has an entry.
-    mutating func load(_ view: LedgerView, _ table: SettlementTable) {
+    mutating func load(_ view: LedgerView, _ table: LedgerDiffTable) {
         state = view.state
         let isTrusted = RecordVerdict.isTrusted(view.sources, table.rules)
         content = isTrusted ? view.content : nil

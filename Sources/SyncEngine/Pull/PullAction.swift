@@ -39,17 +39,17 @@ package enum PullAction: Hashable, Sendable {
     ///
     /// With `afresh` the spool and all counts of an earlier attempt are thrown away first.
     case stream(types: [String], from: CheckpointVector, afresh: Bool)
-    /// Compare what came with what the client has, and decide what goes out; answered by `settled`.
+    /// Compare what came with what the client has, and decide what goes out; answered by `diffed`.
     ///
     /// May be asked for again after more was streamed; what an earlier one decided is void then.
-    case settle(SettlementPlan)
+    case diff(LedgerDiffPlan)
     /// Go on with the spool of ``PullQuery/kept``, instead of an empty one.
     case takeKept
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Read the clock; answered by `clock`.
     case readClock
-    /// Write the cursor row durably with what was settled (transaction 5); answered by `done` or `cursorTaken`.
+    /// Write the cursor row durably with what the diff found (transaction 5); answered by `done` or `cursorTaken`.
     case commit(CursorRow, isNewReplica: Bool)
     /// The end: send the answer.
     case answer(PullAnswerPlan)
@@ -64,7 +64,7 @@ package enum PullAction: Hashable, Sendable {
 /// How asking the stream what has changed since a cursor has ended.
 package enum CheckedStream: Hashable, Sendable {
     /// What has come since this vector is complete, and to be compared by the plan.
-    case complete(SettlementPlan, since: CheckpointVector)
+    case complete(LedgerDiffPlan, since: CheckpointVector)
     /// The stream cannot go on from the cursor: the client has to pull first.
     case outdated(PullRestart)
 }
@@ -94,7 +94,7 @@ package enum PullEvent: Hashable, Sendable {
     /// A chunk of the ledger cannot be read; from now on such ones are skipped. Once a pull.
     case ledgerDamaged
     /// What came of comparing.
-    case settled(SettlementReport)
+    case diffed(LedgerDiffReport)
     /// The stream is over.
     case streamEnded(StreamReport)
     /// Milliseconds since 1970.

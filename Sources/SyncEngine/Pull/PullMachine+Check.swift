@@ -13,7 +13,7 @@ extension PullMachine {
         if query.isFirst { return query.requestTypes.isEmpty ? checkComplete() : beginStream(at: CheckpointVector()) }
         guard let row = context.row else { return endCheck(.outdated(.unknownCursor)) }
         if let reason = reasonForWhole(row) { return endCheck(.outdated(reason)) }
-        plan = SettlementPlan(basis: .cursor, output: .delta, isFirst: false, untracked: untracked(row))
+        plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false, untracked: untracked(row))
         let vector = row.vector.filter { keeps($0, of: row) }
         checkedSince = vector
         return query.requestTypes.isEmpty ? checkComplete() : beginStream(at: vector)

@@ -3,7 +3,7 @@
 
 import SyncModel
 
-// The stream is complete: it is settled, maybe looked at again, and the new cursor is written.
+// The stream is complete: it is diffed, maybe looked at again, and the new cursor is written.
 extension PullMachine {
     mutating func streamComplete() -> PullAction {
         // First what is new, then everything of one type: what only the latter brings, the former should have.
@@ -13,7 +13,7 @@ extension PullMachine {
         }
         // A pull that may turn out to have brought nothing asks the clock first.
         if let row = context.row, report == nil, isIdle(row, at: row.cursor.rawValue) { return readClock() }
-        return settle()
+        return diff()
     }
 
     /// Streams a whole request type; without a place it stays due and the pull ends as any other.
@@ -52,12 +52,12 @@ extension PullMachine {
 
     private func failures(of type: String) -> Int { (context.row?.comparisons[type]?.failures ?? 0) + 1 }
 
-    mutating func settle() -> PullAction {
+    mutating func diff() -> PullAction {
         // Of what is not asked for, nothing is gone because it did not come, whatever was to be compared.
         plan.compared.subtract(refusedTypes)
         plan.refused = refusedTypes
-        step = .settling
-        return .settle(plan)
+        step = .diffing
+        return .diff(plan)
     }
 
     private mutating func readClock() -> PullAction {
@@ -67,7 +67,7 @@ extension PullMachine {
 
     /// Looks once more, from where the stream has got to, before anything is deleted because it did not come
     /// (finding 12).
-    mutating func settled(_ report: SettlementReport) -> PullAction {
+    mutating func diffed(_ report: LedgerDiffReport) -> PullAction {
         self.report = report
         guard report.needsSecondLook, !hasLookedTwice else { return readClock() }
         hasLookedTwice = true
@@ -82,7 +82,7 @@ extension PullMachine {
             return .answer(
                 PullAnswerPlan(cursor: row.cursor, content: .nothing, delivery: delivery, row: nil, restart: nil))
         }
-        guard report != nil else { return settle() }
+        guard report != nil else { return diff() }
         if let newest = context.newest, now <= newest.rawValue {
             let lag = newest.rawValue - now
             waits += 1

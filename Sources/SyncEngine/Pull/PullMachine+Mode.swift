@@ -46,7 +46,7 @@ extension PullMachine {
             return streamWhole(because: reason) ?? beginStream(at: CheckpointVector())
         }
         delivery = .later
-        plan = SettlementPlan(
+        plan = LedgerDiffPlan(
             basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false,
             released: released(row))
         plan.untracked = untracked(row)
@@ -89,8 +89,8 @@ extension PullMachine {
             }.keys)
     }
 
-    /// Has a settlement know what the client has only just got.
-    private func applyChange(to plan: inout SettlementPlan) {
+    /// Has a diff know what the client has only just got.
+    private func applyChange(to plan: inout LedgerDiffPlan) {
         guard let change = negotiation.change else { return }
         plan.renewed = change.tables
         plan.empty = change.empty.filter { !hasComeBefore($0) }
@@ -181,7 +181,7 @@ extension PullMachine {
         }
         delivery = .later
         let isExact = context.ledger.isExact
-        plan = SettlementPlan(
+        plan = LedgerDiffPlan(
             basis: isExact ? .cursor : .principal, output: context.isFork || !isExact ? .whole : .delta, isFirst: false,
             isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, compared: Set(query.ledgered.keys),
             untracked: untracked, released: released(row))
@@ -201,7 +201,7 @@ extension PullMachine {
         // replicas together know at least what it holds (finding 11).
         let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
         let isKnown = context.hasLedgers && settings.comparisons != nil && !query.hasUnledgered && context.row == nil
-        plan = SettlementPlan(
+        plan = LedgerDiffPlan(
             basis: isKnown ? .principal : .nothing, output: .whole, isFirst: false, isExact: false,
             compared: Set(query.ledgered.keys), untracked: Set(query.ledgered.keys))
         switch settings.unknownCursor {

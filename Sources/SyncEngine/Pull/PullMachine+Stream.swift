@@ -211,7 +211,7 @@ extension PullMachine {
     /// ever mend the old one, and no device stays stuck.
     mutating func ledgerDamaged() -> PullAction {
         // Everything came already, and nothing of the ledger was to be trusted.
-        if case .settling = step, !plan.isExact, plan.output == .whole { return settle() }
+        if case .diffing = step, !plan.isExact, plan.output == .whole { return diff() }
         context.ledger.isExact = false
         return streamWhole(because: .damagedLedger) ?? streamAfresh()
     }

@@ -7,8 +7,8 @@ import SyncModel
 ///
 /// The gateway runs one action, reports what happened, and gets the next, until `answer` or `fail`. An action that
 /// throws ends the pull; nothing that the machine has asked for until then is visible to a client. The order is that of
-/// the design: confirm, position unknown, ack calls, position, stream, list where needed, settle, maybe stream and
-/// settle once more, commit, answer.
+/// the design: confirm, position unknown, ack calls, position, stream, list where needed, diff, maybe stream and
+/// diff once more, commit, answer.
 package struct PullMachine: Sendable {
     /// How far the clock may stand behind the newest cursor and the answer still waits for it, in milliseconds.
     package static let clockTolerance: Int64 = 2_000
@@ -20,7 +20,7 @@ package struct PullMachine: Sendable {
     /// What to do when the queue of actions is empty.
     enum Step: Sendable {
         case loading, confirmed, compacted, comparing, comparisonDropped, positionListed, streaming, pausing
-        case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, settling
+        case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, diffing
         case keptTaken, clock, committing(CursorRow), ended
     }
 
@@ -61,8 +61,8 @@ package struct PullMachine: Sendable {
     /// one stream, or less.
     var streamed: KeptStream?
     /// What the lines are compared with, and what came of it.
-    var plan = SettlementPlan()
-    var report: SettlementReport?
+    var plan = LedgerDiffPlan()
+    var report: LedgerDiffReport?
     var hasLookedTwice = false
     /// The request type that is to be compared as a whole once the stream has come to its end.
     var dueType: String?
@@ -115,7 +115,7 @@ package struct PullMachine: Sendable {
         }
         switch (step, event) {
         case (_, .comparisonFailed) where isComparing: return dropComparison()
-        case (.compacted, .ledgerDamaged), (.settling, .ledgerDamaged): return ledgerDamaged()
+        case (.compacted, .ledgerDamaged), (.diffing, .ledgerDamaged): return ledgerDamaged()
         case (.comparisonDropped, .done): return streamComplete()
         case (.loading, .context(let context)): return contextLoaded(context)
         case (.confirmed, .done): return compactOrChooseMode()
@@ -136,7 +136,7 @@ package struct PullMachine: Sendable {
             step = .resetAcknowledged
             return .acknowledgeReset(token: token)
         case (.resetAcknowledged, .done): return startOver()
-        case (.settling, .settled(let report)): return settled(report)
+        case (.diffing, .diffed(let report)): return diffed(report)
         case (.keptTaken, .done): return setPosition()
         case (.clock, .clock(let now)): return clockRead(now)
         case (.clock, .done): return .readClock

@@ -39,7 +39,7 @@ package struct PullQuery: Hashable, Sendable {
     package var newReplica: ReplicaID
     /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
     package var kept: KeptStream?
-    /// Whether the stream is only asked what has changed since the cursor, for a push: nothing is settled,
+    /// Whether the stream is only asked what has changed since the cursor, for a push: nothing is diffed,
     /// nothing is written but the position, and the pull ends with its stream.
     package private(set) var isCheck = false
 

@@ -50,7 +50,7 @@ package struct PushMachine: Sendable {
     /// How often a stream push was sent again without what was refused, and when that began.
     var rounds = 0
     var firstRound: Int64?
-    /// The first operation of a stream push that is not settled.
+    /// The first operation of a stream push whose outcome is open.
     private(set) var next = 0
     /// How often in a row something was put off, and how long the push has waited altogether.
     var retries = 0

@@ -58,7 +58,7 @@ package enum AnswerArray: String, CaseIterable, Sendable {
 }
 
 /// What has been decided about all lines of a stream.
-package struct Settled: Hashable, Sendable {
+package struct DiffedLines: Hashable, Sendable {
     /// By the table's place in the schema.
     package var verdicts: [LineVerdicts]
     /// How many lines a later line of the same record has made void.

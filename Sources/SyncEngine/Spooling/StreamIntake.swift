@@ -274,7 +274,7 @@ package struct StreamIntake: Sendable {
         quarantine(head, scope)
     }
 
-    /// Deletions by column are few or many lines, each about any number of records; what they mean is settled later.
+    /// Deletions by column are few or many lines, each about any number of records; what they mean is decided later.
     private mutating func deleteByLink(_ link: StreamSigns.Link, _ digest: UInt64) {
         carriedData = true
         guard isLedgered[link.table] else {

@@ -35,7 +35,7 @@ struct JournalListCommand: AsyncParsableCommand {
 
             STATE is 'open' while the push runs, and after it was cut off until its
             principal comes again; 'failed' where its client heard that not everything was
-            applied; 'closed' where it was open and was settled since. APPLIED is how many
+            applied; 'closed' where it was open and was resolved since. APPLIED is how many
             of the operations the backend has. REASON is a code of docs/ERRORS.md, with
             what the backend said; none where the gateway was stopped.
             """)

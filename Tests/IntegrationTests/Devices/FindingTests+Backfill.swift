@@ -101,7 +101,7 @@ extension FindingTests {
         let options = StackOptions(["pull.unknown_cursor": rule])
         try await GatewayStack.withBackend(options) { backend, directory in
             var devices = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
-                try await Self.settled(stack)
+                try await Self.quiesced(stack)
             }
             let (state, backup) = ("\(directory)/state.db", "\(directory)/backup.db")
             try FileManager.default.copyItem(atPath: state, toPath: backup)
@@ -128,7 +128,7 @@ extension FindingTests {
         var options = StackOptions()
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
-            var devices = try await Self.settled(stack)
+            var devices = try await Self.quiesced(stack)
             try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": "after"]))
             clock.advance(byMilliseconds: -60_000)
             let refused = try await devices[0].pullLosingAnswer()

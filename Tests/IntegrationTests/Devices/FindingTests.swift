@@ -13,7 +13,7 @@ import Testing
     static let replacing = ["pull.unknown_cursor": "replacement", "pull.repeat_window": "0s"]
 
     /// Two devices in sync, on one session or on two.
-    static func settled(_ stack: GatewayStack, _ tokens: [String] = ["device-a", "device-a"]) async throws
+    static func quiesced(_ stack: GatewayStack, _ tokens: [String] = ["device-a", "device-a"]) async throws
         -> [StackDevice]
     {
         try await stack.seed(tasks: 6)
@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: [0, 1])
     func `1: a reset reaches both devices, whichever pulls first`(_ first: Int) async throws {
         try await GatewayStack.with(StackOptions(Self.replacing)) { stack in
-            var devices = try await Self.settled(stack)
+            var devices = try await Self.quiesced(stack)
             try await stack.backend.setPendingReset(true, token: "device-a")
             try await stack.backend.edit(.delete("tasks", "t-0"))
             try await Self.sync(&devices[first], stack, restart: "reset")
@@ -59,7 +59,7 @@ import Testing
         let options = StackOptions(Self.replacing)
         try await GatewayStack.withBackend(options) { backend, directory in
             var devices = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
-                var devices = try await Self.settled(stack)
+                var devices = try await Self.quiesced(stack)
                 try await backend.setPendingReset(true, token: "device-a")
                 try await backend.edit(.delete("tasks", "t-0"))
                 backend.inject(DemoFault("POST", "/sync/ack", times: 2, action: .loseAnswer))
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `2: the first sync of another device does not swallow a reset`() async throws {
         try await GatewayStack.with(StackOptions(Self.replacing)) { stack in
-            var devices = try await Self.settled(stack)
+            var devices = try await Self.quiesced(stack)
             try await stack.backend.setPendingReset(true, token: "device-a")
             try await stack.backend.edit(.delete("tasks", "t-0"))
             var fresh = try await stack.device(token: "device-a", seed: 3)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `3: devices with sessions of their own do not trust each other's position`() async throws {
         try await GatewayStack.with(StackOptions(Self.replacing)) { stack in
-            var devices = try await Self.settled(stack, ["device-a", "device-b"])
+            var devices = try await Self.quiesced(stack, ["device-a", "device-b"])
             for round in 0..<6 {
                 try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": .string("round \(round)")]))
                 for place in [round % 2, 1 - round % 2] {
@@ -110,7 +110,7 @@ import Testing
 
     @Test func `3: a device that signs in anew still gets the reset of its old session`() async throws {
         try await GatewayStack.with(StackOptions(Self.replacing)) { stack in
-            var devices = try await Self.settled(stack)
+            var devices = try await Self.quiesced(stack)
             try await stack.backend.setPendingReset(true, token: "device-a")
             try await stack.backend.edit(.delete("tasks", "t-0"))
             devices[0].token = try await stack.backend.login(as: "ada@example.com")
@@ -124,7 +124,7 @@ import Testing
         let options = StackOptions(Self.replacing)
         try await GatewayStack.withBackend(options) { backend, directory in
             var device = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
-                let devices = try await Self.settled(stack)
+                let devices = try await Self.quiesced(stack)
                 backend.clearRequests()
                 backend.inject(.stream { $0.stallAfterLines = 4 })
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -165,7 +165,7 @@ import Testing
 
     @Test func `5: an idle device is not kept young by the completion token of an active one`() async throws {
         try await GatewayStack.with(StackOptions(Self.replacing)) { stack in
-            var devices = try await Self.settled(stack)
+            var devices = try await Self.quiesced(stack)
             for round in 0..<2 {
                 stack.backend.clock.advance(by: DemoClock.days(20))
                 try await stack.backend.edit(.delete("tasks", "t-\(round)"))

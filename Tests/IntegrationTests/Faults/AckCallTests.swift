@@ -125,8 +125,8 @@ import Testing
     @Test func `a first sync whose forgetting was answered by nobody starts from nothing all the same`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 12)
-            var settled = try await stack.device(token: "device-a", seed: 1)
-            for _ in 0..<2 { try await settled.sync() }
+            var device = try await stack.device(token: "device-a", seed: 1)
+            for _ in 0..<2 { try await device.sync() }
             // Twice, since a connection that dies is replaced once without a word.
             for action in [DemoFault.Action.loseAnswer, .status(500)] {
                 var fresh = try await stack.device(token: "device-a", seed: 2)
@@ -135,8 +135,8 @@ import Testing
                 stack.backend.clearFaults()
                 try await fresh.sync()
                 try await stack.expectEqual(fresh)
-                try await settled.sync()
-                try await stack.expectEqual(settled)
+                try await device.sync()
+                try await stack.expectEqual(device)
             }
         }
     }

@@ -22,7 +22,7 @@ import Testing
     @Test func `a line takes every record with its value, and rows that come after it stay`() async throws {
         try await GatewayStack.with(Self.options()) { stack in
             try await stack.share("q", tasks: ["q-1", "q-2"])
-            var devices = try await stack.settledDevices(["device-a", "device-b"])
+            var devices = try await stack.quietDevices(["device-a", "device-b"])
             try await stack.backend.edit(as: bob, .delete("tasks", "q-1"))
             for place in [0, 1] {
                 try await devices[place].expectPull(["deleted comments#c-q-1", "deleted tasks#q-1"])
@@ -48,7 +48,7 @@ import Testing
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
             try await stack.share("q", tasks: ["q-1", "q-2"])
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.backend.edit(as: bob, .delete("tasks", "q-1"))
             try await device.sync()
             try await stack.backend.edit(

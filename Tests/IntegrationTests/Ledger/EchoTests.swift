@@ -42,7 +42,7 @@ import Testing
     func `create, sync, delete, sync keeps the record deleted`(_ pushing: Pushing) async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
-            var devices = try await stack.settledDevices(["device-a", "device-b"])
+            var devices = try await stack.quietDevices(["device-a", "device-b"])
             try devices[0].model.create("tags", id: "own", ["label": "mine"])
             try devices[0].model.update("tasks", "t-0", ["name": "mine"])
             try await Self.sync(&devices[0], stack, pushing)
@@ -68,7 +68,7 @@ import Testing
     func `an echo comes once in updated, and not at all the second time`(_ pushing: Pushing) async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
-            var devices = try await stack.settledDevices(["device-a", "device-a"])
+            var devices = try await stack.quietDevices(["device-a", "device-a"])
             try devices[0].model.create("tags", id: "own", ["label": "mine"])
             try devices[0].model.update("tasks", "t-0", ["name": "mine"])
             try await Self.sync(&devices[0], stack, pushing)
@@ -91,7 +91,7 @@ import Testing
     @Test func `a pushed edit that somebody else has overwritten comes as it is now`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             let before = try #require(device.model.record("tasks", "t-0")?.values["name"])
             try device.model.update("tasks", "t-0", ["name": "mine"])
             try await Self.sync(&device, stack, .withoutTime)
@@ -106,7 +106,7 @@ import Testing
     @Test func `a record whose push was refused survives a reset`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.create("tags", id: "own", ["label": "mine"])
             stack.backend.rejectedIDs = ["own"]
             await #expect(throws: StackDevice.Failure.self) { try await device.sync() }

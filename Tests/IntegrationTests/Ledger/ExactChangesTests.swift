@@ -10,7 +10,7 @@ import Testing
     @Test func `new records are created, changed ones updated, gone ones deleted`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            var devices = try await stack.settledDevices(["device-a", "device-b"])
+            var devices = try await stack.quietDevices(["device-a", "device-b"])
             try await stack.change()
             let expected = [
                 "created comments#c-new", "created tasks#t-new", "deleted tasks#t-1", "deleted tasks#t-2",
@@ -28,7 +28,7 @@ import Testing
     @Test func `rows that are sent again as they were are not sent to a device that has them`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             let name = try #require(try await stack.records("tasks")["t-0"]?["name"])
             try await stack.backend.edit(
                 .put("tasks", ["id": "t-0", "name": name]),
@@ -48,7 +48,7 @@ import Testing
     @Test func `the deletion of a record that the device never had is not sent`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.backend.edit(
                 .put("tags", ["id": "brief", "label": "x"]), .put("tasks", ["id": "brief", "projectId": "p-0"]),
                 .delete("tags", "brief"), .delete("tasks", "brief"))
@@ -63,7 +63,7 @@ import Testing
     {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 6)
-            var devices = try await stack.settledDevices(["device-a", "device-b"])
+            var devices = try await stack.quietDevices(["device-a", "device-b"])
             try await stack.backend.edit(.delete("tags", "ada-tag-0"))
             try await devices[0].expectPull(["deleted tags#ada-tag-0"])
             try await stack.backend.edit(.put("tags", ["id": "ada-tag-0", "label": "again"]))
@@ -76,7 +76,7 @@ import Testing
     @Test func `an answer that is lost is made up for, and nothing counts as known that was in it`() async throws {
         try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
             try await stack.seed(tasks: 6)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": "first"]), .delete("tasks", "t-1"))
             let expected = ["deleted tasks#t-1", "updated tasks#t-0"]
             for _ in 0..<3 {
@@ -91,7 +91,7 @@ import Testing
     @Test func `hundreds of small pulls leave a ledger that is as exact as ever`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 60)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             for round in 0..<80 {
                 let id = DemoValue.string("t-\(round % 60)")
                 let edit: DemoEdit =

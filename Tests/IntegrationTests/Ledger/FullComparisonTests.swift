@@ -47,17 +47,17 @@ import Testing
         return (all.brief, all.types.sorted())
     }
 
-    private static func settled(_ stack: GatewayStack, _ tokens: [String] = ["device-a"]) async throws -> [StackDevice]
+    private static func quiesced(_ stack: GatewayStack, _ tokens: [String] = ["device-a"]) async throws -> [StackDevice]
     {
         try await stack.seed(tasks: 6)
         stack.backend.clock.advance(by: 10)
-        return try await stack.settledDevices(tokens)
+        return try await stack.quietDevices(tokens)
     }
 
     @Test func `a change that was committed late comes with the full comparison, and nothing else`() async throws {
         let place = Place()
         try await GatewayStack.with(place.options) { stack in
-            var device = try await Self.settled(stack)[0]
+            var device = try await Self.quiesced(stack)[0]
             let late = stack.backend.beginLate(.put("tasks", ["id": "t-0", "name": "late"]))
             stack.backend.clock.advance(by: 10)
             try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": "in time"]))
@@ -81,7 +81,7 @@ import Testing
     @Test func `a deletion that got lost is repaired, and what is new meanwhile is no repair`() async throws {
         let place = Place()
         try await GatewayStack.with(place.options) { stack in
-            var device = try await Self.settled(stack)[0]
+            var device = try await Self.quiesced(stack)[0]
             try await stack.lose("tasks", ["t-3"])
             #expect(try await Self.pull(&device, stack) == ([], nil))
             place.pass()
@@ -97,7 +97,7 @@ import Testing
     @Test func `without a time nothing is ever compared again`() async throws {
         let place = Place(["ledger.resweep_every": "0s"])
         try await GatewayStack.with(place.options) { stack in
-            var device = try await Self.settled(stack)[0]
+            var device = try await Self.quiesced(stack)[0]
             try await stack.lose("tasks", ["t-3"])
             place.clock.advance(byMilliseconds: 300 * 86_400_000)
             let round = try await Self.round(&device, stack)
@@ -108,7 +108,7 @@ import Testing
     @Test func `a type with more records than resweep_rows is left out`() async throws {
         let place = Place(["ledger.resweep_rows": "5"])
         try await GatewayStack.with(place.options) { stack in
-            var device = try await Self.settled(stack)[0]
+            var device = try await Self.quiesced(stack)[0]
             try await stack.lose("tasks", ["t-3"])
             place.pass()
             var round = try await Self.round(&device, stack)
@@ -124,7 +124,7 @@ import Testing
     @Test func `no more than resweep_parallel pulls compare at a time, and the others take their turn`() async throws {
         let place = Place(["ledger.resweep_parallel": "1"])
         try await GatewayStack.with(place.options) { stack in
-            var devices = try await Self.settled(stack, ["device-a", "device-b"])
+            var devices = try await Self.quiesced(stack, ["device-a", "device-b"])
             place.pass()
             let (latch, arrivals) = (Latch(), Latch())
             await arrivals.open()
@@ -157,7 +157,7 @@ import Testing
     private static func expectGivenUp(
         _ stack: GatewayStack, _ place: Place, because code: String, _ fault: (DemoBackend) -> Void
     ) async throws {
-        var device = try await settled(stack)[0]
+        var device = try await quiesced(stack)[0]
         try await stack.lose("comments", ["c-0"])
         place.pass()
         try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": "new"]))
@@ -191,7 +191,7 @@ import Testing
     {
         let place = Place(["backend.resume_backoff": "10ms"])
         try await GatewayStack.with(place.options) { stack in
-            var device = try await Self.settled(stack)[0]
+            var device = try await Self.quiesced(stack)[0]
             place.pass()
             for number in 0..<Self.types.count {
                 // The plain stream brings a token of the very type that is compared after it.
@@ -223,7 +223,7 @@ import Testing
         let place = Place()
         try await GatewayStack.withBackend(place.options) { backend, directory in
             var device = try await GatewayStack.with(place.options, backend: backend, directory: directory) { stack in
-                try await Self.settled(stack)[0]
+                try await Self.quiesced(stack)[0]
             }
             var options = place.options
             options.overrides["pull.max_rows"] = "3"

@@ -10,13 +10,13 @@ import Testing
 /// A backend that was restored empty does not empty the phones, unless the operator says so.
 @Suite(.timeLimit(.minutes(5))) struct HeldDeletionTests {
     /// Ada's records, all of tables with more than a hundred.
-    private static func settled(
+    private static func quiesced(
         _ stack: GatewayStack, tasks: Int = 300, tags: Int = 0
     ) async throws -> StackDevice {
         var seed = DemoSeed()
         (seed.projects, seed.tasks, seed.comments, seed.tags, seed.taskTags) = (240, tasks, 0, tags, 0)
         try await stack.backend.seed(seed)
-        return try await stack.settledDevices()[0]
+        return try await stack.quietDevices()[0]
     }
 
     /// Everything is gone, and the backend asks for a reset.
@@ -30,7 +30,7 @@ import Testing
         var options = StackOptions()
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
-            var device = try await Self.settled(stack)
+            var device = try await Self.quiesced(stack)
             let before = device.model.contents
             try await Self.empty(stack)
             let (answer, _) = try await device.pull()
@@ -62,7 +62,7 @@ import Testing
     @Test func `leave covers all tables that were held back, and ends with them`() async throws {
         try await GatewayStack.with { stack in
             // Tasks and tags have nothing to do with each other.
-            var device = try await Self.settled(stack, tags: 150)
+            var device = try await Self.quiesced(stack, tags: 150)
             try await Self.empty(stack)
             try await device.expectPull([])
             let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
@@ -87,7 +87,7 @@ import Testing
     @Test func `a backend that is repaired finds everything in its place`() async throws {
         try await GatewayStack.with { stack in
             try await Self.empty(stack)
-            var device = try await Self.settled(stack)
+            var device = try await Self.quiesced(stack)
             try device.model.update("tasks", "t-0", ["note": "mine"])
             let records = try await stack.backend.records()
             try await Self.empty(stack)
@@ -112,7 +112,7 @@ import Testing
         try await GatewayStack.with(options) { stack in
             // Few projects, so that these are never held back, and many tasks on them.
             try await stack.seed(tasks: 300)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             // Restored empty, but without asking for a reset: only comparing can tell.
             let checkpoints = try await stack.backend.checkpoints(token: "device-a")
             try await stack.backend.wipe()

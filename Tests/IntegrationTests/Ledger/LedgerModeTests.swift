@@ -133,7 +133,7 @@ import Testing
             var device = try await GatewayStack.with(off, backend: backend, directory: directory) { stack in
                 try await stack.seed(tasks: 6)
                 try await stack.share("q", tasks: ["q-1"])
-                return try await stack.settledDevices()[0]
+                return try await stack.quietDevices()[0]
             }
             try await backend.edit(.delete("tasks", "t-1"))
             try await backend.forgetDeletions()

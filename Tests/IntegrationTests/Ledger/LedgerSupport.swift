@@ -40,7 +40,7 @@ extension StackDevice {
 
 extension GatewayStack {
     /// Devices of Ada's that hold everything and have said so; a token that is there twice is one session.
-    func settledDevices(_ tokens: [String] = ["device-a"]) async throws -> [StackDevice] {
+    func quietDevices(_ tokens: [String] = ["device-a"]) async throws -> [StackDevice] {
         var devices: [StackDevice] = []
         for (place, token) in tokens.enumerated() {
             devices.append(try await device(token: token, seed: UInt64(place + 1)))

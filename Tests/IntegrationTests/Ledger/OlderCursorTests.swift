@@ -12,7 +12,7 @@ import Testing
     /// A device with its backup, after which much has happened: more than the base of the ledger lags behind.
     private static func restored(_ stack: GatewayStack, rounds: Int = 40) async throws -> StackDevice {
         try await stack.seed(tasks: 60)
-        var device = try await stack.settledDevices()[0]
+        var device = try await stack.quietDevices()[0]
         let backup = device.model.database
         try await stack.backend.edit(
             .delete("tasks", "t-1"), .put("tasks", ["id": "t-new", "projectId": "p-0"]),
@@ -105,7 +105,7 @@ import Testing
     @Test func `a phone that was cloned lives on twice`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 20)
-            var phone = try await stack.settledDevices()[0]
+            var phone = try await stack.quietDevices()[0]
             var clone = phone
             clone.model = phone.model.clone()
             for round in 0..<4 {
@@ -135,7 +135,7 @@ import Testing
     @Test func `an operator's resync brings what differs and nothing else`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 20)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
             let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
             let now = try #require(try await stack.store.newestCursor()).rawValue
@@ -156,7 +156,7 @@ import Testing
             let options = StackOptions()
             var device = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 try await stack.seed(tasks: 20)
-                var device = try await stack.settledDevices()[0]
+                var device = try await stack.quietDevices()[0]
                 for round in 0..<rounds {
                     try await stack.backend.edit(.put("tasks", ["id": "t-3", "name": .string("round \(round)")]))
                     try await device.pull()

@@ -14,7 +14,7 @@ import Testing
     {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 5_000)
-            var devices = try await stack.settledDevices(["device-a", "device-a"])
+            var devices = try await stack.quietDevices(["device-a", "device-a"])
             try devices[0].model.update("tasks", "t-10", ["name": "mine"])
             try devices[0].model.update("tasks", "t-2", ["name": "lost"])
             try devices[0].model.delete("tasks", "t-11")
@@ -49,7 +49,7 @@ import Testing
         let options = StackOptions(["backend.resume_attempts": "2", "backend.resume_backoff": "1ms"])
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 200)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1", "t-2", "t-3"])
             try await stack.demandReset()
             let before = try stack.clientState()
@@ -71,7 +71,7 @@ import Testing
     @Test func `what is edited while everything is streamed is not taken for gone`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 20)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
             try await stack.demandReset()
             let backend = stack.backend
@@ -91,7 +91,7 @@ import Testing
     @Test func `a device that signs in anew gets the difference as well`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 20)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
             try await stack.backend.edit(
                 .put("tasks", ["id": "t-2", "name": "other"]), .put("tasks", ["id": "t-new", "projectId": "p-0"]))
@@ -106,7 +106,7 @@ import Testing
     @Test func `an answer of a reset that is lost comes again the same`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 20)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
             try await stack.demandReset()
             let lost = try PulledChanges(await device.pullLosingAnswer())

@@ -18,7 +18,7 @@ import Testing
         try await stack.seed(tasks: 6)
         try await stack.share("q", tasks: ["q-1", "q-2"])
         try await stack.backend.edit(.put("task_tags", ["taskId": "q-1", "tagId": "ada-tag-0"]))
-        return try await stack.settledDevices(tokens)
+        return try await stack.quietDevices(tokens)
     }
 
     @Test func `losing a project takes its tasks, their comments and labels along in the same answer`() async throws {

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Two tasks of Bob's in a project that Ada sees; the second was shared with her as well.
-    private static func settled(_ stack: GatewayStack) async throws -> StackDevice {
+    private static func quiesced(_ stack: GatewayStack) async throws -> StackDevice {
         try await stack.share("q", tasks: ["q-1", "q-2"])
         try await stack.backend.edit(as: bob, .put("projects", ["id": "hidden"]), .shareTask("q-2", with: ada))
         var device = try await stack.device(token: "device-a")
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `it stays until the last source has gone`() async throws {
         try await GatewayStack.with(Self.options()) { stack in
-            var device = try await Self.settled(stack)
+            var device = try await Self.quiesced(stack)
             // Both leave Ada's sight as tasks of a project.
             try await stack.backend.edit(
                 as: bob, .put("tasks", ["id": "q-1", "projectId": "hidden"]),
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a source that comes and goes while another one lasts changes nothing`() async throws {
         try await GatewayStack.with(Self.options()) { stack in
-            var device = try await Self.settled(stack)
+            var device = try await Self.quiesced(stack)
             try await stack.backend.edit(as: bob, .unshareTask("q-2", from: ada))
             try await device.expectPull([])
             try await stack.backend.edit(as: bob, .shareTask("q-2", with: ada))
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `a reset knows what came by which source`() async throws {
         try await GatewayStack.with(Self.options()) { stack in
-            var device = try await Self.settled(stack)
+            var device = try await Self.quiesced(stack)
             try await stack.backend.edit(
                 as: bob, .put("tasks", ["id": "q-1", "projectId": "hidden"]),
                 .put("tasks", ["id": "q-2", "projectId": "hidden"]))

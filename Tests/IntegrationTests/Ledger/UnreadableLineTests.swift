@@ -21,7 +21,7 @@ import Testing
     @Test func `a reset does not take a record whose line is in quarantine for gone`() async throws {
         try await GatewayStack.with(StackOptions(["pull.max_line": "64KiB"])) { stack in
             try await stack.seed(tasks: 7)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-3", ["note": "mine"])
             try await stack.lose("tasks", ["t-1"])
             try await stack.demandReset()
@@ -44,7 +44,7 @@ import Testing
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 7)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
             try await stack.backend.edit(.put("tasks", ["id": "t-2", "name": "changed"]))
             try await stack.demandReset()

@@ -48,7 +48,7 @@ import Testing
     ) async throws {
         try await GatewayStack.with(try StackOptions.pushingByCalls(["push.conflicts": "stream"])) { stack in
             try await stack.seed(tasks: isMuch ? Self.manyTasks : 7)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-3", ["name": "mine"])
             if isMuch { try await Self.changeAll(stack, "theirs") }
             for number in 0..<3 {
@@ -84,7 +84,7 @@ import Testing
     @Test func `a kept stream from before a reset is not gone on with`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: Self.manyTasks)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try await Self.changeAll(stack, "changed")
             try await device.pullLosingAnswer()
             // Another device of the same session is the one that meets the reset.
@@ -104,7 +104,7 @@ import Testing
         let options = StackOptions(["identity.principal": principal, "identity.auth_ttl": "0s"])
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: Self.manyTasks)
-            let device = try await stack.settledDevices()[0]
+            let device = try await stack.quietDevices()[0]
             try await Self.changeAll(stack, "changed")
             try await device.pullLosingAnswer()
             for method in ["GET", "POST"] {

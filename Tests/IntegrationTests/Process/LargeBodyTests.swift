@@ -13,7 +13,7 @@ struct LargeBodyTests {
     static let bound = 100 << 20
 
     /// Waits until a count has stopped to grow, or has reached the end.
-    static func settled(_ count: () -> Int) async throws -> Int {
+    static func steady(_ count: () -> Int) async throws -> Int {
         var last = -1
         while count() != last, count() < size {
             last = count()
@@ -31,7 +31,7 @@ struct LargeBodyTests {
                         await connection.write(
                             gateway.http.request("GET", "/media", headers: [("Connection", "close")]))
                         // Nobody reads: what the backend gets rid of lies in buffers, the system's above all.
-                        let buffered = try await Self.settled { backend.sentBytes }
+                        let buffered = try await Self.steady { backend.sentBytes }
                         #expect(buffered < Self.size)
                         var received = 0
                         while !connection.isEnded { received += await connection.bytes().count }
@@ -55,7 +55,7 @@ struct LargeBodyTests {
                             "POST", "/media", headers: [("Content-Length", "\(Self.size)")])
                         try await withThrowingTaskGroup(of: Void.self) { group in
                             group.addTask {
-                                let buffered = try await Self.settled { written.withLockedValue { $0 } }
+                                let buffered = try await Self.steady { written.withLockedValue { $0 } }
                                 #expect(buffered < Self.size)
                                 await backend.latch.open()
                             }

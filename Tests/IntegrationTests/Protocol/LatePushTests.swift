@@ -15,14 +15,14 @@ import Testing
             try await stack.backend.edit(
                 .put("projects", ["id": "p"]), .put("tasks", ["id": "t", "projectId": "p", "name": "old"]),
                 .put("tags", ["id": "g", "label": "g"]), .put("tags", ["id": "h", "label": "h"]))
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             stack.backend.clearRequests()
             try await body(stack, &device)
         }
     }
 
     /// Syncs until nothing waits any more, as a user would who is told to, and expects that all is equal then.
-    private static func settle(
+    private static func quiesce(
         _ device: inout StackDevice, _ stack: GatewayStack, _ location: SourceLocation = #_sourceLocation
     ) async throws {
         for _ in 0..<3 where device.model.hasUnsyncedChanges {
@@ -55,7 +55,7 @@ import Testing
             let statuses = try await [first.status, second.status]
             #expect(statuses == [200, 200])
             #expect(stack.backend.count("POST", style == .stream ? "/sync/push" : "/tasks") == 1)
-            try await Self.settle(&device, stack)
+            try await Self.quiesce(&device, stack)
             #expect(Set(try await stack.records("tasks").keys) == ["t", "n"])
         }
     }
@@ -76,7 +76,7 @@ import Testing
                 // Its own echo: nobody can tell it from another device's change.
                 #expect(answer.status == 409, "\(answer)")
             }
-            try await Self.settle(&device, stack)
+            try await Self.quiesce(&device, stack)
             #expect(Set(try await stack.records("tasks").keys) == ["t", "n"])
         }
     }
@@ -89,7 +89,7 @@ import Testing
             try device.model.create("tags", id: "same", ["label": "mine"])
             try await stack.backend.edit(.put("tags", ["id": "same", "label": "theirs"]))
             _ = try await device.pushLosingAnswer()
-            try await Self.settle(&device, stack)
+            try await Self.quiesce(&device, stack)
             #expect(try await stack.records("tags").keys.filter { $0 == "same" }.count == 1)
         }
     }
@@ -101,7 +101,7 @@ import Testing
             try device.model.update("tags", "g", ["label": "mine"])
             try await stack.lose("tags", ["g"])
             try await device.push()
-            try await Self.settle(&device, stack)
+            try await Self.quiesce(&device, stack)
             #expect(try await stack.records("tags")["g"]?["label"] == "mine")
         }
     }
@@ -117,7 +117,7 @@ import Testing
             try device.model.update("tags", "g", ["label": "mine"])
             let refused = try await device.pushLosingAnswer()
             #expect(refused.outcome == "409 push.conflict" && refused.text.contains(": tags g ("), "\(refused)")
-            try await Self.settle(&device, stack)
+            try await Self.quiesce(&device, stack)
             #expect(device.ids("tags") == [])
         }
     }
@@ -132,7 +132,7 @@ import Testing
             try device.model.update("tasks", "t", ["name": "mine"])
             try await stack.backend.edit(.put("tasks", ["id": "t", "note": "theirs"]))
             #expect(try await device.pushLosingAnswer().status == (finds ? 409 : 200))
-            try await Self.settle(&device, stack)
+            try await Self.quiesce(&device, stack)
             let task = try await stack.records("tasks")["t"]
             #expect(task?["name"] == "mine" && task?["note"] == "theirs")
         }

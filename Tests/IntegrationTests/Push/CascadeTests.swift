@@ -25,7 +25,7 @@ import Testing
                 .put("tasks", ["id": "u", "projectId": "q"]), .put("comments", ["id": "c1", "taskId": "t1"]),
                 .put("comments", ["id": "c2", "taskId": "t2"]), .put("comments", ["id": "d", "taskId": "u"]),
                 .put("task_tags", ["taskId": "t1", "tagId": "g"]))
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             stack.backend.clearRequests()
             try await body(stack, &device)
         }

@@ -29,7 +29,7 @@ import Testing
     @Test func `what the backend has refused comes once more, even if it is as the device has it`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             let old = try #require(try await stack.records("tasks")["t-1"]?["name"]?.string)
             try device.model.update("tasks", "t-1", ["note": "mine"])
             for name in ["theirs", old] {
@@ -54,7 +54,7 @@ import Testing
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 3)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             clock.advance(byMilliseconds: 2 * 3_600_000)
             try device.model.update("tasks", "t-1", ["note": "mine"])
             stack.backend.inject(DemoFault("PATCH", "/tasks/t-1", times: 1, action: .status(409)))
@@ -74,7 +74,7 @@ import Testing
     @Test func `a push that passes ends the count`() async throws {
         try await GatewayStack.with(try .pushingByCalls(["push.conflicts": "stream"])) { stack in
             try await stack.seed(tasks: 3)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             for round in 1...3 {
                 try device.model.update("tasks", "t-1", ["note": .string("mine \(round)")])
                 try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": .string("theirs \(round)")]))
@@ -90,7 +90,7 @@ import Testing
     /// Devices that edit, push and pull in any order, some of their answers lost, while others edit the same records.
     private static func play(_ stack: GatewayStack, seed: UInt64) async throws -> Int {
         try await stack.seed(tasks: 4)
-        var devices = try await stack.settledDevices(["device-a", "device-b", "device-a"])
+        var devices = try await stack.quietDevices(["device-a", "device-b", "device-a"])
         var random = SeededGenerator(seed: seed)
         var conflicts = 0
         func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

@@ -114,7 +114,7 @@ struct PushFaultCourse {
                 "backend.resume_backoff": "2ms",
             ])
             try await live(noisy)
-            if tables.losesLateCalls { try await settle() }
+            if tables.losesLateCalls { try await quiesce() }
         }
         let calls = backend.requests.filter { !$0.path.hasPrefix("/sync") && $0.path != "/users/me" }.map {
             "\($0.method) \($0.path) \($0.body) \($0.status ?? 0) \($0.fault.map { "\($0)" } ?? "")"
@@ -122,7 +122,7 @@ struct PushFaultCourse {
         outcome.faults = backend.requests.count { $0.fault != nil }
         backend.clearFaults()
         // The gateway of a late call may have ended long ago.
-        try await settle()
+        try await quiesce()
         try await GatewayStack.with(quiet, backend: backend, directory: directory) { try await finish($0) }
         if outcome.compared > 0 {
             let comparing = try tables.options(["ledger.resweep_every": "1ms"])
@@ -133,7 +133,7 @@ struct PushFaultCourse {
         if !outcome.problems.isEmpty || outcome.compared > 0 { outcome.calls = calls }
     }
 
-    private func settle() async throws { try await eventually { backend.requestsUnderWay == 0 } }
+    private func quiesce() async throws { try await eventually { backend.requestsUnderWay == 0 } }
 
     /// Makes devices that have synced once, and a few records on one of them.
     private mutating func begin(_ http: RawHTTPClient) async throws {

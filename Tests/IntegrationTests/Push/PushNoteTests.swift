@@ -46,7 +46,7 @@ import Testing
     @Test func `with more notes than can be laid over a ledger everything is compared, once`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             let principal = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 1).first).principal
             func note(_ ids: Range<Int>) async throws {
                 let notes = ids.map { PushNote(table: "tags", id: "x-\($0)", state: .seen) }

@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a push whose outcome stays unknown is an honest error, and the next sync settles it`() async throws {
+    @Test func `a push whose outcome stays unknown is an honest error, and the next sync resolves it`() async throws {
         for action in [DemoFault.Action.loseAnswer, .status(500)] {
             try await GatewayStack.with(
                 StackOptions(["backend.resume_backoff": "2ms", "push.retry_budget": "20ms"])

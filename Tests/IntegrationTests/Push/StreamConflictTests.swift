@@ -41,7 +41,7 @@ import Testing
         byCalls: Bool
     ) async throws {
         try await Self.started(byCalls: byCalls) { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             try device.model.update("tasks", "t-2", ["name": "mine too"])
             try device.model.create("tags", id: "own", ["label": "new"])
@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [true, false])
     func `a conflict is counted by table, and one that reads JSON gets the ids`(byCalls: Bool) async throws {
         try await Self.started(byCalls: byCalls) { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             for id in ["t-1", "t-2"] { try device.model.update("tasks", id, ["name": "mine"]) }
             try await stack.backend.edit(
                 .put("tasks", ["id": "t-1", "name": "theirs"]), .put("tasks", ["id": "t-2", "name": "theirs"]))
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `what was deleted since is in conflict for an update, and fine for a deletion`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.delete("tasks", "t-1")
             try await stack.backend.edit(.delete("tasks", "t-1"))
             try await Self.expectPush(&device, "200")
@@ -97,7 +97,7 @@ import Testing
         async throws
     {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.create("tags", id: "same", ["label": "mine"])
             try device.model.delete("tasks", "t-1")
             try await stack.backend.edit(
@@ -139,7 +139,7 @@ import Testing
 
     @Test func `22: what comes as it was is no conflict, and neither is what others change beside it`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             let old = try #require(try await stack.records("tasks")["t-1"]?["name"]?.string)
             // There and back: a line comes, with the content that the device has.
@@ -154,7 +154,7 @@ import Testing
 
     @Test func `22: the same person's other device is somebody else`() async throws {
         try await Self.started { stack in
-            var devices = try await stack.settledDevices(["device-a", "device-b"])
+            var devices = try await stack.quietDevices(["device-a", "device-b"])
             try devices[0].model.update("tasks", "t-1", ["name": "mine"])
             try await Self.expectPush(&devices[0], "200")
             try devices[1].model.update("tasks", "t-1", ["note": "mine too"])
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `22: an own echo gives one 409 at the most, and the next sync passes`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             try await Self.expectPush(&device, "200")
             try device.model.update("tasks", "t-1", ["name": "mine again"])
@@ -185,7 +185,7 @@ import Testing
 
     @Test func `22: a change whose line cannot be read is pushed over, and counted`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": "theirs"]))
             stack.backend.inject(.stream { $0.malformed[0] = .invalidJSON })
@@ -198,7 +198,7 @@ import Testing
 
     @Test func `22: a time that nobody knows makes the client pull first, and then it passes`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             let changes = device.model.fetchLocalChanges()
             let answer = try await device.send(device.shape.push(changes, lastPulledAt: 17))
@@ -215,7 +215,7 @@ import Testing
 
     @Test func `a reset that comes first makes the client pull, and is served by that pull alone`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             try await stack.lose("tasks", ["t-3"])
             try await stack.demandReset()
@@ -228,7 +228,7 @@ import Testing
 
     @Test func `a push of a new session makes the client pull first`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             device.token = "device-b"
             try await Self.expectPush(&device, "409 push.outdated")
@@ -239,7 +239,7 @@ import Testing
 
     @Test func `a check disturbs no checkpoint: devices of one session go on from where they are`() async throws {
         try await Self.started { stack in
-            var devices = try await stack.settledDevices(["device-a", "device-a"])
+            var devices = try await stack.quietDevices(["device-a", "device-a"])
             try await stack.change()
             try await devices[1].sync()
             let held = try await stack.backend.checkpoints(token: "device-a")
@@ -262,7 +262,7 @@ import Testing
         async throws
     {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             for number in 0..<6 {
                 try await stack.backend.edit(.put("tasks", ["id": .string("t-\(number)"), "name": "theirs"]))
@@ -288,7 +288,7 @@ import Testing
         ).replacing("[columns tags]", with: "conflicts = none\n[columns tags]")
         try await GatewayStack.with(custom) { stack in
             try await stack.seed(tasks: 7)
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             stack.backend.clearRequests()
             try device.model.update("tags", "ada-tag-0", ["label": "mine"])
             try await stack.backend.edit(.put("tags", ["id": "ada-tag-0", "label": "theirs"]))
@@ -302,7 +302,7 @@ import Testing
 
     @Test func `a push of the very same body is answered from its receipt, not by its own echo`() async throws {
         try await Self.started { stack in
-            var device = try await stack.settledDevices()[0]
+            var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", ["name": "mine"])
             #expect(try await device.pushLosingAnswer().outcome == "200")
             try await Self.expectPush(&device, "200")

@@ -20,7 +20,7 @@ import Testing
             var device = try await GatewayStack.with(old, backend: backend, directory: directory) { stack in
                 try await stack.seedForMigration()
                 try await seeded(stack)
-                return try await stack.settledDevice(version: 3)
+                return try await stack.quietDevice(version: 3)
             }
             try await GatewayStack.with(new, backend: backend, directory: directory) { stack in
                 device.http = stack.http

@@ -57,7 +57,7 @@ import Testing
     ) async throws {
         try await GatewayStack.with(Self.options(column, app.overrides)) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(app, version: 3, schema: Self.schema(column))
+            var device = try await stack.quietDevice(app, version: 3, schema: Self.schema(column))
             let member = Self.columns.first { $0.key == column }?.value ?? ""
             let tasks = try await stack.records("tasks")
             let valued = tasks.filter { Self.hasValue($0.value, member) }.keys
@@ -81,7 +81,7 @@ import Testing
     func `an added table's rows are created, and no other table is streamed`(_ app: SchemaApp) async throws {
         try await GatewayStack.with(Self.options("note")) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(app, version: 4, schema: Self.schema("note"))
+            var device = try await stack.quietDevice(app, version: 4, schema: Self.schema("note"))
             _ = stack.backend.takeSentLines()
             device.model.upgrade(to: 5)
             let (answer, applied) = try await device.pull()
@@ -99,7 +99,7 @@ import Testing
         try await GatewayStack.with(Self.options("note")) { stack in
             try await stack.seedForMigration()
             // It tells no version, so it is sent everything, and ignores what its schema lacks.
-            var device = try await stack.settledDevice(
+            var device = try await stack.quietDevice(
                 SchemaApp(name: "silent", shape: .docsOld), version: 1, schema: Self.schema("note"))
             // The next release tells its version.
             device.shape = .docs
@@ -121,7 +121,7 @@ import Testing
         options.configuration = options.configuration?.replacing("enabled_at = 1", with: "enabled_at = 0")
         try await GatewayStack.with(options) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(version: 3, schema: Self.schema("note"))
+            var device = try await stack.quietDevice(version: 3, schema: Self.schema("note"))
             _ = stack.backend.takeSentLines()
             device.model.upgrade(to: 4)
             let (answer, _) = try await device.pull()
@@ -134,7 +134,7 @@ import Testing
     @Test func `what comes with a column leaves out what has gone, and takes back what was lost`() async throws {
         try await GatewayStack.with(Self.options("note")) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(version: 3, schema: Self.schema("note"))
+            var device = try await stack.quietDevice(version: 3, schema: Self.schema("note"))
             try await stack.lose("tasks", ["t-0", "t-1"])
             try await stack.backend.edit(
                 .delete("tasks", "t-3"), .put("tasks", ["id": "t-4", "name": "changed"]),

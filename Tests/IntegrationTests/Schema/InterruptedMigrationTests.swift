@@ -12,7 +12,7 @@ import Testing
     /// A device whose app has been updated, before 200 changes.
     private static func updated(_ app: SchemaApp, _ stack: GatewayStack) async throws -> StackDevice {
         try await stack.seedForMigration()
-        var device = try await stack.settledDevice(app)
+        var device = try await stack.quietDevice(app)
         try await stack.changeTwoHundred()
         device.model.upgrade(to: 3)
         return device

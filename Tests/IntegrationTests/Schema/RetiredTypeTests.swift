@@ -38,7 +38,7 @@ import Testing
     ) async throws {
         try await GatewayStack.with(StackOptions(overrides)) { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             try await stack.backend.edit(Self.edits)
             stack.backend.retirement = DemoRetirement(["TasksV2"], style: style)
             _ = stack.backend.takeSentLines()
@@ -72,7 +72,7 @@ import Testing
     func `a 400 to another call says nothing about types, and fails that pull alone`(_ method: String) async throws {
         try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             try await stack.backend.edit(Self.edits)
             stack.backend.retirement = DemoRetirement(["TasksV2"], style: .names)
             // After a reset its acknowledgement is the call behind the refusal, otherwise the list behind the stream.
@@ -124,7 +124,7 @@ import Testing
         let all = ["ProjectsV2", "TasksV2", "CommentsV1", "TagsV1", "TaskTagsV1"]
         try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
             try await stack.seed()
-            let device = try await stack.settledDevice(version: 3)
+            let device = try await stack.quietDevice(version: 3)
             try await stack.backend.edit(Self.edits)
             for taken in 1..<31 {
                 let retired = all.enumerated().filter { taken & 1 << $0.offset == 0 }.map(\.element)
@@ -166,7 +166,7 @@ import Testing
         let overrides = ["ledger.mode": "off", "pull.unknown_cursor": "replacement"]
         try await GatewayStack.with(StackOptions(overrides)) { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             device.model.options.passesWholeAnswer = true
             try device.model.update("tasks", "t-0", ["name": "mine"])
             stack.backend.retirement = DemoRetirement(["TasksV2"], style: style)
@@ -187,7 +187,7 @@ import Testing
     ) async throws {
         try await GatewayStack.with { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             stack.backend.retirement = DemoRetirement(["TasksV2"], style: style)
             try await stack.lose("tags", ["ada-tag-1"])
             try await stack.demandReset()
@@ -212,7 +212,7 @@ import Testing
     ) async throws {
         try await GatewayStack.with { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice()
+            var device = try await stack.quietDevice()
             try await stack.changeTwoHundred()
             device.model.upgrade(to: 3)
             stack.backend.retirement = DemoRetirement(["TasksV2", "TagsV1"], style: style)
@@ -229,7 +229,7 @@ import Testing
     func `a backend that takes none of them is an error of its own`(_ style: DemoRetirement.Style) async throws {
         try await GatewayStack.with { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             let all = ["ProjectsV2", "TasksV2", "CommentsV1", "TagsV1", "TaskTagsV1"]
             stack.backend.retirement = DemoRetirement(Set(all), style: style)
             let answer = try await device.pullLosingAnswer()
@@ -248,7 +248,7 @@ import Testing
         options.backend.compresses = compresses
         try await GatewayStack.with(options) { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             try await stack.backend.edit(Self.edits)
             stack.backend.retirement = DemoRetirement(["TasksV2"])
             try await device.expectPull(Self.others)

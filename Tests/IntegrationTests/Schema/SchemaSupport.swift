@@ -36,7 +36,7 @@ struct SchemaApp: CustomTestStringConvertible, Sendable {
 
 extension GatewayStack {
     /// A device of Ada's that holds everything that its version has, and has said so.
-    func settledDevice(
+    func quietDevice(
         _ app: SchemaApp = .silent, version: Int = 1, schema: ClientSchema = .quickstart,
         token: String = "device-a", seed: UInt64 = 1
     ) async throws -> StackDevice {

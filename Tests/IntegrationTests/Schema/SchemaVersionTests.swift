@@ -39,7 +39,7 @@ import Testing
         try await GatewayStack.withBackend(old) { backend, directory in
             var device = try await GatewayStack.with(old, backend: backend, directory: directory) { stack in
                 try await stack.seedForMigration()
-                return try await stack.settledDevice()
+                return try await stack.quietDevice()
             }
             try await GatewayStack.with(new, backend: backend, directory: directory) { stack in
                 device.http = stack.http
@@ -57,7 +57,7 @@ import Testing
     @Test func `a version that falls is refused, and the right one goes on`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed()
-            var device = try await stack.settledDevice(version: 3)
+            var device = try await stack.quietDevice(version: 3)
             let before = try stack.clientState()
             let cursor = Int64(try #require(device.model.lastPulledAt))
             for version in [1, 2] {
@@ -129,7 +129,7 @@ import Testing
     @Test func `what an app asks for that nobody has is left out and counted`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed()
-            let device = try await stack.settledDevice(version: 3)
+            let device = try await stack.quietDevice(version: 3)
             let cursor = Int64(try #require(device.model.lastPulledAt))
             let migration =
                 #"{"from":2,"tables":["tags","ghosts"],"columns":[{"table":"tasks","columns":["due_at","soul"]}]}"#

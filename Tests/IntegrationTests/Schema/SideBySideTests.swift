@@ -29,7 +29,7 @@ import Testing
             for (place, version) in [1, 3].enumerated() {
                 let seed = setting.seed * 10 + UInt64(place)
                 devices.append(
-                    try await stack.settledDevice(version: version, token: setting.tokens[place], seed: seed))
+                    try await stack.quietDevice(version: version, token: setting.tokens[place], seed: seed))
             }
             // Without a ledger nobody knows what has gone with a task.
             let kept = setting.ledger == "off" ? Set((0..<6).map { "t-\($0)" }) : []
@@ -59,8 +59,8 @@ import Testing
         try await GatewayStack.with { stack in
             try await stack.seedForMigration()
             var devices = [
-                try await stack.settledDevice(version: 1, token: "device-a", seed: 1),
-                try await stack.settledDevice(version: 3, token: "device-a", seed: 2),
+                try await stack.quietDevice(version: 1, token: "device-a", seed: 1),
+                try await stack.quietDevice(version: 3, token: "device-a", seed: 2),
             ]
             try await stack.changeTwoHundred()
             devices[0].model.upgrade(to: 3)

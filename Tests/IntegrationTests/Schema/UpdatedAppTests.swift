@@ -11,7 +11,7 @@ import Testing
     func `one sync after the update the device holds what a new one holds`(_ app: SchemaApp) async throws {
         try await GatewayStack.with(app.options()) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(app)
+            var device = try await stack.quietDevice(app)
             #expect(Set(device.model.contents.keys) == ["projects", "tasks"])
             try await stack.changeTwoHundred()
             device.model.upgrade(to: 3)
@@ -44,7 +44,7 @@ import Testing
     func `each of two updates brings what it adds`(_ app: SchemaApp) async throws {
         try await GatewayStack.with(app.options()) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(app)
+            var device = try await stack.quietDevice(app)
             for version in [2, 3] {
                 device.model.upgrade(to: version)
                 let (answer, applied) = try await device.pull()
@@ -59,7 +59,7 @@ import Testing
     func `what was edited on the device before the update survives it and is pushed`(_ app: SchemaApp) async throws {
         try await GatewayStack.with(app.options()) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(app)
+            var device = try await stack.quietDevice(app)
             try device.model.update("tasks", "t-0", ["name": "mine"])
             try device.model.delete("tasks", "t-1")
             let own = try device.model.create("tasks", ["name": "own", "project_id": "p-0"])
@@ -78,7 +78,7 @@ import Testing
     func `a backup from before the update gets it all again`(_ app: SchemaApp) async throws {
         try await GatewayStack.with(app.options()) { stack in
             try await stack.seedForMigration()
-            var device = try await stack.settledDevice(app)
+            var device = try await stack.quietDevice(app)
             let backup = device.model.database
             try await stack.backend.edit(.put("tasks", ["id": "t-3", "name": "before the update"]))
             try await device.sync()
@@ -99,7 +99,7 @@ import Testing
     @Test func `a backup of the old app in the old app gets no migration`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seedForMigration()
-            let device = try await stack.settledDevice()
+            let device = try await stack.quietDevice()
             var updated = device
             updated.model.upgrade(to: 3)
             try await updated.sync()
@@ -118,7 +118,7 @@ import Testing
         try await GatewayStack.with { stack in
             try await stack.seedForMigration()
             let app = SchemaApp(name: "an app that tells nothing", shape: .docsOld)
-            var device = try await stack.settledDevice(app)
+            var device = try await stack.quietDevice(app)
             try device.model.update("tasks", "t-0", ["name": "pushed by version 1"])
             for _ in 0..<2 { try await device.sync() }
             try await stack.changeTwoHundred()

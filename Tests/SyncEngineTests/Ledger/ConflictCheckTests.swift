@@ -7,7 +7,7 @@ import Testing
 
 /// Which pushed records somebody else has changed, by stream and ledger (finding 22).
 @Suite struct ConflictCheckTests {
-    typealias Bench = SettlementBench
+    typealias Bench = LedgerDiffBench
     typealias Finding = ConflictCheck.Finding
 
     /// A device that holds `held`, has deleted `tomb`, and knows nothing else.
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-extension SettlementBench {
+extension LedgerDiffBench {
     /// Looks for pushed records of the first table in a stream.
     fileprivate func check(
         _ ids: [String], isDeletion: Bool = false, untracked: Set<String> = [],
@@ -124,8 +124,8 @@ extension SettlementBench {
         let schema = Schema(tables: tables)
         var stream = Stream(schema)
         lines(&stream)
-        var input = SettlementInput(
-            plan: SettlementPlan(basis: .cursor, output: .delta, isFirst: false, untracked: untracked), schema: schema,
+        var input = LedgerDiffInput(
+            plan: LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false, untracked: untracked), schema: schema,
             schemaVersion: 1, order: TableOrder(tables), types: LedgeredType.all(in: tables, at: 1, digests: [:]),
             source: ledger, key: Self.key)
         input.ledgers = [layers]

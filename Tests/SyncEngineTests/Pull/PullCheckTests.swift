@@ -28,18 +28,18 @@ import Testing
         return context
     }
 
-    private static let plan = SettlementPlan(basis: .cursor, output: .delta, isFirst: false)
+    private static let plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false)
 
     private static func complete(_ vector: CheckpointVector = Book.vector) -> PullAction {
         .endCheck(.complete(plan, since: vector))
     }
 
-    @Test func `only the tables of the push are asked for, and nothing is settled or committed`() throws {
+    @Test func `only the tables of the push are asked for, and nothing is diffed or committed`() throws {
         var pull = Self.book()
         pull.send(
             .context(try Self.context()), expect: .stream(types: ["AlbumsV1"], from: Book.vector, afresh: true))
         pull.send(.ended(.complete, received: ["AlbumV1": "AlbumV1|6"], carriedData: true), expect: Self.complete())
-        #expect(pull.settled.isEmpty)
+        #expect(pull.diffed.isEmpty)
     }
 
     @Test func `the backend is made to hold the whole vector, so that no namespace of the device is lost`() throws {

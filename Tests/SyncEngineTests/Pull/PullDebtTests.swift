@@ -18,11 +18,11 @@ import Testing
         return context
     }
 
-    @Test func `a pull that owes something settles, and is never idle`() throws {
+    @Test func `a pull that owes something diffs, and is never idle`() throws {
         var pull = PullLedgerTests.book()
         pull.send(.context(try Self.context(count: 1)), expect: .stream(from: Book.vector))
         pull.send(.ended(.complete))
-        #expect(pull.action == .readClock && pull.settled.count == 1)
+        #expect(pull.action == .readClock && pull.diffed.count == 1)
         guard case .commit(let row, _) = pull.send(.clock(1_001)) else {
             Issue.record("expected a commit, got \(pull.action)")
             return

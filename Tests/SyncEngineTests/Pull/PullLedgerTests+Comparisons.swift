@@ -27,9 +27,9 @@ extension PullLedgerTests {
         pull.send(.done, expect: .acknowledge(["LinkV1|6"]))
         pull.send(.done, expect: .stream(from: Self.withoutAlbums, afresh: false))
         let row = try pull.finish(at: Self.now + 5)
-        var plan = SettlementPlan(basis: .cursor, output: .delta, isFirst: false, compared: ["AlbumsV1"])
+        var plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false, compared: ["AlbumsV1"])
         plan.audited = ["AlbumsV1"]
-        #expect(pull.settled == [plan])
+        #expect(pull.diffed == [plan])
         #expect(row.comparisons["AlbumsV1"] == FullComparison(doneAt: Self.now, mapping: "m"))
         #expect(row.comparisons["LinksV1"] == presented.comparisons["LinksV1"])
     }
@@ -45,7 +45,7 @@ extension PullLedgerTests {
             Issue.record("expected a commit, got \(pull.action)")
             return
         }
-        #expect(row.comparisons == comparisons && pull.settled.last?.compared == [])
+        #expect(row.comparisons == comparisons && pull.diffed.last?.compared == [])
     }
 
     @Test func `a type that was never compared is due and its ids may be known to the device`() throws {
@@ -58,7 +58,7 @@ extension PullLedgerTests {
         pull.send(.done)
         pull.send(.done)
         _ = try pull.finish(at: Self.now)
-        #expect(pull.settled.last?.untracked == ["LinksV1"] && pull.settled.last?.compared == ["LinksV1"])
+        #expect(pull.diffed.last?.untracked == ["LinksV1"] && pull.diffed.last?.compared == ["LinksV1"])
     }
 
     /// The row's type, its mapping then, whether that is known now of AlbumsV2.
@@ -89,7 +89,7 @@ extension PullLedgerTests {
         pull.send(.done)
         pull.send(.ended(.complete, carriedData: true), expect: .listCheckpoints)
         pull.send(.listed(CheckpointVector()), expect: .readClock)
-        #expect(pull.settled.map(\.compared) == [["AlbumsV1"]] && pull.settled.last?.untracked == ["AlbumsV1"])
+        #expect(pull.diffed.map(\.compared) == [["AlbumsV1"]] && pull.diffed.last?.untracked == ["AlbumsV1"])
         guard case .commit(let row, _) = pull.send(.clock(Self.now)) else {
             Issue.record("expected a commit, got \(pull.action)")
             return
@@ -119,7 +119,7 @@ extension PullLedgerTests {
         pull.send(.done, expect: .storePosition(.at(Book.vector)))
         pull.send(.done, expect: .stream(from: Book.vector, afresh: false))
         pull.send(.ended(.complete, received: ["SyncCompleteV1": "SyncCompleteV1|30"]), expect: .readClock)
-        #expect(pull.settled.map(\.isSecondLook) == [false, true])
+        #expect(pull.diffed.map(\.isSecondLook) == [false, true])
         guard case .commit(let row, _) = pull.send(.clock(Self.now)) else {
             Issue.record("expected a commit, got \(pull.action)")
             return
@@ -130,7 +130,7 @@ extension PullLedgerTests {
     @Test(arguments: [true, false])
     func `a comparison that could not be judged stays due, but not at once`(_ isBlocked: Bool) throws {
         var pull = Self.book()
-        pull.report = SettlementReport(
+        pull.report = LedgerDiffReport(
             suspended: isBlocked ? [] : ["AlbumsV1"], blocked: isBlocked ? ["AlbumsV1"] : [])
         var comparisons = Self.compared()
         comparisons["AlbumsV1"]?.doneAt = 5
@@ -182,7 +182,7 @@ extension PullLedgerTests {
     private static func finishPlain(_ pull: inout Book, _ failures: Int) throws -> CursorRow {
         #expect(pull.action == .dropComparison(type: "AlbumsV1", failures: failures))
         pull.send(.done, expect: .readClock)
-        #expect(pull.settled.last?.compared == [] && pull.settled.last?.isSecondLook == false)
+        #expect(pull.diffed.last?.compared == [] && pull.diffed.last?.isSecondLook == false)
         guard case .commit(let row, _) = pull.send(.clock(now + 5)) else {
             Issue.record("expected a commit, got \(pull.action)")
             throw PullFailure.streamBroken
@@ -243,7 +243,7 @@ extension PullLedgerTests {
             next.send(.context(context))
             next.send(.ended(.complete, carriedData: true))
             #expect((next.action == .beginComparison(type: "AlbumsV1")) == isTried)
-            if !isTried { #expect(next.settled.last?.untracked == ["AlbumsV1"]) }
+            if !isTried { #expect(next.diffed.last?.untracked == ["AlbumsV1"]) }
         }
     }
 
@@ -262,7 +262,7 @@ extension PullLedgerTests {
         pull.send(.done)
         pull.send(.done)
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled.last?.compared == Self.types && row.comparisons == Self.compared(Self.now))
+        #expect(pull.diffed.last?.compared == Self.types && row.comparisons == Self.compared(Self.now))
     }
 
     @Test func `what the operator has accepted is compared first, so that no other type uses it up`() {

@@ -41,9 +41,9 @@ import Testing
     }
 
     static func wholePlan(
-        _ basis: SettlementPlan.Basis, _ output: SettlementPlan.Output, isExact: Bool, untracked: Set<String> = []
-    ) -> SettlementPlan {
-        SettlementPlan(
+        _ basis: LedgerDiffPlan.Basis, _ output: LedgerDiffPlan.Output, isExact: Bool, untracked: Set<String> = []
+    ) -> LedgerDiffPlan {
+        LedgerDiffPlan(
             basis: basis, output: output, isFirst: false, isExact: isExact, compared: types, untracked: untracked)
     }
 
@@ -52,7 +52,7 @@ import Testing
         pull.send(
             .context(Self.context(try Book.row(comparisons: Self.compared()))), expect: .stream(from: Book.vector))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [SettlementPlan(basis: .cursor, output: .delta, isFirst: false)])
+        #expect(pull.diffed == [LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false)])
         #expect(row.noted == 12 && row.comparisons == Self.compared())
     }
 
@@ -62,7 +62,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.cursor, .delta, isExact: true)])
+        #expect(pull.diffed == [Self.wholePlan(.cursor, .delta, isExact: true)])
         #expect(row.replica == Book.replica && row.comparisons == Self.compared(Self.now))
     }
 
@@ -72,7 +72,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         _ = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.cursor, .delta, isExact: true)])
+        #expect(pull.diffed == [Self.wholePlan(.cursor, .delta, isExact: true)])
     }
 
     @Test func `a cursor that the ledger does not reach begins a new replica that trusts no hash`() throws {
@@ -83,7 +83,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.principal, .whole, isExact: false)])
+        #expect(pull.diffed == [Self.wholePlan(.principal, .whole, isExact: false)])
         #expect(row.replica == Book.newReplica && pull.action == .commit(row, isNewReplica: true))
     }
 
@@ -95,7 +95,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.cursor, .delta, isExact: false)])
+        #expect(pull.diffed == [Self.wholePlan(.cursor, .delta, isExact: false)])
         #expect(row.replica == Book.replica)
     }
 
@@ -105,7 +105,7 @@ import Testing
             .context(Self.context(try Book.row(comparisons: Self.compared()), isFork: true)),
             expect: .stream(from: Book.vector))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [SettlementPlan(basis: .cursor, output: .whole, isFirst: false)])
+        #expect(pull.diffed == [LedgerDiffPlan(basis: .cursor, output: .whole, isFirst: false)])
         #expect(row.replica == Book.newReplica && row.comparisons == Self.compared())
     }
 
@@ -127,7 +127,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.nothing, .whole, isExact: false, untracked: Self.types)])
+        #expect(pull.diffed == [Self.wholePlan(.nothing, .whole, isExact: false, untracked: Self.types)])
         #expect(row.replica == (hasBase ? Book.newReplica : Book.replica))
         let plan = PullAnswerPlan(
             cursor: row.cursor, content: .streamed, delivery: .replacement, row: row, restart: .olderGeneration)
@@ -145,7 +145,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         _ = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.cursor, .delta, isExact: true, untracked: ["AlbumsV1"])])
+        #expect(pull.diffed == [Self.wholePlan(.cursor, .delta, isExact: true, untracked: ["AlbumsV1"])])
     }
 
     @Test(arguments: [PullSettings.UnknownCursor.adopt, .replacement, .refuse])
@@ -157,7 +157,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish(at: Self.now)
-        #expect(pull.settled == [Self.wholePlan(.principal, .whole, isExact: false, untracked: Self.types)])
+        #expect(pull.diffed == [Self.wholePlan(.principal, .whole, isExact: false, untracked: Self.types)])
         let plan = PullAnswerPlan(
             cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .unknownCursor)
         pull.send(.done, expect: .answer(plan))
@@ -170,11 +170,11 @@ import Testing
 
     @Test func `a ledger that cannot be read gives way to a new replica, whatever the rule for unknown cursors`() throws
     {
-        for step in ["compact", "settle"] {
+        for step in ["compact", "diff"] {
             var pull = Self.book(unknown: .refuse)
             var ledger = PullContext.Ledger()
             ledger.needsCompaction = step == "compact"
-            pull.damages = step == "settle" ? 1 : 0
+            pull.damages = step == "diff" ? 1 : 0
             pull.send(.context(Self.context(try Book.row(comparisons: Self.compared()), ledger: ledger)))
             if step == "compact" {
                 pull.send(.ledgerDamaged, expect: .storePosition(.unknown))
@@ -184,7 +184,7 @@ import Testing
             pull.send(.done, expect: .forgetAll)
             pull.send(.done, expect: .stream(from: CheckpointVector()))
             let row = try pull.finish(at: Self.now)
-            #expect(pull.settled.last == Self.wholePlan(.principal, .whole, isExact: false))
+            #expect(pull.diffed.last == Self.wholePlan(.principal, .whole, isExact: false))
             #expect(row.replica == Book.newReplica && row.parent == nil)
         }
     }
@@ -196,7 +196,7 @@ import Testing
         pull.send(.done)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         _ = try pull.finish(at: Self.now)
-        #expect(pull.settled.count == 2 && pull.settled[0] == pull.settled[1])
+        #expect(pull.diffed.count == 2 && pull.diffed[0] == pull.diffed[1])
     }
 
     @Test func `a cursor that is too many steps behind the base gets everything`() {

@@ -34,7 +34,7 @@ import Testing
         let steps = [
             "loading", "confirmed", "compacted", "comparing", "comparisonDropped", "positionListed", "streaming",
             "pausing",
-            "listingSelfWritten", "resetRaised", "resetAcknowledged", "settling", "keptTaken", "clock", "committing",
+            "listingSelfWritten", "resetRaised", "resetAcknowledged", "diffing", "keptTaken", "clock", "committing",
             "ended",
         ]
         #expect(Set(steps).subtracting(reached.keys).isEmpty, "seed \(seed) has reached \(reached)")
@@ -49,7 +49,7 @@ private struct Fuzz {
     private var contexts: [PullContext] = []
     private var queries: [PullQuery] = []
     private var settings: [PullSettings] = []
-    private var settlements: [SettlementReport] = []
+    private var diffs: [LedgerDiffReport] = []
     private var reports: [StreamReport] = []
     private let vectors = [
         CheckpointVector(), Book.vector, PullKeptStreamTests.end, CheckpointVector(["GoneV1": "GoneV1|1"]),
@@ -63,7 +63,7 @@ private struct Fuzz {
             contexts.append(try context())
             queries.append(try query())
             settings.append(anySettings())
-            settlements.append(settlement())
+            diffs.append(diff())
             reports.append(report())
         }
     }
@@ -87,7 +87,7 @@ private struct Fuzz {
         case .raiseGeneration: .generationRaised(1)
         case .stream: number(below: 4) > 0 ? .streamEnded(any(reports)) : .typesRefused(named: ["AlbumsV1"])
         case .beginComparison: .comparisonGranted(number(below: 4) > 0)
-        case .settle: number(below: 4) > 0 ? .settled(any(settlements)) : .ledgerDamaged
+        case .diff: number(below: 4) > 0 ? .diffed(any(diffs)) : .ledgerDamaged
         case .compactLedger: isSo() ? .done : .ledgerDamaged
         case .readClock: .clock(number(below: 3) > 0 ? 5_000 : time())
         case .commit: number(below: 4) > 0 ? .done : .cursorTaken(newest: taken)
@@ -107,7 +107,7 @@ private struct Fuzz {
         case 6: .comparisonGranted(isSo())
         case 7: .comparisonFailed
         case 8: .ledgerDamaged
-        case 9: .settled(any(settlements))
+        case 9: .diffed(any(diffs))
         case 10: .streamEnded(any(reports))
         case 11: .clock(time())
         case 12: .cursorTaken(newest: taken)
@@ -171,9 +171,9 @@ extension Fuzz {
         return StreamReport(end: end, received: any(vectors), carriedData: isSo())
     }
 
-    private mutating func settlement() -> SettlementReport {
+    private mutating func diff() -> LedgerDiffReport {
         let types = any([[], ["AlbumsV1"], ["AlbumsV1", "LinksV1"]] as [Set<String>])
-        var report = SettlementReport(needsSecondLook: isSo(), suspended: any([[], types]), blocked: any([[], types]))
+        var report = LedgerDiffReport(needsSecondLook: isSo(), suspended: any([[], types]), blocked: any([[], types]))
         report.owing = any([[], types])
         return report
     }

@@ -39,10 +39,10 @@ struct PullPlaybook {
     var isStreaming: Bool { if case .stream = action { true } else { false } }
     /// What the next pull may go on from.
     var keptStream: KeptStream? { machine.keptStream }
-    /// What was settled so far, and what the next settlement will say.
-    private(set) var settled: [SettlementPlan] = []
-    var report = SettlementReport()
-    /// How many of the next settlements find a ledger that cannot be read.
+    /// What was diffed so far, and what the next diff will say.
+    private(set) var diffed: [LedgerDiffPlan] = []
+    var report = LedgerDiffReport()
+    /// How many of the next diffs find a ledger that cannot be read.
     var damages = 0
 
     init(
@@ -70,14 +70,14 @@ struct PullPlaybook {
     @discardableResult
     mutating func send(_ event: PullEvent) -> PullAction {
         action = machine.handle(event)
-        guard case .settle(let plan) = action else { return action }
-        settled.append(plan)
+        guard case .diff(let plan) = action else { return action }
+        diffed.append(plan)
         if damages > 0 {
             damages -= 1
             return send(.ledgerDamaged)
         }
-        action = machine.handle(.settled(report))
-        // A pull that asked the clock before it was settled asks again.
+        action = machine.handle(.diffed(report))
+        // A pull that asked the clock before it was diffed asks again.
         if case .clock = event, action == .readClock { action = machine.handle(event) }
         return action
     }

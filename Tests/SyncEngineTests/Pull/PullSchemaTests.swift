@@ -65,7 +65,7 @@ import Testing
         expected["AlbumV1"] = nil
         #expect(stream.from == expected)
         let row = try pull.finish(at: PullLedgerTests.now)
-        let plan = try #require(pull.settled.last)
+        let plan = try #require(pull.diffed.last)
         #expect(plan.renewed == ["tags"] && plan.empty == ["tags"])
         #expect(plan.compared == ["AlbumsV1", "TagsV1"] && plan.basis == .cursor && plan.output == .delta)
         #expect(row.schemaVersion == 2 && row.replica == Book.replica)
@@ -79,13 +79,13 @@ import Testing
             pull.send(.context(try Self.context(1)))
             _ = Self.stream(&pull)
             let row = try pull.finish(at: PullLedgerTests.now)
-            #expect(pull.settled.last?.renewed == ["tags"] && row.schemaVersion == 2)
+            #expect(pull.diffed.last?.renewed == ["tags"] && row.schemaVersion == 2)
         }
         var next = Self.book()
         next.send(.context(try Self.context(2)))
         _ = Self.stream(&next)
         let row = try next.finish(at: PullLedgerTests.now)
-        #expect(next.settled.last?.renewed == [] && row.schemaVersion == 2)
+        #expect(next.diffed.last?.renewed == [] && row.schemaVersion == 2)
     }
 
     @Test func `where LS is unknown what was added is fetched, and nothing of it is created`() throws {
@@ -94,7 +94,7 @@ import Testing
         let stream = try #require(Self.stream(&pull))
         #expect(stream.from["AlbumV1"] == nil && stream.from["LinkV1"] != nil)
         let row = try pull.finish(at: PullLedgerTests.now)
-        #expect(pull.settled.last?.renewed == ["tags"] && pull.settled.last?.empty == [])
+        #expect(pull.diffed.last?.renewed == ["tags"] && pull.diffed.last?.empty == [])
         #expect(row.schemaVersion == 2)
     }
 
@@ -137,8 +137,8 @@ import Testing
         #expect(stream.types == ["AlbumsV2", "LinksV1", "TagsV1"])
         #expect(stream.from["AlbumV1"] == nil && stream.from["AlbumV2"] == nil && stream.from["LinkV1"] != nil)
         let row = try pull.finish(at: PullLedgerTests.now)
-        #expect(pull.settled.last?.compared == ["AlbumsV2", "TagsV1"])
-        #expect(pull.settled.last?.untracked == ["TagsV1"])
+        #expect(pull.diffed.last?.compared == ["AlbumsV2", "TagsV1"])
+        #expect(pull.diffed.last?.untracked == ["TagsV1"])
         #expect(row.comparisons["AlbumsV1"] == nil && row.comparisons["AlbumsV2"]?.doneAt == PullLedgerTests.now)
     }
 
@@ -153,7 +153,7 @@ import Testing
         let stream = try #require(Self.stream(&pull))
         #expect(stream.from.isEmpty)
         let row = try pull.finish(at: PullLedgerTests.now)
-        #expect(pull.settled.last?.renewed == ["tags"] && pull.settled.last?.empty == ["tags"])
+        #expect(pull.diffed.last?.renewed == ["tags"] && pull.diffed.last?.empty == ["tags"])
         #expect(row.schemaVersion == 2)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// What goes with deleted records by the client's ledger, and in which order.
 @Suite struct DescendantSearchTests {
-    typealias Bench = SettlementBench
+    typealias Bench = LedgerDiffBench
 
     /// Two projects, of which the first has tasks with comments; and nodes in a tree.
     private static func bench(cascading: Set<String> = ["projects", "tasks", "nodes"]) async throws -> Bench {

@@ -110,7 +110,7 @@ private struct PushCourse {
         let places = machine.taken.union(machine.rejected)
         if places.contains(where: { !(0..<query.operations).contains($0) }) { problem = "places: \(places.sorted())" }
         if action == .answer, !isToldDone, places.count < query.operations, machine.unexpected == nil {
-            problem = "an answer with \(places.count) of \(query.operations) settled after \(event)"
+            problem = "an answer with \(places.count) of \(query.operations) resolved after \(event)"
         }
         guard let since = sinceUnexpected else { return }
         sinceUnexpected = since + 1

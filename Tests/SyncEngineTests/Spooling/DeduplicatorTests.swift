@@ -16,7 +16,7 @@ import Testing
             Line(id: "a", operation: .upsert, content: "2"), Line(id: "a", operation: .upsert, content: "3"),
         ])
         #expect(stream.array(0) == #"[{"id":"b","v":"1"},"# + "\n" + #"{"id":"a","v":"3"}]"#)
-        #expect(stream.settled.superseded == 2)
+        #expect(stream.diffed.superseded == 2)
         #expect(stream.count(0) == 2 && stream.count(0, .deleted) == 0)
     }
 
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `nothing streamed is nothing sent`() async throws {
         let stream = try await SpooledStream([])
-        #expect(stream.array(0) == "[]" && stream.settled.superseded == 0)
+        #expect(stream.array(0) == "[]" && stream.diffed.superseded == 0)
     }
 
     /// Random streams over few ids, against an oracle that keeps a dictionary and never heard of runs.
@@ -94,7 +94,7 @@ import Testing
         let whole = try await SpooledStream(lines)
         let spilled = try await SpooledStream(lines, runLength: Int.random(in: 1...50, using: &random))
         #expect(whole.storedRuns == 0 && (spilled.storedRuns > 0 || lines.count <= 50))
-        #expect(whole.settled == spilled.settled)
+        #expect(whole.diffed == spilled.diffed)
         for table in 0...2 {
             #expect(whole.array(table) == spilled.array(table))
             let (rows, deletions) = Self.naive(lines.filter { $0.table == table })

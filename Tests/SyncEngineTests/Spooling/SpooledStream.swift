@@ -26,14 +26,14 @@ struct SpooledStream {
     private var spool: [UInt8] = []
     private(set) var runs: [UInt8] = []
     private var sequence: UInt64 = 0
-    private(set) var settled = Settled(verdicts: [])
+    private(set) var diffed = DiffedLines(verdicts: [])
 
     init(runLength: Int = 1_000) { deduplicator = Deduplicator(runLength: runLength) }
 
     init(_ lines: [Line], runLength: Int = 1_000, delivery: PullDelivery = .later) async throws {
         self.init(runLength: runLength)
         for line in lines { add(line) }
-        try await settle(delivery)
+        try await diff(delivery)
     }
 
     mutating func add(_ line: Line) {
@@ -69,7 +69,7 @@ struct SpooledStream {
         return deduplicator.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
     }
 
-    mutating func settle(_ delivery: PullDelivery = .later) async throws {
+    mutating func diff(_ delivery: PullDelivery = .later) async throws {
         for key in writers.keys where writers[key]?.hasRest == true { store(key) }
         let blank = (0..<Self.tables).map {
             LineVerdicts(
@@ -78,7 +78,7 @@ struct SpooledStream {
         }
         var reader = reader()
         let schema = Schema(tables: (0..<Self.tables).map { Table(name: "t\($0)") })
-        settled = try await Settled(
+        diffed = try await DiffedLines(
             of: &reader, schema, order: TableOrder(schema.tables), verdicts: blank, delivery: delivery)
     }
 
@@ -108,9 +108,9 @@ struct SpooledStream {
 
     private func wanted(_ table: Int, _ array: AnswerArray) -> LineSet {
         switch array {
-        case .created: settled.verdicts[table].created
-        case .updated: settled.verdicts[table].updated
-        case .deleted: settled.verdicts[table].deleted
+        case .created: diffed.verdicts[table].created
+        case .updated: diffed.verdicts[table].updated
+        case .deleted: diffed.verdicts[table].deleted
         }
     }
 
@@ -120,20 +120,20 @@ struct SpooledStream {
     }
 }
 
-extension Settled {
+extension DiffedLines {
     /// What becomes of a stream's lines where nothing is known of the device.
     init(
         of reader: inout DeduplicationReader, _ schema: Schema, order: TableOrder, verdicts: [LineVerdicts],
         delivery: PullDelivery
     ) async throws {
-        let plan = SettlementPlan(isFirst: delivery == .first, isExact: delivery == .first)
-        var settlement = Settlement(
-            SettlementInput(
+        let plan = LedgerDiffPlan(isFirst: delivery == .first, isExact: delivery == .first)
+        var diff = LedgerDiff(
+            LedgerDiffInput(
                 plan: plan, schema: schema, schemaVersion: 1, order: order, types: [:], source: MemoryLedger(),
                 key: SipHash.Key(1, 2)),
             verdicts: verdicts)
-        try await settlement.run(
-            &reader, Settlement.Sinks(store: { _ in }, spool: { _ in }, spoolLength: { 0 }))
-        self = settlement.settled
+        try await diff.run(
+            &reader, LedgerDiff.Sinks(store: { _ in }, spool: { _ in }, spoolLength: { 0 }))
+        self = diff.diffed
     }
 }

@@ -136,7 +136,7 @@ import Testing
             while let chunk = intake.nextRestChunk(offset: UInt64(spool.count)) { spool += chunk }
             let runs = stored
             var reader = intake.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
-            let settled = try await Settled(
+            let diffed = try await DiffedLines(
                 of: &reader, Self.projection.schema, order: Self.projection.tableOrder, verdicts: intake.verdicts,
                 delivery: .later)
             func text(_ part: SegmentKey.Part, _ wanted: LineSet) -> String {
@@ -148,12 +148,12 @@ import Testing
                     return String(decoding: picker.take(Array(bytes)), as: UTF8.self)
                 }.joined()
             }
-            let verdicts = settled.verdicts[0]
+            let verdicts = diffed.verdicts[0]
             #expect(
                 text(.records, verdicts.updated)
                     == #"{"id":"b","name":"only"},"# + "\n" + #"{"id":"a","name":"new"}"#)
             #expect(text(.deletions, verdicts.deleted) == "\"c\",\n\"d\"")
-            #expect(verdicts.created.count == 0 && settled.superseded == 2)
+            #expect(verdicts.created.count == 0 && diffed.superseded == 2)
         }
     }
 

@@ -4,7 +4,7 @@
 import SyncModel
 
 // What a verdict means for the answer and for the next layer.
-extension Settlement {
+extension LedgerDiff {
     /// The record that a walk is at.
     struct Subject {
         var hash: IDHash
@@ -13,7 +13,7 @@ extension Settlement {
     }
 
     mutating func judge(
-        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ subject: Subject, _ group: RecordGroup,
+        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ subject: Subject, _ group: RecordGroup,
         _ view: LedgerView, _ writer: inout LedgerChunkWriter
     ) {
         let verdict = RecordVerdict(known, subject.isInStream ? group : nil, table.rules)
@@ -39,7 +39,7 @@ extension Settlement {
         }
         if purpose == .gather, !isUnreadable { noteChild(table, subject, group, verdict) }
         guard purpose == .write else { return }
-        if subject.isInStream { settled.superseded += group.lines - 1 }
+        if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let debt = table.debts[subject.hash] { pay(debt, table, subject) }
         if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
         let entry = Place(table: table, subject: subject, group: group, view: view)
@@ -66,7 +66,7 @@ extension Settlement {
     }
 
     /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
-    private mutating func pay(_ debt: Debt, _ table: SettlementTable, _ subject: Subject) {
+    private mutating func pay(_ debt: Debt, _ table: LedgerDiffTable, _ subject: Subject) {
         if subject.isInStream || table.rules.comparedSources != 0 {
             delivered.append(debt)
         } else {
@@ -75,7 +75,7 @@ extension Settlement {
     }
 
     /// Whether the newest that came of a record could not be read: it is there, whatever was said before (finding 13).
-    private func isUnreadable(_ table: SettlementTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+    private func isUnreadable(_ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return false }
         // Of several sources the line may be another's than the deletion.
         guard subject.isInStream, table.types.count == 1 else { return true }
@@ -83,13 +83,13 @@ extension Settlement {
     }
 
     /// Whether a record that has left its source may have gone to one of which nothing comes for now.
-    private func mayHaveMoved(_ table: SettlementTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+    private func mayHaveMoved(_ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         known.state == .held && (subject.isInStream ? group.keep : .max) & table.rules.refusedSources != 0
     }
 
     /// Where a verdict is carried out.
     private struct Place {
-        let table: SettlementTable
+        let table: LedgerDiffTable
         let subject: Subject
         let group: RecordGroup
         let view: LedgerView
@@ -97,7 +97,7 @@ extension Settlement {
 
     /// Notes that a record is gone, by the verdict, or that it went and came again.
     private mutating func noteParent(
-        _ table: SettlementTable, _ subject: Subject, _ group: RecordGroup, _ gone: RecordVerdict?
+        _ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, _ gone: RecordVerdict?
     ) {
         let isNews = subject.isInStream && group.firstDeletion > 0
         let link = subject.hash.link
@@ -123,7 +123,7 @@ extension Settlement {
     }
 
     /// Whether the device may have, or have had, a record, or the stream brought it.
-    private func mayBeKnown(_ table: SettlementTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+    private func mayBeKnown(_ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         if subject.isInStream, group.upsert != nil { return true }
         guard let state = known.state, state != .unknown else { return !table.rules.isExact || !table.rules.isTracked }
         return true
@@ -131,7 +131,7 @@ extension Settlement {
 
     /// Notes on which records of tables in a cycle a record hangs, if it is there otherwise.
     private mutating func noteChild(
-        _ table: SettlementTable, _ subject: Subject, _ group: RecordGroup, _ verdict: RecordVerdict
+        _ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, _ verdict: RecordVerdict
     ) {
         guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
         let upsert = subject.isInStream ? group.upsert : nil
@@ -147,10 +147,10 @@ extension Settlement {
         let index = place.table.place
         switch verdict.outcome {
         case .created:
-            settled.verdicts[index].create(upsert.line)
+            diffed.verdicts[index].create(upsert.line)
             figures.created += 1
         case .updated:
-            settled.verdicts[index].update(upsert.line)
+            diffed.verdicts[index].update(upsert.line)
             figures.updated += 1
             if known.isNoted, place.table.debts[place.subject.hash] == nil { figures.echoes += 1 }
         default: figures.equal += 1
@@ -201,7 +201,7 @@ extension Settlement {
         }
         if outcome != .deletedAgain { noteRepair(place) }
         if place.subject.isInStream, let deletion = place.group.deletion, outcome == .deleted {
-            settled.verdicts[index].delete(deletion.line)
+            diffed.verdicts[index].delete(deletion.line)
         } else {
             withPackedID(place) { packed in
                 _ = PackedID.withText(of: packed) { deletions[index].append(id: $0) }
@@ -220,7 +220,7 @@ extension Settlement {
         if !place.subject.isInStream || place.group.firstSequence > began { figures.repairs += 1 }
     }
 
-    private mutating func changeHeld(_ table: SettlementTable, by change: Int) {
+    private mutating func changeHeld(_ table: LedgerDiffTable, by change: Int) {
         if change != 0, input.plan.output == .delta { counts[table.name, default: LedgerCount()].held += change }
     }
 

@@ -10,7 +10,7 @@ package import SyncModel
 /// becomes a verdict on a line or an id in a list of deletions, and what it then holds an entry of the next layer.
 /// Memory does not grow with the stream but for a few bits a line, and the digests of deleted parents
 /// (``MovedParents``, ``CycleDescent``).
-package struct Settlement: Sendable {
+package struct LedgerDiff: Sendable {
     /// Where the results go that do not stay in memory.
     package struct Sinks {
         /// Keeps chunks of the new layer.
@@ -43,20 +43,20 @@ package struct Settlement: Sendable {
     /// How many chunks are gathered before they are stored: about a megabyte.
     static let chunkBatch = 64
 
-    let input: SettlementInput
+    let input: LedgerDiffInput
     /// The view's table and the walk's state.
     var known = KnownRecord()
 
     /// What becomes of every line.
-    package internal(set) var settled: Settled
+    package internal(set) var diffed: DiffedLines
     /// Deletions that no line names, by the table's place.
     var deletions: [SegmentWriter]
     /// How the ledger grows, by table.
     package internal(set) var counts: [String: LedgerCount] = [:]
     /// What it came to.
-    package internal(set) var figures = SettlementFigures()
+    package internal(set) var figures = LedgerDiffFigures()
     /// What the course of the pull depends on.
-    package internal(set) var report = SettlementReport()
+    package internal(set) var report = LedgerDiffReport()
 
     /// The debts that the answer brings.
     package internal(set) var delivered: [Debt] = []
@@ -66,20 +66,20 @@ package struct Settlement: Sendable {
     /// Chunks that were not stored yet.
     var chunks: [LedgerChunk] = []
     var missing = Missing()
-    /// What goes with what, while tables are settled that are each other's parents.
+    /// What goes with what, while tables are diffed that are each other's parents.
     var descent = CycleDescent()
 
-    /// A settlement that is about to begin; by `verdicts` no line goes anywhere yet.
-    package init(_ input: SettlementInput, verdicts: [LineVerdicts]) {
+    /// A diff that is about to begin; by `verdicts` no line goes anywhere yet.
+    package init(_ input: LedgerDiffInput, verdicts: [LineVerdicts]) {
         self.input = input
-        settled = Settled(verdicts: verdicts)
+        diffed = DiffedLines(verdicts: verdicts)
         deletions = verdicts.map { _ in SegmentWriter() }
     }
 
-    /// Where the deletions lie that no line names, by the table's place; only when all is settled.
+    /// Where the deletions lie that no line names, by the table's place; only when all is diffed.
     package var absences: [SegmentIndex] { deletions.map { $0.finished() } }
 
-    /// Settles everything.
+    /// Diffs everything.
     ///
     /// Where the report wants a second look nothing else of it is of use.
     ///
@@ -90,14 +90,14 @@ package struct Settlement: Sendable {
         while rank < input.order.order.count {
             let cycle = input.order.cycle(of: rank)
             let group = cycle ?? rank..<rank + 1
-            var tables = input.order.order[group].compactMap { place -> SettlementTable? in
+            var tables = input.order.order[group].compactMap { place -> LedgerDiffTable? in
                 let table = input.schema.tables[place]
                 guard table.since <= input.schemaVersion else { return nil }
-                return SettlementTable(
+                return LedgerDiffTable(
                     place: place, input: input, isParent: parents.contains(table.name), isCyclic: cycle != nil)
             }
             rank = group.upperBound
-            try await settle(&tables, &reader, sinks)
+            try await diff(&tables, &reader, sinks)
             if report.needsSecondLook { return }
         }
         for place in input.signs.overflowed {
@@ -105,12 +105,12 @@ package struct Settlement: Sendable {
             report.suspended.formUnion(feeds.compactMap { $0.version(at: input.schemaVersion)?.requestType })
         }
         try await flush(sinks, isEnd: true)
-        for place in settled.verdicts.indices { settled.verdicts[place].seal() }
+        for place in diffed.verdicts.indices { diffed.verdicts[place].seal() }
     }
 
-    /// Settles tables that are each other's parents, or a single one.
-    private mutating func settle(
-        _ tables: inout [SettlementTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
+    /// Diffs tables that are each other's parents, or a single one.
+    private mutating func diff(
+        _ tables: inout [LedgerDiffTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
     ) async throws {
         for index in tables.indices { tables[index].setParents(parents) }
         if tables.contains(where: \.isCyclic) {
@@ -127,7 +127,7 @@ package struct Settlement: Sendable {
 
     /// Finds out what goes with what in tables that are each other's parents, and decides whether it may.
     private mutating func followCycle(
-        _ tables: inout [SettlementTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
+        _ tables: inout [LedgerDiffTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
     ) async throws {
         let places = tables.map(\.place)
         if !tables.contains(where: { scans($0, .find) }) {
@@ -166,14 +166,14 @@ package struct Settlement: Sendable {
     }
 
     /// Has a table compared as soon as may be, if that is not being done.
-    private mutating func suspend(_ table: SettlementTable) {
+    private mutating func suspend(_ table: LedgerDiffTable) {
         guard table.isLedgered else { return }
         report.suspended.formUnion(table.requestTypes.subtracting(input.plan.compared))
     }
 
     /// Counts what is missing and decides whether it may be deleted.
     private mutating func count(
-        _ table: inout SettlementTable, _ reader: inout DeduplicationReader, _ sinks: Sinks
+        _ table: inout LedgerDiffTable, _ reader: inout DeduplicationReader, _ sinks: Sinks
     ) async throws {
         guard table.isLedgered, table.mayMiss, input.plan.basis != .nothing || !table.notes.isEmpty else { return }
         missing = Missing()
@@ -181,7 +181,7 @@ package struct Settlement: Sendable {
         decide(&table, missing)
     }
 
-    private mutating func decide(_ table: inout SettlementTable, _ missing: Missing) {
+    private mutating func decide(_ table: inout LedgerDiffTable, _ missing: Missing) {
         guard missing.absent + missing.again > 0, !table.isRefused else { return }
         guard input.plan.isSecondLook else {
             report.needsSecondLook = true

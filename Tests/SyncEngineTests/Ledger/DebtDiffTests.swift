@@ -6,8 +6,8 @@ import SyncModel
 import Testing
 
 /// What a 409 has named is brought whatever the ledger says.
-@Suite struct DebtSettlementTests {
-    typealias Bench = SettlementBench
+@Suite struct DebtDiffTests {
+    typealias Bench = LedgerDiffBench
 
     private static func bench() async throws -> Bench {
         var bench = Bench(Bench.table("tasks"))

@@ -5,16 +5,16 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// Whole settlements, pull by pull: what a device is sent, and what its ledger says afterwards.
-@Suite struct SettlementTests {
-    typealias Bench = SettlementBench
+/// Whole diffs, pull by pull: what a device is sent, and what its ledger says afterwards.
+@Suite struct LedgerDiffTests {
+    typealias Bench = LedgerDiffBench
 
     /// Everything of these request types came.
-    static func comparing(_ types: String...) -> (inout SettlementPlan) -> Void { { $0.compared = Set(types) } }
+    static func comparing(_ types: String...) -> (inout LedgerDiffPlan) -> Void { { $0.compared = Set(types) } }
 
     /// A reset of a cursor that is not exact.
-    private func inexact(_ bench: Bench) -> SettlementPlan {
-        SettlementPlan(basis: .principal, output: .whole, isFirst: false, isExact: false, compared: bench.types)
+    private func inexact(_ bench: Bench) -> LedgerDiffPlan {
+        LedgerDiffPlan(basis: .principal, output: .whole, isFirst: false, isExact: false, compared: bench.types)
     }
 
     // Sources.
@@ -84,12 +84,12 @@ import Testing
             $0.row("folders", "c", in: "f")
             $0.row("folders", "d", in: "c")
         }
-        let plan = SettlementPlan(basis: .cursor, output: .delta, isFirst: false)
+        let plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false)
         let regranted: (inout Bench.Stream) -> Void = {
             $0.delete("folders", "f")
             $0.row("folders", "f")
         }
-        let first = try await bench.settle(plan, regranted)
+        let first = try await bench.diff(plan, regranted)
         #expect(first.report.needsSecondLook)
         let second = try await bench.pull(plan: { $0.isSecondLook = true }) {
             regranted(&$0)
@@ -131,9 +131,9 @@ import Testing
         }
         _ = try await bench.pull { $0.delete("tasks", "x") }
         let plan = inexact(bench)
-        #expect(try await bench.settle(plan) { $0.row("tasks", "y") }.report.needsSecondLook)
+        #expect(try await bench.diff(plan) { $0.row("tasks", "y") }.report.needsSecondLook)
         let answer = try await bench.pull(plan: { $0 = plan }) { $0.row("tasks", "y") }
-        #expect(answer.deleted == ["tasks/x"] && answer.report == SettlementReport())
+        #expect(answer.deleted == ["tasks/x"] && answer.report == LedgerDiffReport())
     }
 
     @Test func `a deletion that a device may have missed waits while a line cannot be read`() async throws {
@@ -157,9 +157,9 @@ import Testing
     @Test func `what only a push has named as held is looked for twice, ledger or not`() async throws {
         var bench = Bench(Bench.table("tasks"))
         bench.notes = [PushNote(table: "tasks", id: "x", state: .held, sequence: 1)]
-        let plan = SettlementPlan(
+        let plan = LedgerDiffPlan(
             basis: .nothing, output: .whole, isFirst: false, isExact: false, compared: bench.types)
-        #expect(try await bench.settle(plan) { $0.row("tasks", "y") }.report.needsSecondLook)
+        #expect(try await bench.diff(plan) { $0.row("tasks", "y") }.report.needsSecondLook)
     }
 
     // Trust.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How the lines of a complete stream are compared with what a replica holds.
-package struct SettlementPlan: Hashable, Sendable {
+package struct LedgerDiffPlan: Hashable, Sendable {
     /// Against whose ledger.
     package enum Basis: Hashable, Sendable {
         /// None: the client has nothing, or nobody knows what it has.
@@ -67,8 +67,8 @@ package struct SettlementPlan: Hashable, Sendable {
     }
 }
 
-/// What a settlement has found, as far as the course of the pull depends on it.
-package struct SettlementReport: Hashable, Sendable {
+/// What a diff has found, as far as the course of the pull depends on it.
+package struct LedgerDiffReport: Hashable, Sendable {
     /// Whether records would be deleted because they did not come: the stream is continued once before (finding 12).
     package var needsSecondLook: Bool
     /// Request types whose missing records could not be judged, because a line without a readable id may be one of them

@@ -3,8 +3,8 @@
 
 package import SyncModel
 
-/// All that a settlement needs besides the stream's lines.
-package struct SettlementInput: Sendable {
+/// All that a diff needs besides the stream's lines.
+package struct LedgerDiffInput: Sendable {
     /// How many deletions for absence a table may have at the most (finding 28).
     package struct AbsenceLimit: Hashable, Sendable {
         /// So many are always let pass.
@@ -16,7 +16,7 @@ package struct SettlementInput: Sendable {
     }
 
     /// What is compared with what.
-    package var plan: SettlementPlan
+    package var plan: LedgerDiffPlan
     /// The configuration.
     package var schema: Schema
     /// The client's version of it.
@@ -54,7 +54,7 @@ package struct SettlementInput: Sendable {
 
     /// An input without anything known.
     package init(
-        plan: SettlementPlan, schema: Schema, schemaVersion: Int, order: TableOrder, types: [String: LedgeredType],
+        plan: LedgerDiffPlan, schema: Schema, schemaVersion: Int, order: TableOrder, types: [String: LedgeredType],
         source: any LedgerSource, key: SipHash.Key
     ) {
         self.plan = plan
@@ -67,8 +67,8 @@ package struct SettlementInput: Sendable {
     }
 }
 
-/// What a settlement came to, for the log and the metrics.
-package struct SettlementFigures: Hashable, Sendable {
+/// What a diff came to, for the log and the metrics.
+package struct LedgerDiffFigures: Hashable, Sendable {
     /// Records that are new to the device.
     package var created = 0
     /// Records that it may have already.

@@ -5,14 +5,14 @@ import SyncEngine
 import SyncModel
 
 /// A device, its ledger in memory, and pulls whose streams a test writes line by line.
-struct SettlementBench {
+struct LedgerDiffBench {
     /// What a pull has sent, as `table/id`.
     struct Answer {
         var created: Set<String> = []
         var updated: Set<String> = []
         var deleted: Set<String> = []
-        var report = SettlementReport()
-        var figures = SettlementFigures()
+        var report = LedgerDiffReport()
+        var figures = LedgerDiffFigures()
         var delivered: [String] = []
     }
 
@@ -24,7 +24,7 @@ struct SettlementBench {
     private(set) var layers: [LayerID] = []
     var notes: [PushNote] = []
     var debts: [Debt] = []
-    var limit = SettlementInput.AbsenceLimit()
+    var limit = LedgerDiffInput.AbsenceLimit()
 
     init(_ tables: Table...) { self.tables = tables }
 
@@ -48,31 +48,31 @@ struct SettlementBench {
         Set(tables.filter(\.isLedgered).flatMap { $0.feeds.compactMap { $0.versions.first?.requestType } })
     }
 
-    /// Settles a stream, which `lines` writes; `change` says what of the plan is not that of an ordinary pull.
+    /// Diffs a stream, which `lines` writes; `change` says what of the plan is not that of an ordinary pull.
     ///
     /// Looks a second time, at the same, where a second look is wanted.
     mutating func pull(
-        plan change: (inout SettlementPlan) -> Void, _ lines: (inout Stream) -> Void = { _ in }
+        plan change: (inout LedgerDiffPlan) -> Void, _ lines: (inout Stream) -> Void = { _ in }
     ) async throws -> Answer {
         var plan =
-            layers.isEmpty ? SettlementPlan() : SettlementPlan(basis: .cursor, output: .delta, isFirst: false)
+            layers.isEmpty ? LedgerDiffPlan() : LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false)
         change(&plan)
-        let answer = try await settle(plan, lines)
+        let answer = try await diff(plan, lines)
         guard answer.report.needsSecondLook else { return answer }
         plan.isSecondLook = true
-        return try await settle(plan, lines)
+        return try await diff(plan, lines)
     }
 
-    /// Settles the stream of an ordinary pull.
+    /// Diffs the stream of an ordinary pull.
     mutating func pull(_ lines: (inout Stream) -> Void) async throws -> Answer { try await pull(plan: { _ in }, lines) }
 
-    /// Settles a stream once; only what is complete becomes a layer.
-    mutating func settle(_ plan: SettlementPlan, _ lines: (inout Stream) -> Void = { _ in }) async throws -> Answer {
+    /// Diffs a stream once; only what is complete becomes a layer.
+    mutating func diff(_ plan: LedgerDiffPlan, _ lines: (inout Stream) -> Void = { _ in }) async throws -> Answer {
         let schema = Schema(tables: tables)
         var stream = Stream(schema)
         lines(&stream)
         let types = LedgeredType.all(in: tables, at: 1, digests: [:])
-        var input = SettlementInput(
+        var input = LedgerDiffInput(
             plan: plan, schema: schema, schemaVersion: 1, order: TableOrder(tables), types: types, source: ledger,
             key: Self.key)
         if plan.basis != .nothing { input.ledgers = [layers] }
@@ -82,18 +82,18 @@ struct SettlementBench {
         input.debts = debts
         input.limit = limit
         input.now = 1_000
-        var settlement = Settlement(input, verdicts: stream.verdicts)
+        var diff = LedgerDiff(input, verdicts: stream.verdicts)
         var reader = stream.reader()
         var chunks: [LedgerChunk] = []
         var spooled: [UInt8] = []
-        try await settlement.run(
+        try await diff.run(
             &reader,
-            Settlement.Sinks(
+            LedgerDiff.Sinks(
                 store: { chunks += $0 }, spool: { spooled += $0 }, spoolLength: { UInt64(spooled.count) }))
-        var answer = stream.answer(settlement, spooled)
-        answer.report = settlement.report
-        answer.figures = settlement.figures
-        answer.delivered = settlement.delivered.map(\.id)
+        var answer = stream.answer(diff, spooled)
+        answer.report = diff.report
+        answer.figures = diff.figures
+        answer.delivered = diff.delivered.map(\.id)
         guard !answer.report.needsSecondLook else { return answer }
         let layer = LayerID(rawValue: (layers.first?.rawValue ?? 0) + 1)
         await ledger.add(chunks, to: layer)
@@ -112,7 +112,7 @@ struct SettlementBench {
     func holds(_ table: String, _ id: String) async throws -> Bool { try await entry(table, id)?.state == .held }
 }
 
-extension SettlementBench {
+extension LedgerDiffBench {
     /// The lines of one pull.
     struct Stream {
         private let schema: Schema
@@ -147,7 +147,7 @@ extension SettlementBench {
             rows[place].append(id)
             add(
                 place, id, .upsert, source, line: rows[place].count - 1, content,
-                links.map { $0.isEmpty ? 0 : IDHash(id: $0, key: SettlementBench.key).link })
+                links.map { $0.isEmpty ? 0 : IDHash(id: $0, key: LedgerDiffBench.key).link })
         }
 
         /// A deletion by id.
@@ -162,7 +162,7 @@ extension SettlementBench {
             lines += 1
             signs.delete(
                 .init(table: place(table), link: link, source: source),
-                digest: IDHash(id: value, key: SettlementBench.key).link, sequence: lines)
+                digest: IDHash(id: value, key: LedgerDiffBench.key).link, sequence: lines)
         }
 
         /// A line that cannot be read; nil where not even the id can.
@@ -170,7 +170,7 @@ extension SettlementBench {
             lines += 1
             let place = place(table)
             signs.quarantine(
-                id.map { .record(table: place, id: IDHash(id: $0, key: SettlementBench.key)) } ?? .table(place),
+                id.map { .record(table: place, id: IDHash(id: $0, key: LedgerDiffBench.key)) } ?? .table(place),
                 at: lines)
         }
 
@@ -184,7 +184,7 @@ extension SettlementBench {
             _ content: UInt64, _ links: [UInt64]
         ) {
             lines += 1
-            let hash = IDHash(id: id, key: SettlementBench.key)
+            let hash = IDHash(id: id, key: LedgerDiffBench.key)
             let entry = DeduplicationEntry(
                 idHigh: hash.high, idLow: hash.low, sequence: lines, content: content, line: UInt32(line),
                 table: UInt16(order.rank[place]), source: UInt8(source), operation: operation)
@@ -199,9 +199,9 @@ extension SettlementBench {
         }
 
         /// What goes out, by record.
-        func answer(_ settlement: Settlement, _ spooled: [UInt8]) -> Answer {
+        func answer(_ diff: LedgerDiff, _ spooled: [UInt8]) -> Answer {
             var answer = Answer()
-            for (place, verdicts) in settlement.settled.verdicts.enumerated() {
+            for (place, verdicts) in diff.diffed.verdicts.enumerated() {
                 let name = schema.tables[place].name
                 for (line, id) in rows[place].enumerated() {
                     if verdicts.created.contains(line) { answer.created.insert("\(name)/\(id)") }
@@ -210,7 +210,7 @@ extension SettlementBench {
                 for (line, id) in deletions[place].enumerated() where verdicts.deleted.contains(line) {
                     answer.deleted.insert("\(name)/\(id)")
                 }
-                for id in absences(settlement.absences[place], spooled) { answer.deleted.insert("\(name)/\(id)") }
+                for id in absences(diff.absences[place], spooled) { answer.deleted.insert("\(name)/\(id)") }
             }
             return answer
         }

@@ -4,9 +4,9 @@
 import SyncModel
 
 // One walk over a table: stream, ledger and notes are merged in the order of their hashes.
-extension Settlement {
+extension LedgerDiff {
     mutating func walk(
-        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ reader: inout DeduplicationReader,
+        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ reader: inout DeduplicationReader,
         _ sinks: Sinks
     ) async throws {
         try await reader.open(table: input.order.rank[table.place])
@@ -45,7 +45,7 @@ extension Settlement {
     }
 
     /// Whether all of the ledger has to be looked at, not only what the stream names.
-    func scans(_ table: SettlementTable, _ purpose: SettlementTable.Purpose) -> Bool {
+    func scans(_ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose) -> Bool {
         guard input.plan.basis != .nothing else { return false }
         return table.rules.comparedSources != 0 || table.hasDeletions || table.hasMovedParents || purpose == .gather
             || purpose == .write && input.plan.output == .whole
@@ -53,7 +53,7 @@ extension Settlement {
 
     /// A walk where nothing is known: a first pull, or a table without a ledger.
     private mutating func walkStream(
-        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ reader: inout DeduplicationReader,
+        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ reader: inout DeduplicationReader,
         _ writer: inout LedgerChunkWriter, _ sinks: Sinks
     ) async throws {
         let view = try LedgerView(
@@ -69,7 +69,7 @@ extension Settlement {
             case .group: break
             }
             if isPlain, reader.group.isSingleUpsert, let upsert = reader.group.upsert {
-                settled.verdicts[table.place].create(upsert.line)
+                diffed.verdicts[table.place].create(upsert.line)
                 figures.created &+= 1
                 if table.isLedgered { appendHeld(reader.group, upsert, sources: reader.group.add, &writer) }
             } else {
@@ -84,7 +84,7 @@ extension Settlement {
     }
 
     private mutating func finish(
-        _ table: SettlementTable, _ purpose: SettlementTable.Purpose, _ writer: inout LedgerChunkWriter
+        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ writer: inout LedgerChunkWriter
     ) {
         while let chunk = writer.takeRest() { chunks.append(chunk) }
         guard purpose == .write, table.isLedgered else { return }

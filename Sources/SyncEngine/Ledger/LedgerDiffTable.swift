@@ -3,8 +3,8 @@
 
 package import SyncModel
 
-/// One table while it is settled.
-struct SettlementTable {
+/// One table while it is diffed.
+struct LedgerDiffTable {
     /// What a walk over the table is for.
     enum Purpose {
         /// Counts what is missing, before anything is decided.
@@ -44,7 +44,7 @@ struct SettlementTable {
     /// parent has gone.
     var isRefused: Bool { rules.isRefused }
 
-    init(place: Int, input: SettlementInput, isParent: Bool, isCyclic: Bool) {
+    init(place: Int, input: LedgerDiffInput, isParent: Bool, isCyclic: Bool) {
         let table = input.schema.tables[place]
         let plan = input.plan
         let feeds = table.feeds.map { $0.version(at: input.schemaVersion)?.requestType }
@@ -97,7 +97,7 @@ struct SettlementTable {
     }
 
     /// What is owed counts as named by a push, so that its hash is not believed and a deletion of it goes out.
-    private mutating func addDebts(_ input: SettlementInput) {
+    private mutating func addDebts(_ input: LedgerDiffInput) {
         for debt in input.debts where debt.table == name { debts[IDHash(id: debt.id, key: input.key)] = debt }
         guard !debts.isEmpty else { return }
         let noted = Set(notes.map(\.hash))
