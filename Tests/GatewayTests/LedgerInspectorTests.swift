@@ -14,7 +14,7 @@ import Testing
         try await Inspected.with { state in
             try await state.first(10, ["tasks": [.held("a", 1), .held("b", 2)]])
             try await state.next(20, after: 10, ["tasks": [.held("a", 3)]])
-            try await state.next(30, after: 20, ["tasks": [.tomb("b", 31)]])
+            try await state.next(30, after: 20, ["tasks": [.tombstone("b", 31)]])
             try await state.confirm(30)
             let a = try await state.find("a")
             #expect(a.cursor?.rawValue == 30 && a.confirmed?.rawValue == 30 && a.hasLedger && a.isExact)
@@ -22,7 +22,7 @@ import Testing
             #expect(a.sights.map(\.entry.content) == [3, 1])
             #expect(!a.isPending)
             let b = try await state.find("b")
-            #expect(b.sights.map(\.entry.state) == [.tomb, .held])
+            #expect(b.sights.map(\.entry.state) == [.tombstone, .held])
             #expect(b.sights.first?.entry.goneAt == 31)
             #expect(try await state.find("c").sights.isEmpty)
             #expect(try await state.find("a", table: "projects").sights.isEmpty)
@@ -67,7 +67,7 @@ import Testing
             #expect(try finding.sights.map(\.place) == [.base(cursor(20))])
             #expect(finding.sights.map(\.entry.content) == [2])
             #expect(finding.isExact)
-            try await state.next(30, after: 20, ["tasks": [.tomb("a", 25)]])
+            try await state.next(30, after: 20, ["tasks": [.tombstone("a", 25)]])
             #expect(try await state.find("a").sights.map(\.place) == [.cursor(cursor(30)), .base(cursor(20))])
         }
     }
@@ -88,7 +88,7 @@ import Testing
             #expect(b.id == nil && !b.isHeld && b.digest == other)
             #expect(try await state.find("c").parents.isEmpty)
             try await state.confirm(20)
-            try await state.next(30, after: 20, ["projects": [.tomb("p-1", 5)]])
+            try await state.next(30, after: 20, ["projects": [.tombstone("p-1", 5)]])
             let orphan = try #require(try await state.find("a").parents.first)
             #expect(orphan.id == "p-1" && !orphan.isHeld)
         }
@@ -171,7 +171,9 @@ private struct Inspected {
         static func held(_ id: String, _ content: UInt64?, link: UInt64 = 0) -> Self {
             Entry(id: id, state: .held, content: content, link: link)
         }
-        static func tomb(_ id: String, _ goneAt: Int64) -> Self { Entry(id: id, state: .tomb, goneAt: goneAt) }
+        static func tombstone(_ id: String, _ goneAt: Int64) -> Self {
+            Entry(id: id, state: .tombstone, goneAt: goneAt)
+        }
     }
 
     static let principal = Principal(rawValue: "a11ce")

@@ -107,10 +107,10 @@ import Testing
                 testDescription: "held, and pushed before", state: .held, note: .held, isNoteNew: false, verdict: .held,
                 holds: true, sentence: "that was before this cursor, which has seen what came of it."),
             Case(
-                testDescription: "deleted", state: .tomb, verdict: .deleted, holds: false,
+                testDescription: "deleted", state: .tombstone, verdict: .deleted, holds: false,
                 sentence: "its deletion went out with the cursor 10 (1970-01-01T00:00:00Z), at 1970-01-01T00:00:09Z."),
             Case(
-                testDescription: "deleted, by an answer under way", state: .tomb, cursor: 30, verdict: .deleted,
+                testDescription: "deleted, by an answer under way", state: .tombstone, cursor: 30, verdict: .deleted,
                 sentence: "Its deletion went out with the cursor 30"),
             Case(
                 testDescription: "seen", state: .seen, verdict: .pushed,

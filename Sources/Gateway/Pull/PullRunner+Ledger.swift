@@ -123,7 +123,7 @@ extension PullRunner {
         input.skipsDamage = skipsDamage
         input.comparisonBegan = comparisonBegan
         input.now = services.clock.now
-        input.tombsBefore = input.now - services.configuration.ledger.maxOffline.milliseconds
+        input.tombstonesBefore = input.now - services.configuration.ledger.maxOffline.milliseconds
         input.limit.percent = services.configuration.ledger.maxSweep
         ledgersRead = outline.map { [$0.replica: $0.version] } ?? [:]
         guard hasLedger, !plan.isFirst else { return input }
@@ -170,7 +170,7 @@ extension PullRunner {
         let store = services.store
         let deltas = try await store.foldableDeltas(replica: before.replica, upTo: cursor)
         var settings = LedgerCompaction.Settings()
-        settings.forgetTombsBefore = services.clock.now - services.configuration.ledger.maxOffline.milliseconds
+        settings.forgetTombstonesBefore = services.clock.now - services.configuration.ledger.maxOffline.milliseconds
         var compaction = LedgerCompaction(
             source: StoreLedgerSource(store: store), base: base,
             deltas: deltas.map(\.layer),

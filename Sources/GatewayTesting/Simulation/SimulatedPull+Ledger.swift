@@ -36,7 +36,7 @@ extension SimulatedPull {
             settings.chunkBytes = Self.chunkBytes
             settings.batchChunks = 1
             settings.readAhead = 2
-            settings.forgetTombsBefore = simulation.now - Simulation.maxOffline
+            settings.forgetTombstonesBefore = simulation.now - Simulation.maxOffline
             compaction = Compaction(
                 compaction: LedgerCompaction(
                     source: box, base: base, deltas: deltas.map(\.layer), tables: SimulatedSchema.shapes,
@@ -67,7 +67,7 @@ extension SimulatedPull {
         input.signs = spool.signs
         input.comparisonBegan = comparisonBegan
         input.now = simulation.now
-        input.tombsBefore = simulation.now - Simulation.maxOffline
+        input.tombstonesBefore = simulation.now - Simulation.maxOffline
         input.limit.records = Simulation.comparisonRecords
         input.limit.percent = Simulation.comparisonPercent
         input.chunkBytes = Self.chunkBytes

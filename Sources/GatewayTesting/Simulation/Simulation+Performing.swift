@@ -107,7 +107,7 @@ extension Simulation {
         devices[index].restoreBackup(withApp: withApp)
         note("\(devices[index].name) of version \(devices[index].version) is restored")
         for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
-        // Tombs of that time may be gone already.
+        // Tombstones of that time may be gone already.
         if now - backup.madeAt >= Self.maxOffline { adrift.formUnion(devices[index].records.keys) }
     }
 

@@ -69,7 +69,7 @@ package final class Simulation {
     /// How long a kept spool is good for, in milliseconds.
     static let repeatWindow: Int64 = 60_000
     static let day: Int64 = 86_400_000
-    /// How long ways back, and how long cursors and tombs are kept.
+    /// How long ways back, and how long cursors and tombstones are kept.
     static let rewind = 7 * day
     static let maxOffline = 100 * day
     /// With more deltas than this a ledger is compacted.

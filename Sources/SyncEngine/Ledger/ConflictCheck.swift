@@ -117,7 +117,7 @@ package struct ConflictCheck: Sendable {
             // What came because everything comes need not have changed, where nobody knows what the client has.
             let isNews = known.content != nil || (group?.upsert?.sourceBit ?? 0) & resumed != 0
             return isNews ? .changed : .none
-        case .deleted: return known.state == .tomb ? .none : .deleted
+        case .deleted: return known.state == .tombstone ? .none : .deleted
         case .untouched: return known.state == nil && group?.deletion != nil ? .deleted : .none
         case .equal, .kept, .descendant, .absent, .deletedAgain: return .none
         }

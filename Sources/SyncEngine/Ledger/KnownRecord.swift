@@ -15,7 +15,7 @@ struct KnownRecord {
     var sources: UInt64 = 0
     /// The digests of its links.
     var links: [UInt64] = []
-    /// When a tomb was made.
+    /// When a tombstone was made.
     var goneAt: Int64 = 0
     /// Whether a push has named it that the cursor has not seen: never `created`, no hash trusted (finding 14).
     var isNoted = false

@@ -7,7 +7,7 @@
 /// (4) and a checksum (8). An entry has
 /// - one byte: in its lower three bits what follows the id, in the others the form of the id (``PackedID``),
 /// - the rest of the packed id,
-/// - 8 bytes of content hash, or of the time at which a tomb was made, or none,
+/// - 8 bytes of content hash, or of the time at which a tombstone was made, or none,
 /// - the links, 8 bytes each, and the mask; not for state *unknown*.
 ///
 /// Numbers are little-endian. The id's hash is not stored: it is computed from the id.
@@ -18,7 +18,7 @@ enum LedgerChunkFormat {
     /// What follows the id, as the first byte of an entry has it.
     static let heldBare: UInt8 = 0
     static let heldWithContent: UInt8 = 1
-    static let tomb: UInt8 = 2
+    static let tombstone: UInt8 = 2
     static let seen: UInt8 = 3
     static let unknown: UInt8 = 4
 

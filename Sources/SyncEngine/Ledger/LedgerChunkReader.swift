@@ -42,7 +42,7 @@ package struct LedgerChunkReader: Sendable {
             let rest = UnsafeRawBufferPointer(rebasing: all[place...])
             let kind = rest[0] & ~PackedID.formMask
             guard kind <= LedgerChunkFormat.unknown, let idBytes = PackedID.length(of: rest) else { return (0, 0, 0) }
-            let hasWord = kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.tomb
+            let hasWord = kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.tombstone
             let tail = (hasWord ? 8 : 0) &+ (kind == LedgerChunkFormat.unknown ? 0 : shape.tailBytes)
             return (idBytes, kind, tail)
         }
@@ -59,7 +59,7 @@ package struct LedgerChunkReader: Sendable {
     package var state: LedgerState {
         switch kind {
         case LedgerChunkFormat.heldBare, LedgerChunkFormat.heldWithContent: .held
-        case LedgerChunkFormat.tomb: .tomb
+        case LedgerChunkFormat.tombstone: .tombstone
         case LedgerChunkFormat.seen: .seen
         default: .unknown
         }
@@ -69,9 +69,9 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var content: UInt64? { kind == LedgerChunkFormat.heldWithContent ? word(at: idEnd) : nil }
 
-    /// When a tomb was made, in milliseconds since 1970; else 0.
+    /// When a tombstone was made, in milliseconds since 1970; else 0.
     @inline(__always)
-    package var goneAt: Int64 { kind == LedgerChunkFormat.tomb ? Int64(bitPattern: word(at: idEnd)) : 0 }
+    package var goneAt: Int64 { kind == LedgerChunkFormat.tombstone ? Int64(bitPattern: word(at: idEnd)) : 0 }
 
     /// The digest in the place `index` of the chunk's shape; 0 where there is no such place.
     @inline(__always)

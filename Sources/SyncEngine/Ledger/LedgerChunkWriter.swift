@@ -37,7 +37,7 @@ package struct LedgerChunkWriter: Sendable {
     /// Adds an entry by the text of its id, of 1…255 bytes.
     ///
     /// - Precondition: The hash is greater than the one before; there are no more links than the shape has. Missing
-    ///   ones are 0. What a state has no place for (a tomb's content, an unknown record's links) is left out.
+    ///   ones are 0. What a state has no place for (a tombstone's content, an unknown record's links) is left out.
     @inline(__always)
     package mutating func append(
         id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,

@@ -51,7 +51,7 @@ extension LedgerDiff {
             figures.heldBack += 1
             keep(known.sources, entry, &writer)
         case .deletedAgain where !isGone:
-            // Whether the device has it is as uncertain as before; a tomb would be believed from now on.
+            // Whether the device has it is as uncertain as before; a tombstone would be believed from now on.
             figures.heldBack += 1
             changeHeld(table, by: known.wasHeld ? 0 : 1)
             append(.held, content: nil, sources: 0, entry, &writer)
@@ -180,11 +180,11 @@ extension LedgerDiff {
         append(.held, content: known.content, sources: sources, place, &writer)
     }
 
-    /// Entries that say nothing about what is there: tombs, and what a push has named.
+    /// Entries that say nothing about what is there: tombstones, and what a push has named.
     private mutating func keepUntouched(_ place: Place, _ writer: inout LedgerChunkWriter) {
         guard place.table.isLedgered, let state = known.state, state != .unknown else { return }
         guard known.isNoted || input.plan.output == .whole else { return }
-        if state == .tomb, !known.isNoted, known.goneAt < input.tombsBefore { return }
+        if state == .tombstone, !known.isNoted, known.goneAt < input.tombstonesBefore { return }
         changeHeld(place.table, by: known.wasHeld && state != .held ? -1 : 0)
         append(state, content: nil, sources: 0, place, &writer)
     }
@@ -208,10 +208,10 @@ extension LedgerDiff {
             }
         }
         guard place.table.isLedgered else { return }
-        if known.state == .tomb, known.isStored, !known.isNoted, input.plan.output == .delta { return }
+        if known.state == .tombstone, known.isStored, !known.isNoted, input.plan.output == .delta { return }
         changeHeld(place.table, by: known.wasHeld ? -1 : 0)
         known.goneAt = input.now
-        append(.tomb, content: nil, sources: 0, place, &writer)
+        append(.tombstone, content: nil, sources: 0, place, &writer)
     }
 
     /// A difference of which the stream said nothing before everything was asked for again.
@@ -239,7 +239,7 @@ extension LedgerDiff {
     private func append(
         _ state: LedgerState, content: UInt64?, sources: UInt64, _ place: Place, _ writer: inout LedgerChunkWriter
     ) {
-        let goneAt = state == .tomb ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
+        let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
         known.links.withUnsafeBufferPointer { links in
             withPackedID(place) { id in
                 writer.append(

@@ -49,8 +49,8 @@ package struct LedgerDiffInput: Sendable {
     package var comparisonBegan: UInt64?
     /// The time in milliseconds since 1970.
     package var now: Int64 = 0
-    /// Tombs from before this time are needed by nobody any more.
-    package var tombsBefore: Int64 = 0
+    /// Tombstones from before this time are needed by nobody any more.
+    package var tombstonesBefore: Int64 = 0
 
     /// An input without anything known.
     package init(

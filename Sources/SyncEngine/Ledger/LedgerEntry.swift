@@ -8,7 +8,7 @@ package enum LedgerState: UInt8, CaseIterable, Sendable {
     /// The device holds it.
     case held = 0
     /// The device held it and was told to delete it.
-    case tomb = 1
+    case tombstone = 1
     /// A push has named it; whether it arrived, nobody knows.
     case seen = 2
     /// It was not there; only in an undo.
@@ -29,7 +29,7 @@ package struct LedgerEntry: Hashable, Sendable {
     package var links: [UInt64]
     /// The feeds that the record came by, the first one in the lowest bit; 0 where they are unknown.
     package var sources: UInt64
-    /// When a tomb was made, in milliseconds since 1970; else 0.
+    /// When a tombstone was made, in milliseconds since 1970; else 0.
     package var goneAt: Int64
 
     /// An entry.

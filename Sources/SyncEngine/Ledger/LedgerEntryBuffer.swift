@@ -55,8 +55,8 @@ struct LedgerEntryBuffer: Sendable {
             case .held:
                 tail = content == nil ? LedgerChunkFormat.heldBare : LedgerChunkFormat.heldWithContent
                 if let content { Self.write(content, at: &end, of: entry) }
-            case .tomb:
-                tail = LedgerChunkFormat.tomb
+            case .tombstone:
+                tail = LedgerChunkFormat.tombstone
                 Self.write(UInt64(bitPattern: goneAt), at: &end, of: entry)
             case .seen: tail = LedgerChunkFormat.seen
             case .unknown: tail = LedgerChunkFormat.unknown

@@ -142,7 +142,7 @@ package struct LedgerView: Sendable {
     private static func rank(_ state: LedgerState) -> Int {
         switch state {
         case .held: 3
-        case .tomb: 2
+        case .tombstone: 2
         case .seen: 1
         case .unknown: 0
         }
@@ -211,7 +211,7 @@ extension LedgerView {
     @inline(__always)
     package var content: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.content : nil }
 
-    /// When a tomb was made, in milliseconds since 1970; else 0.
+    /// When a tombstone was made, in milliseconds since 1970; else 0.
     @inline(__always)
     package var goneAt: Int64 { winner >= 0 ? cursors[winner].reader.goneAt : 0 }
 

@@ -182,7 +182,7 @@ struct RecordVerdict: Hashable {
         if rules.isRenewed { return rules.isExact && rules.isEmpty && !known.isNoted ? .created : .updated }
         let isCertain = rules.isExact && rules.isTracked && !known.isNoted
         switch known.state {
-        case nil, .unknown?, .tomb?: return isCertain ? .created : .updated
+        case nil, .unknown?, .tombstone?: return isCertain ? .created : .updated
         case .seen?: return .updated
         case .held?:
             let isTrusted = isTrusted(known.sources, rules) && !known.isNoted
@@ -199,7 +199,7 @@ struct RecordVerdict: Hashable {
         // A deletion of what was deleted before is passed on: the device may be one that has not heard (finding 9).
         case (_, true): return .deleted
         case (.held?, false): return .absent
-        case (.tomb?, false):
+        case (.tombstone?, false):
             let isJudged = rules.comparedSources == rules.allSources || rules.isRefused
             return !rules.isExact && isJudged ? .deletedAgain : .untouched
         case (_, false): return .untouched

@@ -18,7 +18,7 @@ extension WhyReport: StateReport {
             "has_ledger": .bool(finding.hasLedger), "exact": .bool(finding.isExact),
             "pending": .bool(finding.isPending),
             "content": .string(entry?.content.map(Self.hexadecimal)),
-            "deleted_at": entry?.state == .tomb ? .integer(entry?.goneAt) : .null,
+            "deleted_at": entry?.state == .tombstone ? .integer(entry?.goneAt) : .null,
             "sources": .array(sources.map { .string($0) }), "parents": .array(finding.parents.map(Self.json)),
             "note": finding.note.map(json) ?? .null, "refusal": finding.refusal?.json ?? .null,
             "quarantine": .array(finding.quarantined.map(Self.json)),

@@ -26,9 +26,9 @@ extension WhyReport {
         case .held where finding.isPending:
             return "It went out \(since), which has not come back yet: the device has it once it presents that cursor."
         case .held: return "The device holds it: it came, or came last, \(since)."
-        case .tomb where finding.isPending:
+        case .tombstone where finding.isPending:
             return "Its deletion went out \(since), which has not come back yet."
-        case .tomb:
+        case .tombstone:
             return "The device does not hold it: its deletion went out \(since), at "
                 + "\(MomentText.seconds(sight.entry.goneAt))."
         case .seen, .unknown:
@@ -90,7 +90,8 @@ extension WhyReport {
         }
         return "Its \(parent.column) names \(table) \(id), which the device "
             + (parent.isHeld
-                ? entry?.state == .tomb ? "holds." : "holds: if that one is deleted, so is this." : "does not hold.")
+                ? entry?.state == .tombstone ? "holds." : "holds: if that one is deleted, so is this."
+                : "does not hold.")
     }
 
     private var noteSentence: String? {

@@ -38,7 +38,7 @@ struct WhyReport {
         guard finding.hasLedger else { return .unknown }
         switch entry?.state {
         case .held: return finding.isPending ? .pending : .held
-        case .tomb: return .deleted
+        case .tombstone: return .deleted
         case .seen: return .pushed
         case .unknown, nil: return finding.isNoteNew ? .pushed : .absent
         }
@@ -72,7 +72,7 @@ struct WhyReport {
     static func word(_ state: LedgerState) -> String {
         switch state {
         case .held: "held"
-        case .tomb: "deleted"
+        case .tombstone: "deleted"
         case .seen: "seen"
         case .unknown: "absent"
         }

@@ -10,21 +10,21 @@ import Testing
     typealias Bench = LedgerDiffBench
     typealias Finding = ConflictCheck.Finding
 
-    /// A device that holds `held`, has deleted `tomb`, and knows nothing else.
+    /// A device that holds `held`, has deleted `tombstone`, and knows nothing else.
     private static func bench(_ table: Table = Bench.table("tasks")) async throws -> Bench {
         var table = table
         table.upserts = ["TaskV1"]
         var bench = Bench(table)
         _ = try await bench.pull {
             $0.row("tasks", "held")
-            $0.row("tasks", "tomb")
+            $0.row("tasks", "tombstone")
         }
-        _ = try await bench.pull { $0.delete("tasks", "tomb") }
+        _ = try await bench.pull { $0.delete("tasks", "tombstone") }
         return bench
     }
 
     @Test(arguments: [
-        ("held", 2, Finding.changed), ("held", 1, .none), ("tomb", 1, .appeared), ("new", 1, .appeared),
+        ("held", 2, Finding.changed), ("held", 1, .none), ("tombstone", 1, .appeared), ("new", 1, .appeared),
     ])
     func `a row is in conflict when its content differs from the ledger's`(
         id: String, content: UInt64, expected: Finding
@@ -33,7 +33,7 @@ import Testing
         #expect(try await bench.check([id]) { $0.row("tasks", id, content: content) } == [expected])
     }
 
-    @Test(arguments: [("held", Finding.deleted), ("tomb", .none), ("new", .deleted)])
+    @Test(arguments: [("held", Finding.deleted), ("tombstone", .none), ("new", .deleted)])
     func `a deletion is in conflict for an update, unless the client has heard of it`(
         id: String, expected: Finding
     ) async throws {
@@ -44,13 +44,13 @@ import Testing
 
     @Test func `the final state counts, and each record gets its own finding in its own place`() async throws {
         let bench = try await Self.bench()
-        let findings = try await bench.check(["z", "held", "a", "tomb"]) {
+        let findings = try await bench.check(["z", "held", "a", "tombstone"]) {
             $0.row("tasks", "held", content: 2)
             $0.row("tasks", "other", content: 2)
             $0.row("tasks", "a")
             $0.delete("tasks", "a")
             $0.row("tasks", "held", content: 1)
-            $0.row("tasks", "tomb")
+            $0.row("tasks", "tombstone")
         }
         #expect(findings == [.none, .none, .deleted, .appeared])
     }

@@ -44,7 +44,7 @@ import Testing
 
     @Test func `the writer counts what it takes`() {
         var writer = LedgerChunkWriter(table: "t", shape: LedgerShape(links: 0, feeds: 1), maximumBytes: 100)
-        let states: [LedgerState] = [.held, .tomb, .seen, .unknown, .held]
+        let states: [LedgerState] = [.held, .tombstone, .seen, .unknown, .held]
         let ids = (0..<5).map { "id\($0)" }.sorted { LedgerSupport.hash($0) < LedgerSupport.hash($1) }
         for (id, state) in zip(ids, states) {
             writer.append(LedgerEntry(id: id, hash: LedgerSupport.hash(id), state: state))
@@ -84,9 +84,9 @@ import Testing
         let isThere = try reader.next()
         #expect(isThere)
         var writer = LedgerChunkWriter(table: "t", shape: shape)
-        reader.withPackedID { writer.append(packed: $0, hash: entry.hash, state: .tomb, goneAt: 77) }
+        reader.withPackedID { writer.append(packed: $0, hash: entry.hash, state: .tombstone, goneAt: 77) }
         let read = try LedgerSupport.entries(writer.takeRest()?.bytes ?? [])
-        #expect(read == [LedgerEntry(id: entry.id, hash: entry.hash, state: .tomb, links: [0], goneAt: 77)])
+        #expect(read == [LedgerEntry(id: entry.id, hash: entry.hash, state: .tombstone, links: [0], goneAt: 77)])
     }
 
     @Test func `an unknown id has nothing but itself`() throws {

@@ -91,11 +91,11 @@ import Testing
         #expect(bytes / chunks.count > 800)
     }
 
-    @Test func `old tombs vanish with the chunk that is written anew, and no others`() async throws {
+    @Test func `old tombstones vanish with the chunk that is written anew, and no others`() async throws {
         let memory = MemoryLedger()
         var entries = Self.entries(0..<400)
         for index in entries.indices where index % 2 == 0 {
-            entries[index].state = .tomb
+            entries[index].state = .tombstone
             entries[index].content = nil
             entries[index].goneAt = index % 4 == 0 ? 99 : 100
         }
@@ -104,12 +104,12 @@ import Testing
         var changed = Self.entries([401])
         changed[0].hash = LedgerSupport.hash("id-401")
         await memory.add(LedgerSupport.chunks(changed, shape: Self.shape), to: Self.delta)
-        var compaction = Self.compaction(memory) { $0.forgetTombsBefore = 100 }
+        var compaction = Self.compaction(memory) { $0.forgetTombstonesBefore = 100 }
         let batch = try #require(await compaction.nextBatch())
         let number = try #require(batch.removed.first)
         let before = try LedgerSupport.entries(chunks[Int(number) - 1].bytes)
         let after = try batch.added.flatMap { try LedgerSupport.entries($0.bytes) }
-        let expected = before.filter { $0.state != .tomb || $0.goneAt >= 100 } + changed
+        let expected = before.filter { $0.state != .tombstone || $0.goneAt >= 100 } + changed
         #expect(after == expected.sorted { $0.hash < $1.hash })
         #expect(before.count > expected.count)
     }

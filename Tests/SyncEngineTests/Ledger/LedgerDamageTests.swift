@@ -45,7 +45,7 @@ import Testing
         entries[0].content = 0x0807_0605_0403_0201
         entries[0].links = [0x18]
         entries[0].sources = 0x102
-        entries[1].state = .tomb
+        entries[1].state = .tombstone
         entries[1].goneAt = 0x99
         entries[2].state = .seen
         entries[3].state = .unknown

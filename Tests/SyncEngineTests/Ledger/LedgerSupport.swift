@@ -43,7 +43,7 @@ enum LedgerSupport {
         entry.sources = shape.maskBytes == 0 ? 0 : random.next() >> UInt64(64 - shape.maskBytes * 8)
         switch Int.random(in: 0..<8, using: &random) {
         case 0:
-            entry.state = .tomb
+            entry.state = .tombstone
             entry.goneAt = Int64.random(in: 0...Cursor.maximum, using: &random)
         case 1: entry.state = .seen
         case 2: break

@@ -164,10 +164,11 @@ import Testing
 
     /// What two devices' ledgers say about one id, and what that comes to.
     static let unions: [(LedgerState?, LedgerState?, LedgerState?)] = [
-        (.held, .held, .held), (.seen, .held, .held), (.held, .seen, .held), (.tomb, .held, .held),
-        (.held, .tomb, .held),
-        (.tomb, .seen, .tomb), (.seen, .tomb, .tomb), (.unknown, .held, .held), (.held, .unknown, .held),
-        (.unknown, .seen, .seen), (nil, .held, .held), (.tomb, nil, .tomb), (.unknown, nil, nil),
+        (.held, .held, .held), (.seen, .held, .held), (.held, .seen, .held), (.tombstone, .held, .held),
+        (.held, .tombstone, .held),
+        (.tombstone, .seen, .tombstone), (.seen, .tombstone, .tombstone), (.unknown, .held, .held),
+        (.held, .unknown, .held),
+        (.unknown, .seen, .seen), (nil, .held, .held), (.tombstone, nil, .tombstone), (.unknown, nil, nil),
         (.unknown, .unknown, nil),
     ]
 
@@ -183,7 +184,7 @@ import Testing
             var chosen = places.map { entries[$0] }
             if let state {
                 var entry = entries[30]
-                (entry.state, entry.sources, entry.goneAt) = (state, sources, state == .tomb ? 9 : 0)
+                (entry.state, entry.sources, entry.goneAt) = (state, sources, state == .tombstone ? 9 : 0)
                 if state != .held { entry.content = nil }
                 chosen.append(entry)
             }

@@ -12,7 +12,7 @@ import Testing
 
     /// What was known before.
     enum Before: CaseIterable {
-        case nothing, same, other, untrusted, tomb, seen
+        case nothing, same, other, untrusted, tombstone, seen
         case notedUnknown, notedSame, seenUnknown, goneHeld, refusedSame, refusedOther, refusedUnknown
 
         var known: KnownRecord {
@@ -22,7 +22,7 @@ import Testing
             case .same, .notedSame, .goneHeld, .refusedSame: (known.state, known.content) = (.held, 1)
             case .other, .refusedOther: (known.state, known.content) = (.held, 2)
             case .untrusted: known.state = .held
-            case .tomb: known.state = .tomb
+            case .tombstone: known.state = .tombstone
             case .seen: known.state = .seen
             case .notedUnknown, .seenUnknown, .refusedUnknown: break
             }
@@ -88,7 +88,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.nothing, .created), (.same, .equal), (.other, .updated), (.untrusted, .updated), (.tomb, .created),
+            (.nothing, .created), (.same, .equal), (.other, .updated), (.untrusted, .updated), (.tombstone, .created),
             (.seen, .updated), (.notedUnknown, .updated), (.notedSame, .updated), (.seenUnknown, .updated),
             (.goneHeld, .updated), (.refusedSame, .equal), (.refusedOther, .updated), (.refusedUnknown, .updated),
         ] as [(Before, Outcome)])
@@ -105,7 +105,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.nothing, .created), (.same, .created), (.other, .created), (.untrusted, .created), (.tomb, .created),
+            (.nothing, .created), (.same, .created), (.other, .created), (.untrusted, .created), (.tombstone, .created),
             (.notedUnknown, .updated), (.notedSame, .updated), (.goneHeld, .updated),
         ] as [(Before, Outcome)])
     func `24: of an added table the ledger is not asked, but pushes are`(_ row: (Before, Outcome)) {
@@ -155,7 +155,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.nothing, .untouched), (.same, .deleted), (.other, .deleted), (.tomb, .deleted), (.seen, .deleted),
+            (.nothing, .untouched), (.same, .deleted), (.other, .deleted), (.tombstone, .deleted), (.seen, .deleted),
             (.notedUnknown, .deleted), (.seenUnknown, .deleted), (.goneHeld, .deleted),
         ] as [(Before, Outcome)])
     func `a delete line is passed on unless the record was never met`(_ row: (Before, Outcome)) {
@@ -167,7 +167,7 @@ import Testing
     @Test(
         arguments: [
             (.nothing, .untouched, .untouched), (.same, .absent, .absent), (.untrusted, .absent, .absent),
-            (.tomb, .untouched, .deletedAgain), (.seen, .untouched, .untouched), (.notedUnknown, .absent, .absent),
+            (.tombstone, .untouched, .deletedAgain), (.seen, .untouched, .untouched), (.notedUnknown, .absent, .absent),
             (.seenUnknown, .untouched, .untouched), (.goneHeld, .absent, .absent),
             (.refusedUnknown, .untouched, .untouched), (.refusedSame, .absent, .absent),
         ] as [(Before, Outcome, Outcome)])
@@ -211,7 +211,7 @@ import Testing
 
     @Test func `a record goes with its parent unless it came itself or was only seen`() {
         let rules = Self.withParents { $0.goneParents = [.init(link: 0, records: [7: .init()])] }
-        for (before, expected) in [(Before.same, Outcome.descendant), (.seen, .untouched), (.tomb, .untouched)] {
+        for (before, expected) in [(Before.same, Outcome.descendant), (.seen, .untouched), (.tombstone, .untouched)] {
             var known = before.known
             known.links = [7]
             #expect(RecordVerdict(known, nil, rules).outcome == expected)

@@ -18,9 +18,9 @@ package struct LedgerCompaction: Sendable {
         package var batchChunks = 64
         /// How many chunks are read at once.
         package var readAhead = 16
-        /// Tombs from before this time, in milliseconds since 1970, vanish where their chunk is written anew.
-        package var forgetTombsBefore: Int64 = 0
-        /// The usual settings, by which no tomb vanishes.
+        /// Tombstones from before this time, in milliseconds since 1970, vanish where their chunk is written anew.
+        package var forgetTombstonesBefore: Int64 = 0
+        /// The usual settings, by which no tombstone vanishes.
         package init() {}
     }
 

@@ -152,7 +152,7 @@ extension LedgerTableCompaction {
     private mutating func keep(_ entry: LedgerChunkReader, _ hash: IDHash) {
         switch entry.state {
         case .unknown: return
-        case .tomb: if entry.goneAt < settings.forgetTombsBefore { return }
+        case .tombstone: if entry.goneAt < settings.forgetTombstonesBefore { return }
         case .held: count.held += 1
         case .seen: break
         }
