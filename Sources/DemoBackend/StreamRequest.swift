@@ -40,10 +40,10 @@ struct StreamRequest: Sendable {
 
     /// Two versions of a type are the same records twice.
     private static func requireOneVersion(of types: Set<String>) throws {
-        for (stem, versions) in Dictionary(grouping: types, by: { $0.prefix(while: { $0 != "V" }) }) {
+        for (baseName, versions) in Dictionary(grouping: types, by: { $0.prefix(while: { $0 != "V" }) }) {
             guard versions.count > 1 else { continue }
             throw DemoError.badRequest(
-                "\(versions.sorted().joined(separator: " and ")) are both \(stem): ask for one of them")
+                "\(versions.sorted().joined(separator: " and ")) are both \(baseName): ask for one of them")
         }
     }
 }

@@ -75,13 +75,13 @@ extension Loader {
     /// the one that comes later would win.
     mutating func checkRequestedVersions() {
         guard !isBroken("schema", "version"), !isBroken("schema", "oldest") else { return }
-        var stems: [Substring: [Requested]] = [:]
+        var baseNames: [Substring: [Requested]] = [:]
         for draft in drafts {
             for requested in requested(of: draft) {
-                stems[WireType(requested.type.value).stem, default: []].append(requested)
+                baseNames[WireType(requested.type.value).baseName, default: []].append(requested)
             }
         }
-        for (_, requested) in stems.sorted(by: { $0.key < $1.key }) { checkOverlaps(requested) }
+        for (_, requested) in baseNames.sorted(by: { $0.key < $1.key }) { checkOverlaps(requested) }
     }
 
     /// Walks through the client versions with the type of another name that is asked for longest.
@@ -129,7 +129,7 @@ extension Loader {
                     "'\(requested.type.value)' is asked for, and no type of its version is listed in 'upsert'",
                     at: requested.type.span,
                     hint:
-                        "list every type that brings rows of the table, such as \(WireType(upserts[0]).stem)V\(number); "
+                        "list every type that brings rows of the table, such as \(WireType(upserts[0]).baseName)V\(number); "
                         + "lines of others are skipped")
             }
         }

@@ -57,9 +57,9 @@ extension Database {
     }
 
     /// The stored form of what a device calls by the backend's ids; nil where it is nothing.
-    func encoded(_ kept: Set<IDSight.Kept>) throws -> Data? {
+    func encoded(_ kept: Set<VisibleIDs.Kept>) throws -> Data? {
         guard !kept.isEmpty else { return nil }
-        guard kept.count <= IDSight.maximumKept else { throw StateError.tooLarge("list of kept ids") }
+        guard kept.count <= VisibleIDs.maximumKept else { throw StateError.tooLarge("list of kept ids") }
         var bytes: [UInt8] = []
         for record in kept.sorted(by: { ($0.table, $0.id) < ($1.table, $1.id) }) {
             Netstrings.append(record.table.utf8, to: &bytes)
@@ -69,14 +69,14 @@ extension Database {
     }
 
     /// What ``encoded(_:)`` has stored.
-    static func kept(_ bytes: [UInt8]) throws -> Set<IDSight.Kept> {
+    static func kept(_ bytes: [UInt8]) throws -> Set<VisibleIDs.Kept> {
         var rest = bytes[...]
-        var kept: Set<IDSight.Kept> = []
+        var kept: Set<VisibleIDs.Kept> = []
         while !rest.isEmpty {
             guard let table = Netstrings.next(in: &rest), let id = Netstrings.next(in: &rest) else {
                 throw StateError.corrupt("the kept ids of a cursor cannot be read")
             }
-            kept.insert(IDSight.Kept(table: table, id: id))
+            kept.insert(VisibleIDs.Kept(table: table, id: id))
         }
         return kept
     }

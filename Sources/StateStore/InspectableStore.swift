@@ -4,7 +4,7 @@
 package import SyncModel
 
 /// What only the operator's commands ask of a state.
-package protocol InspectableStore: StateStore, QuarantineDesk {
+package protocol InspectableStore: StateStore, QuarantineAdmin {
     /// The principals whose digests begin with these hexadecimal digits, in the order of their digests.
     func principals(beginningWith digits: String, limit: Int) async throws -> [Principal]
 

@@ -51,7 +51,7 @@ package protocol JournalStore: Sendable {
 }
 
 /// What the operator's commands see of it.
-package protocol JournalDesk: Sendable {
+package protocol JournalAdmin: Sendable {
     /// Journals by their numbers, all or one principal's, from the one after `after` on, at most 10,000.
     func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal]
 

@@ -41,7 +41,7 @@ package protocol PushQuarantineStore: Sendable {
 }
 
 /// What the operator's commands do with what is set aside.
-package protocol QuarantineDesk: Sendable {
+package protocol QuarantineAdmin: Sendable {
     /// Entries by their numbers, all or one principal's, from the one after `after` on; without bodies, at most 10,000.
     func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
 

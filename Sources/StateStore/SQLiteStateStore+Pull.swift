@@ -123,7 +123,7 @@ extension Database {
                 schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
                 generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
                 noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
-                ids: IDSight(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
+                ids: VisibleIDs(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
         }
     }
 

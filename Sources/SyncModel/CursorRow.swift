@@ -28,14 +28,14 @@ package struct CursorRow: Hashable, Sendable {
     /// When each request type was last compared with what the replica holds; a type without one never was.
     package var comparisons: [String: FullComparison]
     /// By which ids its device knows records to which the backend has given ids.
-    package var ids: IDSight
+    package var ids: VisibleIDs
 
     /// A row that no client has confirmed yet.
     package init(
         principal: Principal, cursor: Cursor, replica: ReplicaID, parent: Cursor?, vector: CheckpointVector,
         schemaVersion: Int?, session: Session, generation: Int, isConfirmed: Bool = false, mappingDigest: String,
         noted: Int64 = 0, comparisons: [String: FullComparison] = [:],
-        ids: IDSight = IDSight()
+        ids: VisibleIDs = VisibleIDs()
     ) {
         self.ids = ids
         self.principal = principal

@@ -149,13 +149,13 @@ package struct Table: Hashable, Sendable {
 
     /// The feed, by its place in ``feeds``, that lines of a type belong to.
     ///
-    /// With several feeds the one whose request type has the longest stem in common: `PartnerAssetBackfillV2` goes
+    /// With several feeds the one whose request type has the longest base name in common: `PartnerAssetBackfillV2` goes
     /// with `PartnerAssetsV2`, `AssetDeleteV1` with `AssetsV2`.
     package func source(of type: String) -> Int {
         var best = (index: 0, length: -1)
         for (index, feed) in feeds.enumerated() {
             for version in feed.versions {
-                let length = zip(type, WireType(version.requestType).stem).prefix { $0 == $1 }.count
+                let length = zip(type, WireType(version.requestType).baseName).prefix { $0 == $1 }.count
                 if length > best.length { best = (index, length) }
             }
         }

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A versioned type name of the backend's stream, split into its stem and its version.
+/// A versioned type name of the backend's stream, split into its base name and its version.
 package struct WireType: Hashable, Sendable, CustomStringConvertible {
     /// The name as it stands on the wire, such as `AlbumV2`.
     package let name: String
@@ -10,7 +10,7 @@ package struct WireType: Hashable, Sendable, CustomStringConvertible {
     package init(_ name: String) { self.name = name }
 
     /// The name without its `V<n>` suffix: `Album` of `AlbumV2`; the whole name where it has none.
-    package var stem: Substring {
+    package var baseName: Substring {
         guard let digits = versionDigits else { return name[...] }
         return name[..<name.index(before: digits.startIndex)]
     }

@@ -78,11 +78,11 @@ import Testing
             await #expect(throws: StateError.idsChanged) { try await store.proceed(row(20, replica: 1, parent: 10)) }
             #expect(try await store.context(20).row == nil)
             var next = try row(30, replica: 1, parent: 10)
-            next.ids = IDSight(sequence: 1, kept: [.init(table: "a", id: "7"), .init(table: "a", id: "é:1,")])
+            next.ids = VisibleIDs(sequence: 1, kept: [.init(table: "a", id: "7"), .init(table: "a", id: "é:1,")])
             try await store.proceed(next)
             let context = try await store.context(30)
             #expect(context.row?.ids == next.ids)
-            #expect(try await store.context(10).row?.ids == IDSight())
+            #expect(try await store.context(10).row?.ids == VisibleIDs())
             // Nobody else's are looked at.
             try await store.begin(row(40, of: bob, replica: 2))
         }

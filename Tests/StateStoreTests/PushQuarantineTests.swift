@@ -161,6 +161,6 @@ extension StateStore {
     fileprivate func mark(
         _ ids: [Int64]?, of principal: Principal? = nil, at time: Int64 = now
     ) async throws -> [Int64] {
-        try await #require(self as? any QuarantineDesk).markPushes(ids, of: principal, at: time)
+        try await #require(self as? any QuarantineAdmin).markPushes(ids, of: principal, at: time)
     }
 }

@@ -85,7 +85,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { _ in }
-            let store = try await SQLiteStateStore.openBeside(path: path, for: .reading)
+            let store = try await SQLiteStateStore.openShared(path: path, for: .reading)
             await #expect(throws: StateError.readOnly) { try await store.checkWriting(within: .seconds(3_600)) }
             await store.close()
         }

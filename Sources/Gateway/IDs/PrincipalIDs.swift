@@ -23,9 +23,9 @@ struct PrincipalIDs: Sendable {
     }
 
     /// Whether pulls of a device call a record by another id than this one, which a client has made.
-    func isHidden(_ id: String, table: Int, name: String, keeping kept: Set<IDSight.Kept>) -> Bool {
+    func isHidden(_ id: String, table: Int, name: String, keeping kept: Set<VisibleIDs.Kept>) -> Bool {
         guard let known = backend[table, id] else { return false }
-        return aliases[table, known] != id || kept.contains(IDSight.Kept(table: name, id: known))
+        return aliases[table, known] != id || kept.contains(VisibleIDs.Kept(table: name, id: known))
     }
 
     /// Takes the next mapping; one of a table that the configuration has no more is passed over.

@@ -46,7 +46,7 @@ package struct LedgerInspector: Sendable {
         }
         finding.mappings = try await store.idMappings(of: replica.principal, table: table.name, id: id)
         finding.isKept = finding.mappings.contains {
-            row?.ids.kept.contains(IDSight.Kept(table: table.name, id: $0.mapping.backendID)) ?? false
+            row?.ids.kept.contains(VisibleIDs.Kept(table: table.name, id: $0.mapping.backendID)) ?? false
         }
         finding.note = try await store.pushNote(of: replica.principal, table: table.name, id: id)
         finding.isNoteNew = finding.note.map { $0.sequence > row?.noted ?? 0 } ?? false

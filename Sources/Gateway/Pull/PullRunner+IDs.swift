@@ -16,11 +16,11 @@ extension PullRunner {
     /// - Returns: False where nobody can tell, so that everything has to be compared.
     mutating func loadIDs(upTo sequence: Int64) async throws -> Bool {
         guard let known = try await services.ids.ids(of: query.principal, upTo: sequence) else {
-            ids = IDSight()
+            ids = VisibleIDs()
             return true
         }
         knownIDs = known
-        ids = IDSight(sequence: known.sequence, kept: presentedRow?.ids.kept ?? [])
+        ids = VisibleIDs(sequence: known.sequence, kept: presentedRow?.ids.kept ?? [])
         var isCertain = true
         var news = News()
         if query.presented != nil {
@@ -31,17 +31,17 @@ extension PullRunner {
                 isCertain = false
             }
         }
-        doublets = news.hidden
+        duplicates = news.hidden
         ids.kept.formUnion(news.held.keys)
-        if ids.kept.count > IDSight.maximumKept {
+        if ids.kept.count > VisibleIDs.maximumKept {
             logger.notice(
                 "a device knows too many records by the backend's ids: it gets them anew, under those of the clients",
                 metadata: ["code": "pull.too_many_kept", "records": "\(ids.kept.count)"])
-            doublets += ids.kept
+            duplicates += ids.kept
             ids.kept = []
             isCertain = false
         } else {
-            doublets += news.held.map { IDSight.Kept(table: $0.table, id: $1) }
+            duplicates += news.held.map { VisibleIDs.Kept(table: $0.table, id: $1) }
         }
         aliases =
             known.aliases.count == 0
@@ -53,23 +53,23 @@ extension PullRunner {
     /// What mappings that a device does not know yet mean for it.
     private struct News {
         /// The clients' ids that no pull says.
-        var hidden: [IDSight.Kept] = []
+        var hidden: [VisibleIDs.Kept] = []
         /// The records that the device had got before, under the backend's ids, each with the client's.
-        var held: [IDSight.Kept: String] = [:]
+        var held: [VisibleIDs.Kept: String] = [:]
 
         var isEmpty: Bool { hidden.isEmpty && held.isEmpty }
     }
 
     /// Those of the records called by the backend's ids that the device has still.
-    private func stillHeld(_ kept: Set<IDSight.Kept>) async throws -> Set<IDSight.Kept> {
+    private func stillHeld(_ kept: Set<VisibleIDs.Kept>) async throws -> Set<VisibleIDs.Kept> {
         guard let outline, services.pullSettings.comparisons != nil else { return kept }
         let schema = services.configuration.schema
         let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
-        var held: Set<IDSight.Kept> = []
+        var held: Set<VisibleIDs.Kept> = []
         for (name, records) in Dictionary(grouping: kept, by: \.table) {
             guard let table = schema.table(named: name) else { continue }
             for id in try await holdings.held(records.map(\.id), of: table, in: outline) {
-                held.insert(IDSight.Kept(table: name, id: id))
+                held.insert(VisibleIDs.Kept(table: name, id: id))
             }
         }
         return held
@@ -88,13 +88,13 @@ extension PullRunner {
             for (name, mappings) in Dictionary(grouping: new, by: \.mapping.table) {
                 guard let table = schema.table(named: name) else { continue }
                 news.hidden += mappings.filter { !$0.isPublic }
-                    .map { IDSight.Kept(table: name, id: $0.mapping.clientID) }
+                    .map { VisibleIDs.Kept(table: name, id: $0.mapping.clientID) }
                 guard let ledger else { continue }
                 let clients = Dictionary(
                     mappings.filter(\.isPublic).map { ($0.mapping.backendID, $0.mapping.clientID) }
                 ) { $1 }
                 for id in try await holdings.held(clients.keys, of: table, in: ledger) {
-                    news.held[IDSight.Kept(table: name, id: id)] = clients[id]
+                    news.held[VisibleIDs.Kept(table: name, id: id)] = clients[id]
                 }
             }
             guard stored.count == Self.page, let next = stored.last?.sequence else { break }
@@ -107,10 +107,12 @@ extension PullRunner {
     /// cursor that is the first to know so, and those that it is owed.
     ///
     /// Devices that do not have them hear nothing.
-    mutating func deleteDoublets() throws {
+    mutating func deleteDuplicates() throws {
         guard let knownIDs else { return }
         for (place, table) in services.configuration.schema.tables.enumerated() {
-            for doublet in doublets where doublet.table == table.name { try spooler.delete(doublet.id, table: place) }
+            for duplicate in duplicates where duplicate.table == table.name {
+                try spooler.delete(duplicate.id, table: place)
+            }
             for debt in debts where debt.table == table.name {
                 guard knownIDs.isHidden(debt.id, table: place, name: table.name, keeping: ids.kept) else { continue }
                 try spooler.delete(debt.id, table: place)

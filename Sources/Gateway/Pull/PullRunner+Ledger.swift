@@ -81,7 +81,7 @@ extension PullRunner {
 
     /// Compares what came with what the client has.
     mutating func diff(_ plan: LedgerDiffPlan) async throws -> LedgerDiffReport {
-        if !plan.isFirst { try deleteDoublets() }
+        if !plan.isFirst { try deleteDuplicates() }
         let input = try await diffInput(plan)
         let staging = LayerStaging(store: services.store, clock: services.clock)
         // Ends with this method, at once where batches are left that no commit needs any more.
@@ -99,7 +99,7 @@ extension PullRunner {
         figures.looks += 1
         guard !report.needsSecondLook || plan.isSecondLook else { return report }
         // What the device has twice under other ids is its own affair.
-        let isPlain = knownIDs == nil || doublets.isEmpty && debts.isEmpty
+        let isPlain = knownIDs == nil || duplicates.isEmpty && debts.isEmpty
         settledLines = isPlain ? (spooler, spooler.length) : nil
         finished = try await spooler.finish(diff.diffed, absences: diff.absences)
         layer =

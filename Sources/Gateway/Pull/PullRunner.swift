@@ -44,11 +44,11 @@ struct PullRunner {
     var debts: [Debt] = []
     var delivered: [Debt] = []
     /// By which ids the device knows records to which the backend has given ids.
-    var ids = IDSight()
+    var ids = VisibleIDs()
     var aliases: IDAliases?
     var knownIDs: PrincipalIDs?
     /// What the device may have under ids by which pulls do not call it any more, as of the presented cursor.
-    var doublets: [IDSight.Kept] = []
+    var duplicates: [VisibleIDs.Kept] = []
     /// How many lines had come when the comparison of a whole type began.
     private(set) var comparisonBegan: UInt64?
     private var hasComparisonPermit = false
@@ -250,7 +250,7 @@ struct PullRunner {
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
             ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
         known.debts = debts
-        known.hasDoublets = !doublets.isEmpty
+        known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids
         return known
     }

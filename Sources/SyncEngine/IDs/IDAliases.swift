@@ -20,7 +20,7 @@ package struct IDAliases: Sendable {
     ///   - ids: The clients' ids by the backend's, each by the place of its table in the schema.
     ///   - kept: What the device calls by the backend's ids.
     ///   - schema: The configuration.
-    package init(_ ids: PackedIDs, keeping kept: Set<IDSight.Kept> = [], schema: Schema) {
+    package init(_ ids: PackedIDs, keeping kept: Set<VisibleIDs.Kept> = [], schema: Schema) {
         self.ids = ids
         self.kept = Set(
             kept.compactMap { record in

@@ -23,12 +23,12 @@ package struct KeptStream: Hashable, Sendable {
     /// What was fetched for a new schema version.
     package var change: SchemaChange?
     /// By which ids its lines call records to which the backend has given ids.
-    package var ids: IDSight
+    package var ids: VisibleIDs
 
     /// A stream from `start` to `end`.
     package init(
         from start: CheckpointVector, to end: CheckpointVector, whole: Set<String>, session: Session, generation: Int,
-        change: SchemaChange? = nil, ids: IDSight = IDSight()
+        change: SchemaChange? = nil, ids: VisibleIDs = VisibleIDs()
     ) {
         self.start = start
         self.end = end

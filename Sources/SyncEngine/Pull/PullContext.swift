@@ -54,9 +54,9 @@ package struct PullContext: Hashable, Sendable {
     package var debts: [Debt] = []
     /// Whether the client may have records under ids by which it is not told of them any more, so that it has to hear
     /// so although the stream brings nothing.
-    package var hasDoublets = false
+    package var hasDuplicates = false
     /// By which ids the client knows records to which the backend has given ids.
-    package var ids = IDSight()
+    package var ids = VisibleIDs()
     /// The least schema version that has all that the replica's pushes have named; nil where they have told nothing.
     package var pushedVersion: Int?
     /// When it was read, in milliseconds since 1970.

@@ -103,7 +103,7 @@ extension PullMachine {
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.compared.isEmpty
             && failedComparison == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
-            && refusedTypes.isEmpty && context.debts.isEmpty && !context.hasDoublets
+            && refusedTypes.isEmpty && context.debts.isEmpty && !context.hasDuplicates
             && row.mappingDigest == query.mappingDigest
             && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
     }

@@ -90,8 +90,8 @@ package struct StreamIntake: Sendable {
     /// The complete or reset line, once it has come; everything after it is ignored.
     package private(set) var end: StreamReport.End?
     private var collected = StreamSigns()
-    /// The stems of the types that bring rows, with the places of their tables.
-    private let stems: [(stem: Substring, table: Int)]
+    /// The base names of the types that bring rows, with the places of their tables.
+    private let baseNames: [(baseName: Substring, table: Int)]
     /// Whether any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
     private var quarantinedBytes = 0
@@ -116,8 +116,8 @@ package struct StreamIntake: Sendable {
         projector.needsContent = !ledgered.isEmpty
         projector.watch(added)
         projector.aliases = aliases
-        stems = projection.schema.tables.enumerated().flatMap { place, table in
-            table.upserts.map { (WireType($0).stem, place) }
+        baseNames = projection.schema.tables.enumerated().flatMap { place, table in
+            table.upserts.map { (WireType($0).baseName, place) }
         }
         let tables = projection.schema.tables.count
         records = Array(repeating: SegmentWriter(), count: tables)
@@ -138,8 +138,8 @@ package struct StreamIntake: Sendable {
                 signs.quarantine(.everything, at: UInt64(counts.lines))
                 continue
             }
-            let stem = WireType(type).stem
-            for known in stems where known.stem == stem {
+            let baseName = WireType(type).baseName
+            for known in baseNames where known.baseName == baseName {
                 signs.quarantine(.table(known.table), at: UInt64(counts.lines))
             }
         }

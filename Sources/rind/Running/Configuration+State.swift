@@ -9,7 +9,7 @@ extension Configuration {
     func withState<R>(
         for purpose: SQLiteStateStore.Purpose, _ body: (SQLiteStateStore) async throws -> R
     ) async throws -> R {
-        let store = try await SQLiteStateStore.openBeside(path: statePath, for: purpose, options: stateOptions)
+        let store = try await SQLiteStateStore.openShared(path: statePath, for: purpose, options: stateOptions)
         let result: Result<R, any Error>
         do { result = .success(try await body(store)) } catch { result = .failure(error) }
         await store.close()

@@ -55,15 +55,15 @@ import Testing
             stack.backend.rejectedIDs = ["n-1"]
             let cursor = try PulledChanges(await stack.sendPull(token: "device-a")).cursor
             #expect(try await stack.sendPush(cursor, Self.tag, token: "device-a").status == 200)
-            let desk = try #require(stack.store as? any QuarantineDesk)
-            #expect(try await desk.markPushes(nil, of: nil, at: 1_800_000_000_000).count == 1)
+            let admin = try #require(stack.store as? any QuarantineAdmin)
+            #expect(try await admin.markPushes(nil, of: nil, at: 1_800_000_000_000).count == 1)
             stack.backend.rejectedIDs = []
             // Within auth_ttl: the gateway still takes the session for Ada's.
             try await stack.backend.give(sessionOf: "device-a", to: Self.bob)
             #expect(try await stack.sendPull(cursor, token: "device-a").outcome == "503 identity.changed")
             _ = try PulledChanges(await stack.sendPull(cursor, token: "device-a"))
             #expect(try await stack.backend.records()["tags"]?["n-1"] == nil)
-            #expect(try await desk.quarantinedPushes(of: nil, after: 0, limit: 9).count == 1)
+            #expect(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).count == 1)
         }
     }
 

@@ -63,7 +63,7 @@ import Testing
             // Asked, never made once more.
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
             #expect(try await stack.openJournals().isEmpty)
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.failure?.code == "push.unknown_outcome")
             let mapped = try await stack.store.mappedIDs(Set(made.keys), in: "tasks", of: journal.principal)
             let warnings = stack.log.lines.filter { $0.metadata["code"] == "push.unknown_create" }
@@ -83,7 +83,7 @@ import Testing
             let made = try await stack.backend.records()["tasks"] ?? [:]
             // Under its key it is made now, since nobody can ask without asking for it; its id is known all the same.
             #expect(made.count == (means == .key ? 1 : 0))
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == (means == .key ? 1 : 0))
             #expect(
                 try await stack.store.mappedIDs(Set(made.keys), in: "tasks", of: journal.principal) == Set(made.keys))
@@ -112,7 +112,7 @@ import Testing
                 group.cancelAll()
             }
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
         }
@@ -128,7 +128,7 @@ import Testing
             let device = try await Self.createLosingAnswer(stack)
             stack.backend.inject(DemoFault("POST", "/tasks", action: .status(status)))
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1 && journal.lost == 0)
         }
     }
@@ -145,7 +145,7 @@ import Testing
             }
             try await device.push()
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
-            #expect(try await stack.desk().journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.admin().journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -185,7 +185,7 @@ import Testing
             clock.advance(byMilliseconds: 3_600_000)
             #expect(try await device.pullLosingAnswer().status == 200)
             #expect(stack.backend.count("POST", "/tasks") == 1)
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 0 && journal.lost == 1)
         }
     }
@@ -197,7 +197,7 @@ import Testing
             #expect(try await device.pullLosingAnswer().status == 503)
             #expect(try await stack.openJournals().count == 1)
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1)
         }
     }
@@ -216,7 +216,7 @@ import Testing
                 let answer = try await device.pullLosingAnswer()
                 #expect(answer.status == (pause == JournalCloserPatience.milliseconds ? 200 : 503))
             }
-            var journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            var journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
             #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
             // The same record does not have the same patience again.
@@ -225,7 +225,7 @@ import Testing
             #expect(try await stack.openJournals().count == 1)
             fail()
             #expect(try await device.pullLosingAnswer().status == 200)
-            journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.lost == 1)
         }
     }
@@ -244,7 +244,7 @@ import Testing
             }
             #expect(try await stack.openJournals().count == 1)
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1 && journal.lost == 0)
         }
     }
@@ -270,7 +270,7 @@ import Testing
             try await device.push()
             #expect(!device.model.hasUnsyncedChanges)
             #expect(try await stack.backend.records()["tasks"]?.count == 12)
-            #expect(try await stack.desk().journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.admin().journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -305,7 +305,7 @@ import Testing
             #expect(try await device.pullLosingAnswer().status == 200)
             #expect(try await backend.records()["tasks"]?.count == 1)
             try await gateway.kill()
-            let store = try await SQLiteStateStore.openBeside(path: "\(directory)/state.db", for: .reading)
+            let store = try await SQLiteStateStore.openShared(path: "\(directory)/state.db", for: .reading)
             let journal = try #require(try await store.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.failure == nil)
             await store.close()
@@ -328,7 +328,7 @@ import Testing
             #expect(try await stack.openJournals().isEmpty)
             #expect(try await pushed.status == 200)
             #expect(stack.backend.count("POST", "/tasks") == 1)
-            #expect(try await stack.desk().journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.admin().journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -358,7 +358,7 @@ import Testing
                 #expect(answer.outcome == "422 push.rejected")
                 #expect(answer.text.contains("The server did not accept all of your changes"))
             }
-            let journal = try #require(try await stack.desk().journals(of: nil, after: 0, limit: 9).first)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).first)
             #expect(journal.state == .failed && journal.applied == 1 && journal.operations == 3)
             #expect(journal.failure?.code == "push.rejected")
             #expect(journal.failure?.record == PushedRecordKey(table: "tags", id: "n-2"))
@@ -425,5 +425,5 @@ extension GatewayStack {
     }
 
     /// What the operator sees of the journals.
-    func desk() throws -> any JournalDesk { try #require(store as? SQLiteStateStore) }
+    func admin() throws -> any JournalAdmin { try #require(store as? SQLiteStateStore) }
 }

@@ -26,12 +26,12 @@ import Testing
     }
 
     private static func entries(_ stack: GatewayStack) async throws -> [QuarantinedPush] {
-        let store = try #require(stack.store as? any QuarantineDesk)
+        let store = try #require(stack.store as? any QuarantineAdmin)
         return try await store.quarantinedPushes(of: nil, after: 0, limit: 99)
     }
 
     private static func mark(_ stack: GatewayStack) async throws {
-        let store = try #require(stack.store as? any QuarantineDesk)
+        let store = try #require(stack.store as? any QuarantineAdmin)
         #expect(try await !store.markPushes(nil, of: nil, at: 1_800_000_000_000).isEmpty)
     }
 

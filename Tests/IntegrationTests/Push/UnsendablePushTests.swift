@@ -80,12 +80,12 @@ import Testing
         try await Self.push(odd, "quarantine") { stack, answer in
             #expect(answer.status == 200 && answer.text == "{}")
             #expect(try await stack.records("projects")["p"] != nil)
-            let desk = try #require(stack.store as? any QuarantineDesk)
-            let entry = try #require(try await desk.quarantinedPushes(of: nil, after: 0, limit: 9).first)
+            let admin = try #require(stack.store as? any QuarantineAdmin)
+            let entry = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(entry.push.key.id == odd.id && entry.push.reason.code == odd.code)
-            _ = try await desk.markPushes(nil, of: nil, at: 1_800_000_000_000)
+            _ = try await admin.markPushes(nil, of: nil, at: 1_800_000_000_000)
             _ = try await stack.pull(nil)
-            let again = try #require(try await desk.quarantinedPushes(of: nil, after: 0, limit: 9).first)
+            let again = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(again.count == 2 && again.markedAt == nil && again.push.reason.code == odd.code)
         }
     }

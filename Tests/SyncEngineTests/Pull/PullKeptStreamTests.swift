@@ -65,7 +65,7 @@ import Testing
     static let others: [(name: String, change: @Sendable (inout KeptStream) -> Void)] = [
         ("session", { $0.session = Session(rawValue: "other") }), ("generation", { $0.generation = 1 }),
         ("beginning", { $0.start["AlbumV1"] = "AlbumV1|4" }), ("types", { $0.whole = ["AlbumsV1"] }),
-        ("ids", { $0.ids = IDSight(sequence: 1) }),
+        ("ids", { $0.ids = VisibleIDs(sequence: 1) }),
     ]
 
     @Test(arguments: others.map(\.name))

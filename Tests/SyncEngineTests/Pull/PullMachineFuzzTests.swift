@@ -160,8 +160,8 @@ extension Fuzz {
         context.ledger = ledger
         context.hasLedgers = isSo()
         context.pushedVersion = any([nil, 1, 2])
-        context.hasDoublets = number(below: 5) == 0
-        context.ids = IDSight(sequence: Int64(number(below: 2)))
+        context.hasDuplicates = number(below: 5) == 0
+        context.ids = VisibleIDs(sequence: Int64(number(below: 2)))
         context.now = PullLedgerTests.now
         return context
     }

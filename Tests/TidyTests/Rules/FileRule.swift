@@ -19,24 +19,26 @@ enum FileRule {
             found.append(Violation(file: file, line: 1, message: "the file holds nothing; remove it"))
         } else if !isNamedAfterContents(file) {
             let message =
-                "nothing called '\(stem(of: file))' is declared or extended here; call the file after its main type"
+                "nothing called '\(baseName(of: file))' is declared or extended here; call the file after its main type"
             found.append(Violation(file: file, line: 1, message: message))
         }
         return found
     }
 
     private static func isNamedAfterContents(_ file: SourceFile) -> Bool {
-        let stem = stem(of: file)
-        if stem == "main" || file.isTest && stem.hasSuffix("Support") { return true }
+        let baseName = baseName(of: file)
+        if baseName == "main" || file.isTest && baseName.hasSuffix("Support") { return true }
         let extended = names(after: ["extension"], in: file.swift)
         let declared = names(after: ["struct", "enum", "class", "actor", "protocol", "typealias"], in: file.swift)
-        if extended.union(declared).contains(stem) { return true }
-        if declared.count > 1, stem.hasSuffix("s") || declared.allSatisfy({ $0.hasPrefix(stem) }) { return true }
-        return names(after: ["func"], in: file.swift).contains(stem.prefix(1).lowercased() + stem.dropFirst())
+        if extended.union(declared).contains(baseName) { return true }
+        if declared.count > 1, baseName.hasSuffix("s") || declared.allSatisfy({ $0.hasPrefix(baseName) }) {
+            return true
+        }
+        return names(after: ["func"], in: file.swift).contains(baseName.prefix(1).lowercased() + baseName.dropFirst())
     }
 
     /// The part of the name that must be found inside: `Table` for `Table+Names.swift`.
-    private static func stem(of file: SourceFile) -> String {
+    private static func baseName(of file: SourceFile) -> String {
         String(file.name.dropLast(".swift".count).prefix { $0 != "+" })
     }
 

@@ -22,7 +22,7 @@ extension SQLiteStateStore {
     ///
     /// - Throws: ``StateError``: `open` also where there is no state yet, ``StateError/schemaOlder(found:known:)``
     ///   where no gateway of this version has run on it.
-    package static func openBeside(
+    package static func openShared(
         path: String, for purpose: Purpose, options: Options = Options()
     ) async throws -> SQLiteStateStore {
         try await onQueue {
@@ -32,7 +32,7 @@ extension SQLiteStateStore {
             }
             do {
                 try checkVersion(of: file, options)
-                let pool = try openBeside(file, purpose, options)
+                let pool = try openShared(file, purpose, options)
                 return try SQLiteStateStore(pool: pool, file: file, hold: .connection, options: options)
             } catch {
                 throw StateError.wrapping(error, path: file.path)
@@ -47,7 +47,7 @@ extension SQLiteStateStore {
         guard version == known else { throw StateError.schemaOlder(found: version, known: known) }
     }
 
-    private static func openBeside(_ file: StateFile, _ purpose: Purpose, _ options: Options) throws -> DatabasePool {
+    private static func openShared(_ file: StateFile, _ purpose: Purpose, _ options: Options) throws -> DatabasePool {
         var configuration = configuration(options)
         configuration.readonly = purpose == .reading
         let pool = try DatabasePool(path: file.path, configuration: configuration)

@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 package import SyncModel
 
-extension SQLiteStateStore: JournalDesk {
+extension SQLiteStateStore: JournalAdmin {
     private static let pageLimit = 10_000
 
     /// By their numbers.

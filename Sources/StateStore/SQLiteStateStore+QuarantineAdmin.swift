@@ -4,7 +4,7 @@
 import GRDB
 package import SyncModel
 
-extension SQLiteStateStore: QuarantineDesk {
+extension SQLiteStateStore: QuarantineAdmin {
     private static let pageLimit = 10_000
 
     /// By their numbers; bodies stay where they are.

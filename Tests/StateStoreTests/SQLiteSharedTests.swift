@@ -10,11 +10,11 @@ import Testing
 
 /// Opens a state beside whoever has it, passes it to the body and closes it whatever happens.
 @discardableResult
-func withBeside<R>(
+func withShared<R>(
     _ path: String, for purpose: SQLiteStateStore.Purpose = .reading,
     options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (SQLiteStateStore) async throws -> R
 ) async throws -> R {
-    let store = try await SQLiteStateStore.openBeside(path: path, for: purpose, options: options)
+    let store = try await SQLiteStateStore.openShared(path: path, for: purpose, options: options)
     do {
         let result = try await body(store)
         await store.close()
@@ -25,13 +25,13 @@ func withBeside<R>(
     }
 }
 
-@Suite struct SQLiteBesideTests {
+@Suite struct SQLiteSharedTests {
     @Test func `a state is read while a gateway has it, up to the newest commit`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { store in
                 try await store.begin(row(1))
-                try await withBeside(path) { other in
+                try await withShared(path) { other in
                     let before = try await other.replicas(of: nil, after: nil, limit: 9)
                     #expect(before.map(\.newest?.rawValue) == [1])
                     try await store.begin(row(2, replica: 2))
@@ -53,7 +53,7 @@ func withBeside<R>(
             try await withSQLite(path) { store in
                 try await store.begin(first)
                 try await store.setPosition(.at(first.vector), principal: alice, session: phone, at: now)
-                try await withBeside(path) { other in
+                try await withShared(path) { other in
                     await #expect(throws: StateError.readOnly) { try await other.begin(row(2, replica: 2)) }
                     await #expect(throws: StateError.readOnly) { _ = try await other.raiseAllGenerations() }
                 }
@@ -61,7 +61,7 @@ func withBeside<R>(
                 #expect(try await store.context().session.position == .at(first.vector))
             }
             let before = try contents(path)
-            let newest = try await withBeside(path) { try await $0.newestCursor() }
+            let newest = try await withShared(path) { try await $0.newestCursor() }
             #expect(newest?.rawValue == 1)
             let after = try contents(path)
             #expect(after == before)
@@ -73,7 +73,7 @@ func withBeside<R>(
             let path = directory + "/state.db"
             try await withSQLite(path) { store in
                 try await store.begin(row(1))
-                try await withBeside(path, for: .changing) { other in
+                try await withShared(path, for: .changing) { other in
                     for value in 2..<50 {
                         let replica = Int64(value)
                         async let mine: Void = store.proceed(row(Int64(value), parent: 1))
@@ -98,7 +98,7 @@ func withBeside<R>(
             let options = SQLiteStateStore.Options.with {
                 $0.trace = { sql in statements.withLockedValue { $0.append(sql) } }
             }
-            try await withBeside(path, for: .changing, options: options) { _ in }
+            try await withShared(path, for: .changing, options: options) { _ in }
             let settings = statements.withLockedValue { $0 }
                 .filter { $0.lowercased().hasPrefix("pragma synchronous =") }
             #expect(settings.last == "PRAGMA synchronous = FULL")
@@ -110,7 +110,7 @@ func withBeside<R>(
             let path = directory + "/state.db"
             try await withSQLite(path) { try await $0.begin(row(1)) }
             let options = SQLiteStateStore.Options.with { $0.busyTimeout = .milliseconds(50) }
-            try await withBeside(path, for: .changing, options: options) { other in
+            try await withShared(path, for: .changing, options: options) { other in
                 var configuration = Configuration()
                 configuration.allowsUnsafeTransactions = true
                 let third = try DatabaseQueue(path: path, configuration: configuration)
@@ -127,16 +127,16 @@ func withBeside<R>(
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             await #expect(throws: StateError.open(path: path, reason: "no such file or directory")) {
-                try await withBeside(path, for: purpose) { _ in }
+                try await withShared(path, for: purpose) { _ in }
             }
             let names = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(names.isEmpty)
             try Data().write(to: URL(filePath: path))
             await #expect(throws: StateError.open(path: path, reason: "there is no state in it yet")) {
-                try await withBeside(path, for: purpose) { _ in }
+                try await withShared(path, for: purpose) { _ in }
             }
             try Data(String(repeating: "Dear diary, ", count: 999).utf8).write(to: URL(filePath: path))
-            await #expect(throws: StateError.notRind(path: path)) { try await withBeside(path, for: purpose) { _ in } }
+            await #expect(throws: StateError.notRind(path: path)) { try await withShared(path, for: purpose) { _ in } }
         }
     }
 
@@ -150,11 +150,11 @@ func withBeside<R>(
                 $0.migrations.append(SchemaMigration(number: known + 1, sql: "CREATE TABLE later (x)"))
             }
             await #expect(throws: StateError.schemaOlder(found: known, known: known + 1)) {
-                try await withBeside(path, for: purpose, options: later) { _ in }
+                try await withShared(path, for: purpose, options: later) { _ in }
             }
             try await withSQLite(path, options: later) { _ in }
             await #expect(throws: StateError.schemaNewer(found: known + 1, known: known)) {
-                try await withBeside(path, for: purpose) { _ in }
+                try await withShared(path, for: purpose) { _ in }
             }
         }
     }

@@ -5,7 +5,7 @@
 ///
 /// Everybody calls such a record by the id that a client has made for it, but for devices that had got it before under
 /// the backend's (finding 21).
-package struct IDSight: Hashable, Sendable {
+package struct VisibleIDs: Hashable, Sendable {
     /// A record under the backend's id.
     package struct Kept: Hashable, Sendable {
         /// The client's table.
