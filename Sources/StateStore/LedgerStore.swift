@@ -70,14 +70,15 @@ package protocol LedgerStore: Sendable {
     /// Forgets notes with greater sequences that are only seen, of records that no note was there of before.
     func dropNotes(of principal: Principal, after sequence: Int64) async throws
 
-    /// What a replica is owed as far as one of its cursors has not brought it, at most `limit`.
-    func debts(of replica: ReplicaID, at cursor: Cursor, limit: Int) async throws -> [Debt]
+    /// What is pending for a replica as far as one of its cursors has not brought it, at most `limit`.
+    func redeliveries(of replica: ReplicaID, at cursor: Cursor, limit: Int) async throws -> [PendingRedelivery]
 
-    /// Writes down what a 409 has named: one more time where it is owed or was; an unknown replica is no error.
-    func owe(_ debts: [Debt], to replica: ReplicaID, at now: Int64) async throws
+    /// Writes down what a 409 has named: one more time where it is pending or was; an unknown replica is no error.
+    func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64) async throws
 
-    /// Forgets what was pushed with success, and how often it was refused before; writes nothing where nothing is owed.
-    func dropDebts(_ debts: [Debt], of replica: ReplicaID) async throws
+    /// Forgets what was pushed with success, and how often it was refused before; writes nothing where nothing is
+    /// pending.
+    func dropRedeliveries(_ redeliveries: [PendingRedelivery], of replica: ReplicaID) async throws
 
     /// The outlines of all ledgers of a principal, for a cursor that was collected: each at its newest confirmed cursor
     /// and, where there is one, at the newest that was made from that and has not come back.

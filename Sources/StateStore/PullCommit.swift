@@ -34,8 +34,8 @@ package struct PullCommit: Hashable, Sendable {
     ///
     /// Its own replica's, that of another one from which a new one goes out, or those of all of its principal's.
     package var ledgersRead: [ReplicaID: Int]
-    /// What of the replica's debts the answer brings; they are paid when the cursor comes back.
-    package var delivered: [Debt]
+    /// What of the replica's pending redeliveries the answer brings; they are done when the cursor comes back.
+    package var delivered: [PendingRedelivery]
     /// The client's schema version as it has told it, for the operator; the row's is what its data are of.
     package var clientVersion: Int?
 
@@ -43,7 +43,7 @@ package struct PullCommit: Hashable, Sendable {
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
         now: Int64, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
-        ledgersRead: [ReplicaID: Int] = [:], delivered: [Debt] = [], clientVersion: Int? = nil
+        ledgersRead: [ReplicaID: Int] = [:], delivered: [PendingRedelivery] = [], clientVersion: Int? = nil
     ) {
         self.delivered = delivered
         self.row = row

@@ -21,7 +21,7 @@ extension SQLiteStateStore {
             return db.changesCount
         }
         try await collectLedgers(retention, into: &collected)
-        try await collectDebts(retention)
+        try await collectRedeliveries(retention)
         collected.journals = try await inBatches {
             try $0.collectJournals(before: retention.journalsBefore, openBefore: retention.seenBefore, $1)
         }

@@ -28,7 +28,7 @@ package struct SchemaMigration: Hashable, Sendable {
             number: 2, sql: second, tables: ["layer", "layer_count", "chunk", "sweep_states", "push_note"]),
         SchemaMigration(number: 3, sql: third),
         SchemaMigration(number: 4, sql: pushQuarantine, tables: ["push_quarantine"]),
-        SchemaMigration(number: 5, sql: debts, tables: ["owed"]),
+        SchemaMigration(number: 5, sql: redeliveries, tables: ["owed"]),
         SchemaMigration(number: 6, sql: ids, tables: ["id_map"]),
         SchemaMigration(number: 7, sql: journal, tables: ["push_journal", "push_flight"]),
         SchemaMigration(number: 8, sql: refusals, tables: ["push_refusal"]),

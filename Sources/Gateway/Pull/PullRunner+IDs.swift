@@ -104,7 +104,7 @@ extension PullRunner {
     }
 
     /// Takes away what the device has twice: records that it has made and that pulls call by another id, once with each
-    /// cursor that is the first to know so, and those that it is owed.
+    /// cursor that is the first to know so, and those that are pending for it.
     ///
     /// Devices that do not have them hear nothing.
     mutating func deleteDuplicates() throws {
@@ -113,9 +113,11 @@ extension PullRunner {
             for duplicate in duplicates where duplicate.table == table.name {
                 try spooler.delete(duplicate.id, table: place)
             }
-            for debt in debts where debt.table == table.name {
-                guard knownIDs.isHidden(debt.id, table: place, name: table.name, keeping: ids.kept) else { continue }
-                try spooler.delete(debt.id, table: place)
+            for redelivery in redeliveries where redelivery.table == table.name {
+                guard knownIDs.isHidden(redelivery.id, table: place, name: table.name, keeping: ids.kept) else {
+                    continue
+                }
+                try spooler.delete(redelivery.id, table: place)
             }
         }
     }

@@ -17,15 +17,15 @@ extension PullRunner {
 
     /// Keeps what was streamed for a pull that would stream the same, if it was much.
     func keep(_ stream: KeptStream?) {
-        guard let stream, let keptKey, let settledLines else { return }
+        guard let stream, let keptKey, let diffedLines else { return }
         guard spooler.counts.bytes >= KeptStreams.worthKeeping else { return }
         // The first answer is being read from the spool; what later pulls put behind it is theirs alone.
-        let length = SpoolLength(lines: spooler.length.lines, runs: settledLines.length.runs)
+        let length = SpoolLength(lines: spooler.length.lines, runs: diffedLines.length.runs)
         let room = services.spools.lease(for: query.principal)
-        guard room.takeForLines(settledLines.spooler.byteCount) else { return }
+        guard room.takeForLines(diffedLines.spooler.byteCount) else { return }
         services.kept.keep(
             KeptStreams.Entry(
-                key: keptKey, stream: stream, spooler: settledLines.spooler, length: length, room: room),
+                key: keptKey, stream: stream, spooler: diffedLines.spooler, length: length, room: room),
             at: services.clock.now)
     }
 

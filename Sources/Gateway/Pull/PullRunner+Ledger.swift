@@ -37,9 +37,9 @@ extension PullRunner {
     }
 
     /// What a 409 has promised to the client of a cursor; as many as notes are laid over a ledger.
-    func owed(to row: CursorRow?) async throws -> [Debt] {
+    func pendingRedeliveries(to row: CursorRow?) async throws -> [PendingRedelivery] {
         guard services.pullSettings.comparisons != nil, !query.isCheck, let row else { return [] }
-        return try await services.store.debts(of: row.replica, at: row.cursor, limit: Self.maximumNotes)
+        return try await services.store.redeliveries(of: row.replica, at: row.cursor, limit: Self.maximumNotes)
     }
 
     /// Whether more was pushed since a cursor than can be laid over its ledger, so that everything is compared instead.
@@ -99,8 +99,8 @@ extension PullRunner {
         figures.looks += 1
         guard !report.needsSecondLook || plan.isSecondLook else { return report }
         // What the device has twice under other ids is its own affair.
-        let isPlain = knownIDs == nil || duplicates.isEmpty && debts.isEmpty
-        settledLines = isPlain ? (spooler, spooler.length) : nil
+        let isPlain = knownIDs == nil || duplicates.isEmpty && redeliveries.isEmpty
+        diffedLines = isPlain ? (spooler, spooler.length) : nil
         finished = try await spooler.finish(diff.diffed, absences: diff.absences)
         layer =
             query.ledgered.isEmpty || services.pullSettings.comparisons == nil
@@ -119,7 +119,7 @@ extension PullRunner {
             order: projection.tableOrder,
             types: hasLedger ? query.ledgered : [:], source: StoreLedgerSource(store: store), key: services.hashKey)
         input.signs = spooler.signs
-        input.debts = debts
+        input.redeliveries = redeliveries
         input.skipsDamage = skipsDamage
         input.comparisonBegan = comparisonBegan
         input.now = services.clock.now

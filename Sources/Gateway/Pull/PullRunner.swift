@@ -24,7 +24,7 @@ struct PullRunner {
     /// What goes out of what was streamed, once it is diffed.
     var finished: FinishedSpool?
     /// The lines as they were diffed, if another pull may go on from their end.
-    var settledLines: (spooler: StreamSpooler, length: SpoolLength)?
+    var diffedLines: (spooler: StreamSpooler, length: SpoolLength)?
     /// The memory for sending it.
     private var sendingRoom: SpoolLease?
     /// What the pull adds to the ledger, once it is diffed.
@@ -40,9 +40,9 @@ struct PullRunner {
     /// The ledgers that were looked at last, and whether what cannot be read of them is passed over.
     var consulted: [LedgerOutline] = []
     var skipsDamage = false
-    /// What the client is owed, and what of it the answer brings.
-    var debts: [Debt] = []
-    var delivered: [Debt] = []
+    /// What has to be delivered again to the client, and what of it the answer brings.
+    var redeliveries: [PendingRedelivery] = []
+    var delivered: [PendingRedelivery] = []
     /// By which ids the device knows records to which the backend has given ids.
     var ids = VisibleIDs()
     var aliases: IDAliases?
@@ -243,13 +243,13 @@ struct PullRunner {
             ledger.isExact = false
         }
         if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
-        debts = try await owed(to: context.row)
+        redeliveries = try await pendingRedeliveries(to: context.row)
         var known = SyncEngine.PullContext(
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
             ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
-        known.debts = debts
+        known.redeliveries = redeliveries
         known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids
         return known

@@ -119,10 +119,10 @@ extension PushRunner {
         guard let journal else { return }
         var written = JournalEnd(step: step(end.applied), unknown: end.unknown)
         do {
-            try await dropDebts(taken)
+            try await dropRedeliveries(taken)
         } catch {
-            // What is owed although it was overwritten comes once more, which harms nobody.
-            logger.error("what is owed no more is still noted", metadata: ["error": "\(error)"])
+            // What is pending although it was overwritten comes once more, which harms nobody.
+            logger.error("could not clear pending redeliveries after a push", metadata: ["error": "\(error)"])
         }
         switch end.outcome {
         case .answered(let keepsReceipt):

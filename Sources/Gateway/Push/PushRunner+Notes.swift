@@ -47,30 +47,34 @@ extension PushRunner {
     /// Writes down that the backend has these operations.
     func noteHeld(_ places: Set<Int>) async throws {
         try await note(places.sorted().map { plan.operations[$0] }) { $0.held($1) }
-        try await dropDebts(places)
+        try await dropRedeliveries(places)
     }
 
-    /// Writes down that what these operations are about is owed no more.
-    func dropDebts(_ places: Set<Int>) async throws {
+    /// Drops the pending redeliveries of what these operations are about.
+    func dropRedeliveries(_ places: Set<Int>) async throws {
         guard let row, notes != nil, !places.isEmpty else { return }
-        var rest = places.map { plan.operations[$0] }.map { Debt(table: reader.tableName(of: $0), id: $0.id) }[...]
+        var rest = places.map { plan.operations[$0] }.map {
+            PendingRedelivery(table: reader.tableName(of: $0), id: $0.id)
+        }[...]
         while !rest.isEmpty {
-            try await services.store.dropDebts(Array(rest.prefix(Self.notesAtOnce)), of: row.replica)
+            try await services.store.dropRedeliveries(Array(rest.prefix(Self.notesAtOnce)), of: row.replica)
             rest = rest.dropFirst(Self.notesAtOnce)
         }
     }
 
     /// Writes down what the next pull of the device has to bring; where that fails the client hears of the conflict all
     /// the same.
-    func owe(_ records: [PushRefusal.Record]) async {
+    func scheduleRedelivery(_ records: [PushRefusal.Record]) async {
         guard let row else { return }
         let schema = services.configuration.schema
-        let debts = records.filter { RecordID.isSafe($0.id) && schema.table(named: $0.table)?.isLedgered == true }
-            .map { Debt(table: $0.table, id: $0.id) }
+        let redeliveries = records.filter {
+            RecordID.isSafe($0.id) && schema.table(named: $0.table)?.isLedgered == true
+        }
+        .map { PendingRedelivery(table: $0.table, id: $0.id) }
         do {
-            try await services.store.owe(debts, to: row.replica, at: services.clock.now)
+            try await services.store.scheduleRedelivery(redeliveries, to: row.replica, at: services.clock.now)
         } catch {
-            logger.error("what a conflict owes is not noted", metadata: ["error": "\(error)"])
+            logger.error("could not record pending redeliveries for a conflict", metadata: ["error": "\(error)"])
         }
     }
 

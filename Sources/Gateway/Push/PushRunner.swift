@@ -194,9 +194,9 @@ struct PushRunner {
             try await beginJournal()
         case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
         case .endJournal(let end): try await endJournal(end)
-        case .owe(let records):
+        case .scheduleRedelivery(let records):
             try await admit()
-            await owe(records)
+            await scheduleRedelivery(records)
         case .sendAll(let base, let without, let batch):
             // Of what is left out there is more with every request of a batch.
             var key = idempotencyKey

@@ -92,7 +92,7 @@ package final class SimulatedPush {
             if end.outcome == .answered(keepsReceipt: true) { simulation.state.receipts.insert(digest) }
         case .sendAll: return sendAll()
         case .send(let places): return .sent(Dictionary(uniqueKeysWithValues: places.map { ($0, send($0)) }))
-        case .verifyCredential, .sleep, .setAside, .owe: break
+        case .verifyCredential, .sleep, .setAside, .scheduleRedelivery: break
         case .findRoom: return .room(false)
         case .readClock: return .clock(simulation.now)
         case .checkConflicts: return .checked

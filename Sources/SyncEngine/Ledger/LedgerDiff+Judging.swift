@@ -40,7 +40,7 @@ extension LedgerDiff {
         if purpose == .gather, !isUnreadable { noteChild(table, subject, group, verdict) }
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
-        if let debt = table.debts[subject.hash] { pay(debt, table, subject) }
+        if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, table, subject) }
         if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
         let entry = Place(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
@@ -66,11 +66,11 @@ extension LedgerDiff {
     }
 
     /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
-    private mutating func pay(_ debt: Debt, _ table: LedgerDiffTable, _ subject: Subject) {
+    private mutating func redeliver(_ redelivery: PendingRedelivery, _ table: LedgerDiffTable, _ subject: Subject) {
         if subject.isInStream || table.rules.comparedSources != 0 {
-            delivered.append(debt)
+            delivered.append(redelivery)
         } else {
-            report.owing.formUnion(table.requestTypes)
+            report.awaitingRedelivery.formUnion(table.requestTypes)
         }
     }
 
@@ -152,7 +152,7 @@ extension LedgerDiff {
         case .updated:
             diffed.verdicts[index].update(upsert.line)
             figures.updated += 1
-            if known.isNoted, place.table.debts[place.subject.hash] == nil { figures.echoes += 1 }
+            if known.isNoted, place.table.redeliveries[place.subject.hash] == nil { figures.echoes += 1 }
         default: figures.equal += 1
         }
         if verdict.outcome != .equal { noteRepair(place) }

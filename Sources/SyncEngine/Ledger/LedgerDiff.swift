@@ -58,8 +58,8 @@ package struct LedgerDiff: Sendable {
     /// What the course of the pull depends on.
     package internal(set) var report = LedgerDiffReport()
 
-    /// The debts that the answer brings.
-    package internal(set) var delivered: [Debt] = []
+    /// The pending redeliveries that the answer brings.
+    package internal(set) var delivered: [PendingRedelivery] = []
 
     /// Links of records that are gone, and of such that went and came again.
     var parents = MovedParents()

@@ -37,8 +37,8 @@ package struct LedgerDiffInput: Sendable {
     package var key: SipHash.Key
     /// What pushes have said that the cursor has not seen.
     package var notes: [PushNote] = []
-    /// What the client is owed since a 409 has named it: no hash of it is believed.
-    package var debts: [Debt] = []
+    /// What the client gets again since a 409 has named it: no hash of it is believed.
+    package var redeliveries: [PendingRedelivery] = []
     /// What the stream said beside its records.
     package var signs = StreamSigns()
     /// How many deletions for absence there may be.

@@ -78,8 +78,8 @@ package struct LedgerDiffReport: Hashable, Sendable {
     package var blocked: Set<String>
     /// Those of which as many were deleted, because the operator has let them pass.
     package var released: Set<String> = []
-    /// Request types of which something is owed that the stream has not brought: only comparing them can.
-    package var owing: Set<String> = []
+    /// Request types of which something is pending that the stream has not brought: only comparing them can.
+    package var awaitingRedelivery: Set<String> = []
 
     /// A report; without arguments that nothing stands in the way.
     package init(needsSecondLook: Bool = false, suspended: Set<String> = [], blocked: Set<String> = []) {

@@ -34,8 +34,8 @@ struct LedgerDiffTable {
     var rules = RecordVerdict.Rules()
     /// The notes of its records in the order of their hashes.
     var notes: [(hash: IDHash, note: PushNote)] = []
-    /// The debts of its records.
-    var debts: [IDHash: Debt] = [:]
+    /// The pending redeliveries of its records.
+    var redeliveries: [IDHash: PendingRedelivery] = [:]
     /// Whether records that did not come must stay.
     var isHeldBack = false
     /// Whether that is because nobody knows which did not come.
@@ -92,17 +92,19 @@ struct LedgerDiffTable {
             ? input.notes.filter { $0.table == table.name }
                 .map { (IDHash(id: $0.id, key: input.key), $0) }
             : []
-        if isLedgered, !plan.isFirst { addDebts(input) }
+        if isLedgered, !plan.isFirst { addRedeliveries(input) }
         notes.sort { $0.hash < $1.hash }
     }
 
-    /// What is owed counts as named by a push, so that its hash is not believed and a deletion of it goes out.
-    private mutating func addDebts(_ input: LedgerDiffInput) {
-        for debt in input.debts where debt.table == name { debts[IDHash(id: debt.id, key: input.key)] = debt }
-        guard !debts.isEmpty else { return }
+    /// What is pending counts as named by a push, so that its hash is not believed and a deletion of it goes out.
+    private mutating func addRedeliveries(_ input: LedgerDiffInput) {
+        for redelivery in input.redeliveries where redelivery.table == name {
+            redeliveries[IDHash(id: redelivery.id, key: input.key)] = redelivery
+        }
+        guard !redeliveries.isEmpty else { return }
         let noted = Set(notes.map(\.hash))
-        for (hash, debt) in debts where !noted.contains(hash) {
-            notes.append((hash, PushNote(table: name, id: debt.id, state: .seen)))
+        for (hash, redelivery) in redeliveries where !noted.contains(hash) {
+            notes.append((hash, PushNote(table: name, id: redelivery.id, state: .seen)))
         }
     }
 

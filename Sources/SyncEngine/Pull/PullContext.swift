@@ -50,8 +50,8 @@ package struct PullContext: Hashable, Sendable {
     package var hasLedgers: Bool
     /// The ledger of the row's replica.
     package var ledger: Ledger
-    /// What the client is owed since a 409 has named it.
-    package var debts: [Debt] = []
+    /// What the client gets again since a 409 has named it.
+    package var redeliveries: [PendingRedelivery] = []
     /// Whether the client may have records under ids by which it is not told of them any more, so that it has to hear
     /// so although the stream brings nothing.
     package var hasDuplicates = false

@@ -103,7 +103,7 @@ extension PullMachine {
     private func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !carriedData && restart == nil && row.replica == replica && context.isNewestOfReplica && plan.compared.isEmpty
             && failedComparison == nil && negotiation.change == nil && newSchemaVersion == row.schemaVersion
-            && refusedTypes.isEmpty && context.debts.isEmpty && !context.hasDuplicates
+            && refusedTypes.isEmpty && context.redeliveries.isEmpty && !context.hasDuplicates
             && row.mappingDigest == query.mappingDigest
             && now - row.cursor.rawValue < Self.idleCursorAge && now >= row.cursor.rawValue
     }
@@ -125,7 +125,7 @@ extension PullMachine {
             let old = known[name]
             let isSuspended = report?.suspended.contains(name) ?? false
             let isBlocked = report?.blocked.contains(name) ?? false
-            let isOwing = (report?.owing.contains(name) ?? false) && mayOwe(old)
+            let isAwaitingRedelivery = (report?.awaitingRedelivery.contains(name) ?? false) && mayAwaitRedelivery(old)
             if refusedTypes.contains(name) {
                 // What the client has only just got of it would count as fetched: no hash of it is to be trusted.
                 if type.parts.contains(where: { affected.contains($0.table) }) { continue }
@@ -137,7 +137,10 @@ extension PullMachine {
                 }
                 continue
             }
-            switch (plan.compared.contains(name), isSuspended || isBlocked || isOwing && !plan.compared.contains(name))
+            switch (
+                plan.compared.contains(name),
+                isSuspended || isBlocked || isAwaitingRedelivery && !plan.compared.contains(name)
+            )
             {
             case (false, false): comparisons[name] = old
             // What is held back without a comparison is found by one, as soon as there is a place.

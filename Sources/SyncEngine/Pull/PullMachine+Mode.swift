@@ -129,24 +129,25 @@ extension PullMachine {
     }
 
     private func dueComparison(_ row: CursorRow) -> String? {
-        settings.comparisons == nil ? nil : owingType(row) ?? dueByTime(row)
+        settings.comparisons == nil ? nil : redeliveryType(row) ?? dueByTime(row)
     }
 
     /// A type of which a record was refused again and again: nothing that is known of it is believed then.
-    private func owingType(_ row: CursorRow) -> String? {
+    private func redeliveryType(_ row: CursorRow) -> String? {
         let tables = Set(
-            context.debts.filter {
-                $0.count >= Debt.countToComparison && $0.count.isMultiple(of: Debt.countToComparison)
+            context.redeliveries.filter {
+                $0.count >= PendingRedelivery.countToComparison
+                    && $0.count.isMultiple(of: PendingRedelivery.countToComparison)
             }
             .map(\.table))
         guard !tables.isEmpty else { return nil }
         return query.ledgered.filter { name, type in
-            type.parts.contains { tables.contains($0.table) } && mayOwe(row.comparisons[name])
+            type.parts.contains { tables.contains($0.table) } && mayAwaitRedelivery(row.comparisons[name])
         }.keys.min()
     }
 
     /// Whether a comparison may help: not where one has just been, or where the next try has to wait.
-    func mayOwe(_ comparison: FullComparison?) -> Bool {
+    func mayAwaitRedelivery(_ comparison: FullComparison?) -> Bool {
         guard let comparison else { return true }
         let last = max(comparison.doneAt, comparison.triedAt > 0 ? comparison.triedAt : 0)
         let pause =

@@ -25,8 +25,8 @@ package enum PushAction: Hashable, Sendable {
     case endJournal(PushEnd)
     /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).
     case noteHeld(operations: Int)
-    /// Note durably that the client is owed the present state of these records, which a 409 is about to name.
-    case owe([PushRefusal.Record])
+    /// Note durably that the client gets the present state of these records again, which a 409 is about to name.
+    case scheduleRedelivery([PushRefusal.Record])
     /// Send all operations but those at some places in one request, with the vector at the client's time for the
     /// backend's own conflict check; of a push that goes in batches, those of one batch. Another set of places is
     /// another request, with an idempotency key of its own.

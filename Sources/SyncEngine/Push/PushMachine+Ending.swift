@@ -5,13 +5,13 @@ import SyncModel
 
 // How a push ends, and what has to be written before.
 extension PushMachine {
-    /// Notes what a conflict owes and what the backend has, then does the last thing.
+    /// Notes what a conflict has to deliver again and what the backend has, then does the last thing.
     mutating func end(_ action: PushAction) -> PushAction {
         guard query.notes, row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
             return close(action)
         }
-        step = .owing(action)
-        return .owe(refusal.records)
+        step = .awaitingRedelivery(action)
+        return .scheduleRedelivery(refusal.records)
     }
 
     mutating func close(_ action: PushAction) -> PushAction {
@@ -43,7 +43,7 @@ extension PushMachine {
         case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .applying, .pausing, .advancing,
             .findingRoom, .timing:
             return end(failure)
-        case .savingReceipt, .ended, .endingJournal, .owing, .closing:
+        case .savingReceipt, .ended, .endingJournal, .awaitingRedelivery, .closing:
             step = .ended
             return failure
         }

@@ -33,8 +33,8 @@ package struct PushMachine: Sendable {
         case advancing(pause: Int64?)
         /// The last transaction of a journal is written, then this is done.
         case endingJournal(PushAction)
-        /// What a conflict owes is written, then this is done.
-        case owing(PushAction)
+        /// What a conflict has to deliver again is written, then this is done.
+        case awaitingRedelivery(PushAction)
         /// The notes of what is applied are written, then this is done.
         case closing(PushAction)
         /// Whether what is refused can be set aside.
@@ -130,7 +130,7 @@ package struct PushMachine: Sendable {
         case (.endingJournal(let action), .done):
             step = .ended
             return action
-        case (.owing(let action), .done): return close(action)
+        case (.awaitingRedelivery(let action), .done): return close(action)
         case (.closing(let action), .done): return finish(action)
         case (.savingReceipt, .done):
             step = .ended

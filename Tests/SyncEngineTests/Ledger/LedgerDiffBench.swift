@@ -23,7 +23,7 @@ struct LedgerDiffBench {
     /// Newest first.
     private(set) var layers: [LayerID] = []
     var notes: [PushNote] = []
-    var debts: [Debt] = []
+    var redeliveries: [PendingRedelivery] = []
     var limit = LedgerDiffInput.AbsenceLimit()
 
     init(_ tables: Table...) { self.tables = tables }
@@ -79,7 +79,7 @@ struct LedgerDiffBench {
         input.signs = stream.signs
         input.comparisonBegan = stream.comparisonBegan
         input.notes = notes
-        input.debts = debts
+        input.redeliveries = redeliveries
         input.limit = limit
         input.now = 1_000
         var diff = LedgerDiff(input, verdicts: stream.verdicts)

@@ -174,7 +174,7 @@ extension Fuzz {
     private mutating func diff() -> LedgerDiffReport {
         let types = any([[], ["AlbumsV1"], ["AlbumsV1", "LinksV1"]] as [Set<String>])
         var report = LedgerDiffReport(needsSecondLook: isSo(), suspended: any([[], types]), blocked: any([[], types]))
-        report.owing = any([[], types])
+        report.awaitingRedelivery = any([[], types])
         return report
     }
 }

@@ -132,11 +132,11 @@ import Testing
         #expect(machine.taken == [0, 2])
     }
 
-    @Test func `a conflict that the backend finds owes what it names, and what was applied is noted`() {
+    @Test func `a conflict that the backend finds has what it names delivered again, and what was applied is noted`() {
         var (machine, _) = Self.begun(told: true, operations: 2, levels: [0..<2], parallel: 2)
         _ = machine.handle(.done)
         let refusal = Self.refusal(1, .conflict)
-        #expect(machine.handle(.sent([0: .applied, 1: .refused(refusal)])) == .owe(refusal.records))
+        #expect(machine.handle(.sent([0: .applied, 1: .refused(refusal)])) == .scheduleRedelivery(refusal.records))
         #expect(machine.handle(.done) == .endJournal(PushEnd(.refused(refusal), applied: [0])))
         #expect(machine.handle(.done) == .refuse(refusal, applied: 1))
     }

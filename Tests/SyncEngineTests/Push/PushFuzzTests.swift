@@ -116,7 +116,7 @@ private struct PushCourse {
         sinceUnexpected = since + 1
         switch action {
         case .answer, .answerFromReceipt: problem = "success after \(String(describing: machine.unexpected))"
-        case .fail, .noteHeld, .endJournal, .owe: break
+        case .fail, .noteHeld, .endJournal, .scheduleRedelivery: break
         default: if since > 0 { problem = "\(action) after \(String(describing: machine.unexpected))" }
         }
     }

@@ -47,8 +47,8 @@ import Testing
         #expect(machine.handle(.receipt(false)) == .checkConflicts)
         var refused = machine
         let refusal = PushRefusal(kind: .conflict, records: [.init(table: "t", id: "x")])
-        // What it names is owed before the client hears of it.
-        #expect(refused.handle(.refused(refusal)) == .owe(refusal.records))
+        // What it names is pending before the client hears of it.
+        #expect(refused.handle(.refused(refusal)) == .scheduleRedelivery(refusal.records))
         #expect(refused.handle(.done) == .refuse(refusal, applied: 0))
         let outdated = PushRefusal(kind: .outdated, records: [])
         var waiting = machine

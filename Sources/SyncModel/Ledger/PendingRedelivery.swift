@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A record that a 409 has named to a client: its next pull brings the present state, or the deletion.
-package struct Debt: Hashable, Sendable {
+package struct PendingRedelivery: Hashable, Sendable {
     /// With every so many 409 for one record the types of its table are compared as a whole.
     package static let countToComparison = 3
 
@@ -13,7 +13,7 @@ package struct Debt: Hashable, Sendable {
     /// How many 409 have named it since it was last pushed with success.
     package var count: Int
 
-    /// A debt; a store counts by itself.
+    /// A pending redelivery; a store counts by itself.
     package init(table: String, id: String, count: Int = 1) {
         self.table = table
         self.id = id

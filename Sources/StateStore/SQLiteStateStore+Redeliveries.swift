@@ -6,7 +6,9 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// A stretch of the primary key.
-    package func debts(of replica: ReplicaID, at cursor: SyncModel.Cursor, limit: Int) async throws -> [Debt] {
+    package func redeliveries(of replica: ReplicaID, at cursor: SyncModel.Cursor, limit: Int) async throws
+        -> [PendingRedelivery]
+    {
         try await read { db in
             try db.rows(
                 """
@@ -15,46 +17,48 @@ extension SQLiteStateStore {
                 """, [replica.rawValue, cursor.rawValue, max(0, limit)]
             ).map { row in
                 let id = try row.text(1)
-                guard RecordID.isSafe(id) else { throw StateError.corrupt("a debt cannot be read") }
-                return Debt(table: try row.text(0), id: id, count: Int(try row.number(2)))
+                guard RecordID.isSafe(id) else { throw StateError.corrupt("a pending redelivery cannot be read") }
+                return PendingRedelivery(table: try row.text(0), id: id, count: Int(try row.number(2)))
             }
         }
     }
 
-    /// Counts those that are there already; a replica that is gone owes nothing.
-    package func owe(_ debts: [Debt], to replica: ReplicaID, at now: Int64) async throws {
-        guard !debts.isEmpty else { return }
+    /// Counts those that are there already; a replica that is gone has nothing pending.
+    package func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64)
+        async throws
+    {
+        guard !redeliveries.isEmpty else { return }
         try await write { db in
             guard try db.exists("SELECT 1 FROM replica WHERE id = ? AND dead = 0", [replica.rawValue]) else { return }
-            for debt in debts {
-                guard RecordID.isSafe(debt.id) else { throw StateError.invalid("record id") }
+            for redelivery in redeliveries {
+                guard RecordID.isSafe(redelivery.id) else { throw StateError.invalid("record id") }
                 try db.run(
                     """
                     INSERT INTO owed (replica, client_table, record, count, since) VALUES (?1, ?2, ?3, 1, ?4)
                     ON CONFLICT (replica, client_table, record) DO UPDATE SET
                         count = min(count + 1, 1000000), since = ?4, delivered = NULL
-                    """, [replica.rawValue, key(debt.table, "table"), debt.id, now])
+                    """, [replica.rawValue, key(redelivery.table, "table"), redelivery.id, now])
             }
         }
     }
 
     /// Reads first, since most pushes follow no 409.
-    package func dropDebts(_ debts: [Debt], of replica: ReplicaID) async throws {
-        let isOwing = try await look { db in
+    package func dropRedeliveries(_ redeliveries: [PendingRedelivery], of replica: ReplicaID) async throws {
+        let isAwaitingRedelivery = try await look { db in
             try db.exists("SELECT 1 FROM owed WHERE replica = ? LIMIT 1", [replica.rawValue])
         }
-        guard isOwing else { return }
+        guard isAwaitingRedelivery else { return }
         try await write { db in
-            for debt in debts {
+            for redelivery in redeliveries {
                 try db.run(
                     "DELETE FROM owed WHERE replica = ? AND client_table = ? AND record = ?",
-                    [replica.rawValue, debt.table, debt.id])
+                    [replica.rawValue, redelivery.table, redelivery.id])
             }
         }
     }
 
-    /// What was paid and is not counted any more, and what nobody came for.
-    func collectDebts(_ retention: Retention) async throws {
+    /// What was delivered and is not counted any more, and what nobody came for.
+    func collectRedeliveries(_ retention: Retention) async throws {
         _ = try await inBatches { db, batch in
             let rows = try db.rows(
                 """
@@ -72,12 +76,13 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Notes with which cursor debts were delivered: they are paid when it, or one made from it, comes back.
-    func deliver(_ debts: [Debt], to replica: ReplicaID, with cursor: SyncModel.Cursor) throws {
-        for debt in debts {
+    /// Notes with which cursor pending redeliveries were delivered: they are done when it, or one made from it, comes
+    /// back.
+    func deliver(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, with cursor: SyncModel.Cursor) throws {
+        for redelivery in redeliveries {
             try run(
                 "UPDATE owed SET delivered = ? WHERE replica = ? AND client_table = ? AND record = ?",
-                [cursor.rawValue, replica.rawValue, debt.table, debt.id])
+                [cursor.rawValue, replica.rawValue, redelivery.table, redelivery.id])
         }
     }
 }

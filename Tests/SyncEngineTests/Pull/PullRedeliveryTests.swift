@@ -5,8 +5,8 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// What a 409 has named is owed to the pulls that follow.
-@Suite struct PullDebtTests {
+/// What a 409 has named is pending to the pulls that follow.
+@Suite struct PullRedeliveryTests {
     typealias Book = PullPlaybook
 
     private static let now = PullLedgerTests.now
@@ -14,11 +14,11 @@ import Testing
 
     private static func context(count: Int, comparisons: [String: FullComparison] = longAgo) throws -> PullContext {
         var context = PullLedgerTests.context(try Book.row(comparisons: comparisons))
-        context.debts = [Debt(table: "albums", id: "x", count: count)]
+        context.redeliveries = [PendingRedelivery(table: "albums", id: "x", count: count)]
         return context
     }
 
-    @Test func `a pull that owes something diffs, and is never idle`() throws {
+    @Test func `a pull with pending redeliveries diffs, and is never idle`() throws {
         var pull = PullLedgerTests.book()
         pull.send(.context(try Self.context(count: 1)), expect: .stream(from: Book.vector))
         pull.send(.ended(.complete))
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `what the stream has not brought is compared with the next pull`() throws {
         var pull = PullLedgerTests.book()
-        pull.report.owing = ["AlbumsV1"]
+        pull.report.awaitingRedelivery = ["AlbumsV1"]
         pull.send(.context(try Self.context(count: 1)))
         let row = try pull.finish(at: Self.now)
         #expect(row.comparisons["AlbumsV1"]?.doneAt == 0 && row.comparisons["AlbumsV1"]?.mapping == "m")
@@ -50,7 +50,7 @@ import Testing
             #expect((pull.action == .beginComparison(type: "AlbumsV1")) == isDue, "\(count)")
         }
         var again = PullLedgerTests.book()
-        again.report.owing = ["AlbumsV1"]
+        again.report.awaitingRedelivery = ["AlbumsV1"]
         again.send(.context(try Self.context(count: 3, comparisons: PullLedgerTests.compared())))
         let row = try again.finish(at: Self.now)
         #expect(row.comparisons == PullLedgerTests.compared())

@@ -3,7 +3,7 @@
 
 extension SchemaMigration {
     /// What a 409 has promised to a replica.
-    static let debts = """
+    static let redeliveries = """
         CREATE TABLE owed (
             replica INTEGER NOT NULL REFERENCES replica ON DELETE CASCADE,
             client_table TEXT NOT NULL,

@@ -7,8 +7,8 @@ import StateStore
 import SyncModel
 import Testing
 
-/// A 409 is a debt: the next pull brings what it has named, and no device stays in 409 for ever.
-@Suite(.timeLimit(.minutes(5))) struct ConflictDebtTests {
+/// A 409 schedules a redelivery: the next pull brings what it has named, and no device stays in 409 for ever.
+@Suite(.timeLimit(.minutes(5))) struct ConflictRedeliveryTests {
     private static func expectConflict(
         _ device: inout StackDevice, _ location: SourceLocation = #_sourceLocation
     ) async throws {
@@ -20,10 +20,10 @@ import Testing
         }
     }
 
-    private static func debts(_ stack: GatewayStack, _ device: StackDevice) async throws -> [Debt] {
+    private static func redeliveries(_ stack: GatewayStack, _ device: StackDevice) async throws -> [PendingRedelivery] {
         let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 9).first).id
         let cursor = try #require(device.model.lastPulledAt.flatMap { Cursor(rawValue: Int64($0)) })
-        return try await stack.store.debts(of: replica, at: cursor, limit: 9)
+        return try await stack.store.redeliveries(of: replica, at: cursor, limit: 9)
     }
 
     @Test func `what the backend has refused comes once more, even if it is as the device has it`() async throws {
@@ -36,11 +36,11 @@ import Testing
                 try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": .string(name)]))
             }
             try await Self.expectConflict(&device)
-            #expect(try await Self.debts(stack, device) == [Debt(table: "tasks", id: "t-1")])
-            // The first answer is lost; the debt stays.
+            #expect(try await Self.redeliveries(stack, device) == [PendingRedelivery(table: "tasks", id: "t-1")])
+            // The first answer is lost; the pending redelivery stays.
             _ = try await device.pullLosingAnswer()
             try await device.expectPull(["updated tasks#t-1"])
-            #expect(try await Self.debts(stack, device).isEmpty)
+            #expect(try await Self.redeliveries(stack, device).isEmpty)
             try await device.push()
             #expect(!device.model.hasUnsyncedChanges)
             for _ in 0..<2 { try await device.sync() }
@@ -64,7 +64,7 @@ import Testing
             let (answer, _) = try await device.pull()
             #expect(try PulledChanges(answer).brief == ["updated tasks#t-1"])
             #expect(try await stack.figures(of: answer)["sweep"] == "TasksV2")
-            #expect(try await Self.debts(stack, device).isEmpty)
+            #expect(try await Self.redeliveries(stack, device).isEmpty)
             try await device.push()
             try await device.sync()
             try await stack.expectEqual(device)
@@ -79,7 +79,7 @@ import Testing
                 try device.model.update("tasks", "t-1", ["note": .string("mine \(round)")])
                 try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": .string("theirs \(round)")]))
                 try await Self.expectConflict(&device)
-                #expect(try await Self.debts(stack, device).map(\.count) == [1])
+                #expect(try await Self.redeliveries(stack, device).map(\.count) == [1])
                 try await device.sync()
             }
             try await device.sync()
