@@ -83,7 +83,7 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        try await applyMarked(identity, caller)
+        try await applyScheduledRetries(identity, caller)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         var restarts = 0
@@ -116,7 +116,7 @@ package final class SyncGateway: Sendable {
             let closer = JournalCloser(
                 services: services, identity: identity, logger: caller.logger, push: request)
             try await closer.close()
-            let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
+            let marked = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
             try await marked.apply(before: request.changes)
             // What that has left open is no other than what a push has.
             try await closer.close()
@@ -141,8 +141,8 @@ package final class SyncGateway: Sendable {
     ///
     /// Where that cannot be now, the pull goes on without: it has nothing to do with it, and the next request tries
     /// again.
-    private func applyMarked(_ identity: CallerIdentity, _ caller: Caller) async throws {
-        let marked = MarkedPushes(services: services, identity: identity, logger: caller.logger)
+    private func applyScheduledRetries(_ identity: CallerIdentity, _ caller: Caller) async throws {
+        let marked = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
         guard try await marked.areThere else { return }
         do {
             try await services.locks.withLock(pushLock(identity)) {

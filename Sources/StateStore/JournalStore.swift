@@ -30,14 +30,14 @@ package protocol JournalStore: Sendable {
     func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws
 
     /// The open journals of a principal, the oldest first, with what is in flight; empty for almost everybody.
-    func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, flights: [PushFlight])]
+    func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])]
 
     /// Counts that a journal could not be closed although the backend answers.
     ///
     /// - Returns: How often that was, and when it was for the first time.
     func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64)
 
-    /// Notes that the request of a flight is not repeated any more, and forgets it.
+    /// Notes that the request of an in-in-flight operation operation is not repeated any more, and forgets it.
     func giveUp(_ place: Int, of journal: Int64) async throws
 
     /// Whether the request of a record was given up once, as far as journals that are kept tell.
@@ -56,5 +56,5 @@ package protocol JournalAdmin: Sendable {
     func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal]
 
     /// One journal, with what of it is or was in flight.
-    func journal(_ id: Int64) async throws -> (journal: PushJournal, flights: [PushFlight])?
+    func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])?
 }

@@ -58,7 +58,7 @@ package struct PushJournal: Hashable, Sendable {
 }
 
 /// An operation that was or is about to be sent, and of which nobody knows yet what became of it.
-package struct PushFlight: Hashable, Sendable {
+package struct InFlightOperation: Hashable, Sendable {
     /// What the operation does.
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         case create, update, delete
@@ -96,7 +96,7 @@ package struct PushFlight: Hashable, Sendable {
     /// The values by which the record is looked for in the stream, as JSON.
     package var sought: [UInt8]?
 
-    /// A flight.
+    /// An in-in-flight operation operation.
     package init(
         place: Int, kind: Kind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
         sought: [UInt8]? = nil
@@ -137,13 +137,13 @@ package struct JournalStep: Hashable, Sendable {
     /// Ids that the backend has given.
     package var mappings: [IDMapping] = []
     /// What is about to be sent.
-    package var flights: [PushFlight] = []
+    package var inFlight: [InFlightOperation] = []
     /// Nothing yet.
     package init() {}
 
     /// Whether there is nothing to write.
     package var isEmpty: Bool {
-        applied.isEmpty && rejected.isEmpty && notes.isEmpty && mappings.isEmpty && flights.isEmpty
+        applied.isEmpty && rejected.isEmpty && notes.isEmpty && mappings.isEmpty && inFlight.isEmpty
     }
 
     /// Adds what another one says.
@@ -152,7 +152,7 @@ package struct JournalStep: Hashable, Sendable {
         rejected += other.rejected
         notes += other.notes
         mappings += other.mappings
-        flights += other.flights
+        inFlight += other.inFlight
     }
 }
 

@@ -29,7 +29,7 @@ package protocol PushQuarantineStore: Sendable {
     func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws
 
     /// The principal's entries that the operator wants to be tried again, the oldest first.
-    func markedPushes(of principal: Principal, limit: Int) async throws -> [QuarantinedPush]
+    func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush]
 
     /// Counts that of a marked entry nobody knows whether the backend has taken it; its mark stays.
     ///
@@ -52,7 +52,7 @@ package protocol QuarantineAdmin: Sendable {
     /// all.
     ///
     /// - Returns: The numbers of those that are there.
-    func markPushes(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64]
+    func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64]
 
     /// Deletes entries for good.
     ///

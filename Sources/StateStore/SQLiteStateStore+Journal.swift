@@ -42,7 +42,7 @@ extension SQLiteStateStore {
     /// A stretch of an index, and of each journal what is in flight.
     package func openJournals(
         of principal: Principal
-    ) async throws -> [(journal: PushJournal, flights: [PushFlight])] {
+    ) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
             return try db.rows(
@@ -52,7 +52,7 @@ extension SQLiteStateStore {
                 """, [owner]
             ).map { row in
                 let journal = try PushJournal(row)
-                return try (journal, db.flights(of: journal.id))
+                return try (journal, db.inFlight(of: journal.id))
             }
         }
     }
@@ -83,8 +83,8 @@ extension SQLiteStateStore {
         }
     }
 
-    /// The flights of the principal's journals, of which there are few; also for a task that is cancelled, since it
-    /// decides what is written of a retry.
+    /// The in-in-flight operation operations of the principal's journals, of which there are few; also for a task that
+    /// is cancelled, since it decides what is written of a retry.
     package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
         try await look { db in
             guard let owner = try db.principalID(principal) else { return false }
@@ -146,7 +146,7 @@ extension Database {
         }
         try write(step.notes, of: owner, at: now)
         try save(step.mappings, of: owner, at: now)
-        for flight in step.flights { try insert(flight, of: journal) }
+        for operationInFlight in step.inFlight { try insert(operationInFlight, of: journal) }
         try run(
             """
             UPDATE push_journal SET applied = applied + ?2, rejected = rejected + ?3, changed_at = max(changed_at, ?4)
@@ -155,16 +155,19 @@ extension Database {
         return owner
     }
 
-    private func insert(_ flight: PushFlight, of journal: Int64) throws {
+    private func insert(_ operationInFlight: InFlightOperation, of journal: Int64) throws {
         try run(
             """
             INSERT OR REPLACE INTO push_flight (journal, place, kind, client_table, record, makes_id, idempotency_key,
                 method, target, body, sought) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """,
             [
-                journal, flight.place, flight.kind.rawValue, key(flight.record.table, "table"),
-                Data(flight.record.id.utf8), flight.makesID, flight.request?.key, flight.request?.method,
-                flight.request?.target, flight.request?.body.map { Data($0) }, flight.sought.map { Data($0) },
+                journal, operationInFlight.place, operationInFlight.kind.rawValue,
+                key(operationInFlight.record.table, "table"),
+                Data(operationInFlight.record.id.utf8), operationInFlight.makesID, operationInFlight.request?.key,
+                operationInFlight.request?.method,
+                operationInFlight.request?.target, operationInFlight.request?.body.map { Data($0) },
+                operationInFlight.sought.map { Data($0) },
             ])
     }
 
@@ -204,13 +207,13 @@ extension Database {
     }
 
     /// What of a journal is or was in flight.
-    func flights(of journal: Int64) throws -> [PushFlight] {
+    func inFlight(of journal: Int64) throws -> [InFlightOperation] {
         try rows(
             """
             SELECT place, kind, client_table, record, makes_id, idempotency_key, method, target, body, sought
             FROM push_flight WHERE journal = ? ORDER BY place
             """, [journal]
-        ).map { try PushFlight($0) }
+        ).map { try InFlightOperation($0) }
     }
 
     /// Deletes journals of pushes that ended long ago, and open ones whose principal has not come for longer than a

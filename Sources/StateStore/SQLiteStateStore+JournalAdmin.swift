@@ -24,13 +24,13 @@ extension SQLiteStateStore: JournalAdmin {
     }
 
     /// One look-up.
-    package func journal(_ id: Int64) async throws -> (journal: PushJournal, flights: [PushFlight])? {
+    package func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])? {
         try await read { db in
             try db.row(
                 """
                 SELECT \(PushJournal.columns) FROM push_journal j JOIN principal p ON p.id = j.principal WHERE j.id = ?
                 """, [id]
-            ).map { try (PushJournal($0), db.flights(of: id)) }
+            ).map { try (PushJournal($0), db.inFlight(of: id)) }
         }
     }
 }
@@ -62,7 +62,7 @@ extension PushJournal {
     }
 }
 
-extension PushFlight {
+extension InFlightOperation {
     /// A row of place, kind, table, record, whether it makes an id, key, method, target, body and what is sought.
     init(_ row: Row) throws {
         guard let kind = try Kind(rawValue: row.text(1)) else {

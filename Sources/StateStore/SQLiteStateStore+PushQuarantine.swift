@@ -42,7 +42,7 @@ extension SQLiteStateStore {
     }
 
     /// By an index that has only what is marked.
-    package func markedPushes(of principal: Principal, limit: Int) async throws -> [QuarantinedPush] {
+    package func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
             return try db.rows(

@@ -17,10 +17,10 @@ import Testing
                     JournalOpening(presented: try state.cursor(time), operations: 3, notes: []), principal: principal,
                     at: time)
                 var step = JournalStep()
-                step.flights = ["t-1", "t-2"].enumerated().map { place, id in
-                    PushFlight(
+                step.inFlight = ["t-1", "t-2"].enumerated().map { place, id in
+                    InFlightOperation(
                         place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: true,
-                        request: PushFlight.Request(
+                        request: InFlightOperation.Request(
                             method: "POST", target: "/tasks", body: Array(#"{"name":"mine"}"#.utf8), key: "k"))
                 }
                 try await state.store.advance(step, of: id, at: time + 1)

@@ -104,7 +104,7 @@ import Testing
                     line-1: 2 replicas have everything compared with their next pull.
 
                     """)
-            #expect(try await state.store.markedPushes(of: StateFixture.alice, limit: 9).map(\.id) == [2])
+            #expect(try await state.store.scheduledRetries(of: StateFixture.alice, limit: 9).map(\.id) == [2])
             let rows = try await state.store.replicas(of: StateFixture.bob, after: nil, limit: 9)
             #expect(rows.count == 2 && rows.allSatisfy { $0.resyncAt > 0 })
             #expect(try await state.run("quarantine", "show", "push-2").out.contains("retry       marked at "))

@@ -14,17 +14,17 @@ import Testing
         PushNote(table: "tasks", id: "0197-\(place)", state: state, links: [UInt64(place)])
     }
 
-    private static func flight(_ place: Int, makesID: Bool) -> PushFlight {
-        PushFlight(
+    private static func operationInFlight(_ place: Int, makesID: Bool) -> InFlightOperation {
+        InFlightOperation(
             place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: "0197-\(place)"), makesID: makesID,
             request: makesID
-                ? PushFlight.Request(
+                ? InFlightOperation.Request(
                     method: "POST", target: "/tasks", body: Array(repeating: 0x61, count: 300), key: "k-\(place)") : nil
         )
     }
 
     @Test(arguments: [(1, false), (64, false), (128, false), (1, true), (4, true), (8, true)])
-    func `cost of an operation`(_ row: (wave: Int, makesID: Bool)) async throws {
+    func `cost of an operation`(_ row: (callBatch: Int, makesID: Bool)) async throws {
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
                 let clock = ContinuousClock()
@@ -37,9 +37,9 @@ import Testing
                 }
                 let time = try await clock.measure {
                     var step = JournalStep()
-                    for start in stride(from: 0, to: Self.operations, by: row.wave) {
-                        let places = start..<start + row.wave
-                        step.flights = places.map { Self.flight($0, makesID: row.makesID) }
+                    for start in stride(from: 0, to: Self.operations, by: row.callBatch) {
+                        let places = start..<start + row.callBatch
+                        step.inFlight = places.map { Self.operationInFlight($0, makesID: row.makesID) }
                         try await store.advance(step, of: id, at: now)
                         step = JournalStep()
                         step.applied = Array(places)
@@ -53,7 +53,8 @@ import Testing
                     try await store.endPush(JournalEnd(step: step), of: id, at: now)
                 }
                 let (each, first) = (time / Self.operations, opening / Self.operations)
-                print("journal: \(row.wave) a transaction, ids \(row.makesID): \(each) an operation, seen \(first)")
+                print(
+                    "journal: \(row.callBatch) a transaction, ids \(row.makesID): \(each) an operation, seen \(first)")
             }
         }
     }

@@ -9,13 +9,13 @@ import Testing
 
 /// The journals of pushes by calls.
 @Suite struct JournalTests {
-    private static func flight(
+    private static func operationInFlight(
         _ place: Int, _ id: String, makesID: Bool = false, key: String? = nil
-    ) -> PushFlight {
-        PushFlight(
+    ) -> InFlightOperation {
+        InFlightOperation(
             place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: makesID,
             request: key.map {
-                PushFlight.Request(method: "POST", target: "/tasks", body: Array(#"{"a":1}"#.utf8), key: $0)
+                InFlightOperation.Request(method: "POST", target: "/tasks", body: Array(#"{"a":1}"#.utf8), key: $0)
             }, sought: makesID ? Array("{}".utf8) : nil)
     }
 
@@ -24,12 +24,12 @@ import Testing
     }
 
     private static func step(
-        applied: [(Int, String)] = [], flights: [PushFlight] = [], mappings: [IDMapping] = []
+        applied: [(Int, String)] = [], inFlight: [InFlightOperation] = [], mappings: [IDMapping] = []
     ) -> JournalStep {
         var step = JournalStep()
         step.applied = applied.map(\.0)
         step.notes = applied.map { note($0.1, .held) }
-        step.flights = flights
+        step.inFlight = inFlight
         step.mappings = mappings
         return step
     }
@@ -50,14 +50,16 @@ import Testing
             let id = try await Self.begin(store)
             #expect(try await Self.states(store) == [.seen, .seen, .seen])
             try await store.advance(
-                Self.step(flights: [Self.flight(0, "a"), Self.flight(1, "b")]), of: id, at: now + 1)
+                Self.step(inFlight: [Self.operationInFlight(0, "a"), Self.operationInFlight(1, "b")]), of: id,
+                at: now + 1)
             var open = try await store.openJournals(of: alice)
-            #expect(open.map(\.journal.id) == [id] && open[0].flights.map(\.record.id) == ["a", "b"])
+            #expect(open.map(\.journal.id) == [id] && open[0].inFlight.map(\.record.id) == ["a", "b"])
             #expect(try await store.openJournals(of: bob).isEmpty)
             try await store.advance(
-                Self.step(applied: [(0, "a"), (1, "b")], flights: [Self.flight(2, "c")]), of: id, at: now + 2)
+                Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operationInFlight(2, "c")]), of: id,
+                at: now + 2)
             open = try await store.openJournals(of: alice)
-            #expect(open[0].flights.map(\.place) == [2] && open[0].journal.applied == 2)
+            #expect(open[0].inFlight.map(\.place) == [2] && open[0].journal.applied == 2)
             #expect(try await Self.states(store) == [.held, .held, .seen])
             let receipt = Receipt(status: 200, contentType: "a/b", body: [1])
             try await store.endPush(
@@ -80,13 +82,15 @@ import Testing
                     code: "push.rejected", message: "no", record: PushedRecordKey(table: "tasks", id: "b"))
                 // Of a push of which nothing was applied there is nothing to tell.
                 let none = try await Self.begin(store)
-                try await store.advance(Self.step(flights: [Self.flight(0, "a")]), of: none, at: now)
+                try await store.advance(Self.step(inFlight: [Self.operationInFlight(0, "a")]), of: none, at: now)
                 try await store.endPush(JournalEnd(step: JournalStep(), failure: failure), of: none, at: now)
                 #expect(try await store.journal(none) == nil)
 
                 let id = try await Self.begin(store)
                 try await store.advance(
-                    Self.step(flights: [Self.flight(0, "a"), Self.flight(1, "b"), Self.flight(2, "c")]), of: id, at: now
+                    Self.step(inFlight: [
+                        Self.operationInFlight(0, "a"), Self.operationInFlight(1, "b"), Self.operationInFlight(2, "c"),
+                    ]), of: id, at: now
                 )
                 try await store.endPush(
                     JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure, unknown: [2]), of: id,
@@ -96,7 +100,7 @@ import Testing
                 #expect(found.journal.applied == 1 && found.journal.operations == 3)
                 #expect(found.journal.presented == Cursor(rawValue: 7) && found.journal.principal == alice)
                 #expect(found.journal.startedAt == now && found.journal.changedAt == now + 5)
-                #expect(found.flights == [Self.flight(2, "c")])
+                #expect(found.inFlight == [Self.operationInFlight(2, "c")])
                 #expect(try await store.openJournals(of: alice).isEmpty)
                 #expect(try await store.journals(of: alice, after: 0, limit: 9).map(\.id) == [id])
                 #expect(try await store.journals(of: bob, after: 0, limit: 9).isEmpty)
@@ -115,13 +119,16 @@ import Testing
     ) async throws {
         try await backing { store in
             let id = try await Self.begin(store)
-            let flights = [Self.flight(0, "a", makesID: true, key: "k-0"), Self.flight(1, "b", makesID: true)]
-            try await store.advance(Self.step(flights: flights), of: id, at: now)
+            let inFlight = [
+                Self.operationInFlight(0, "a", makesID: true, key: "k-0"),
+                Self.operationInFlight(1, "b", makesID: true),
+            ]
+            try await store.advance(Self.step(inFlight: inFlight), of: id, at: now)
             let failure = PushJournal.Failure(code: "push.unknown_outcome")
             try await store.endPush(
                 JournalEnd(step: JournalStep(), failure: failure, unknown: [0, 1]), of: id, at: now)
             let open = try await store.openJournals(of: alice)
-            #expect(open.first?.flights == flights && open.first?.journal.failure == failure)
+            #expect(open.first?.inFlight == inFlight && open.first?.journal.failure == failure)
 
             var closure = JournalClosure()
             closure.mappings = [IDMapping(table: "tasks", clientID: "a", backendID: "17")]
@@ -133,7 +140,7 @@ import Testing
             // A second time changes nothing, and whoever still runs the push hears of it.
             try await store.closeJournal(id, with: closure, at: now + 2)
             await #expect(throws: StateError.journalClosed) {
-                try await store.advance(Self.step(flights: [Self.flight(2, "c")]), of: id, at: now + 3)
+                try await store.advance(Self.step(inFlight: [Self.operationInFlight(2, "c")]), of: id, at: now + 3)
             }
             await #expect(throws: StateError.journalClosed) {
                 try await store.endPush(JournalEnd(step: JournalStep()), of: id, at: now + 3)
@@ -147,16 +154,17 @@ import Testing
     ) async throws {
         try await backing { store in
             let id = try await Self.begin(store)
-            let flights = [
-                Self.flight(0, "a", makesID: true, key: "k-0"), Self.flight(1, "b", makesID: true, key: "k-1"),
+            let inFlight = [
+                Self.operationInFlight(0, "a", makesID: true, key: "k-0"),
+                Self.operationInFlight(1, "b", makesID: true, key: "k-1"),
             ]
-            try await store.advance(Self.step(flights: flights), of: id, at: now)
+            try await store.advance(Self.step(inFlight: inFlight), of: id, at: now)
             #expect(try await store.countTry(of: id, at: now + 1) == (1, now + 1))
             #expect(try await store.countTry(of: id, at: now + 5) == (2, now + 1))
             try await store.giveUp(0, of: id)
             let open = try await store.openJournals(of: alice)
-            #expect(open[0].flights.map { $0.request != nil } == [false, true])
-            #expect(open[0].flights[0].sought == flights[0].sought)
+            #expect(open[0].inFlight.map { $0.request != nil } == [false, true])
+            #expect(open[0].inFlight[0].sought == inFlight[0].sought)
             try await store.closeJournal(id, with: JournalClosure(), at: now + 6)
             for (record, wasGivenUp) in [("a", true), ("b", false)] {
                 let key = PushedRecordKey(table: "tasks", id: record)
@@ -173,17 +181,19 @@ import Testing
             try await withSQLite(path) { store in
                 let id = try await Self.begin(store)
                 try await store.advance(
-                    Self.step(flights: [Self.flight(0, "a", makesID: true, key: "k"), Self.flight(1, "b")]), of: id,
+                    Self.step(inFlight: [
+                        Self.operationInFlight(0, "a", makesID: true, key: "k"), Self.operationInFlight(1, "b"),
+                    ]), of: id,
                     at: now)
                 try await store.advance(
                     Self.step(
-                        applied: [(0, "a")], flights: [Self.flight(2, "c", makesID: true, key: "l")],
+                        applied: [(0, "a")], inFlight: [Self.operationInFlight(2, "c", makesID: true, key: "l")],
                         mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]), of: id, at: now)
                 try await store.closeJournal(id, with: JournalClosure(), at: now)
                 let found = try #require(try await store.journal(id))
                 #expect(found.journal.state == .closed)
-                #expect(found.flights.map(\.place) == [1, 2])
-                #expect(found.flights.allSatisfy { $0.request == nil && $0.sought == nil })
+                #expect(found.inFlight.map(\.place) == [1, 2])
+                #expect(found.inFlight.allSatisfy { $0.request == nil && $0.sought == nil })
             }
             let ids = try sqlite(path) { try Row.fetchOne($0, sql: "SELECT client_id, backend_id FROM id_map") }
             let client: Data? = ids?["client_id"]
@@ -232,9 +242,9 @@ import Testing
             try await withSQLite(path) { store in
                 let id = try await Self.begin(store, ["a", "b"])
                 let course: [JournalStep] = [
-                    Self.step(flights: [Self.flight(0, "a", makesID: true, key: "k")]),
+                    Self.step(inFlight: [Self.operationInFlight(0, "a", makesID: true, key: "k")]),
                     Self.step(
-                        applied: [(0, "a")], flights: [Self.flight(1, "b")],
+                        applied: [(0, "a")], inFlight: [Self.operationInFlight(1, "b")],
                         mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]),
                 ]
                 for step in course.prefix(steps) { try await store.advance(step, of: id, at: now) }
@@ -244,11 +254,11 @@ import Testing
             }
             try await withSQLite(path) { store in
                 let open = try await store.openJournals(of: alice)
-                let flights = open.flatMap(\.flights).map(\.record.id)
+                let inFlight = open.flatMap(\.inFlight).map(\.record.id)
                 switch steps {
-                case 0: #expect(open.count == 1 && flights == [])
-                case 1: #expect(open.count == 1 && flights == ["a"])
-                case 2: #expect(open.count == 1 && flights == ["b"])
+                case 0: #expect(open.count == 1 && inFlight == [])
+                case 1: #expect(open.count == 1 && inFlight == ["a"])
+                case 2: #expect(open.count == 1 && inFlight == ["b"])
                 default: #expect(open.isEmpty)
                 }
                 #expect(

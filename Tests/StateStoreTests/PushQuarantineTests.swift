@@ -24,22 +24,22 @@ import Testing
                 [Self.push("a", .update, #"{"id":"a","x":1}"#), bare], of: alice, limit: 9, at: now)
             #expect(ids.count == 2 && ids[0] < ids[1])
             _ = try await store.mark([ids[0]], at: now + 1)
-            let marked = try #require(try await store.markedPushes(of: alice, limit: 9).first)
+            let marked = try #require(try await store.scheduledRetries(of: alice, limit: 9).first)
             #expect(
                 marked
                     == QuarantinedPush(
                         id: ids[0], principal: alice, push: Self.push("a", .update, #"{"id":"a","x":1}"#), count: 1,
                         firstAt: now, lastAt: now, markedAt: now + 1))
-            #expect(try await store.markedPushes(of: bob, limit: 9).isEmpty)
+            #expect(try await store.scheduledRetries(of: bob, limit: 9).isEmpty)
 
             let again = try await store.setAside(
                 [Self.push("a", .update, #"{"id":"a","x":2}"#)], of: alice, limit: 9, at: now + 5)
             #expect(again == [ids[0]])
-            #expect(try await store.markedPushes(of: alice, limit: 9).isEmpty)
+            #expect(try await store.scheduledRetries(of: alice, limit: 9).isEmpty)
             let kinds = try await store.setAsideKinds(of: alice)
             #expect(kinds == [bare.key: .delete, PushedRecordKey(table: "tasks", id: "a"): .update])
             _ = try await store.mark(nil, of: alice, at: now + 6)
-            let all = try await store.markedPushes(of: alice, limit: 9)
+            let all = try await store.scheduledRetries(of: alice, limit: 9)
             #expect(all.map(\.push.body) == [Array(#"{"id":"a","x":2}"#.utf8), []])
             #expect(all.map(\.isWhole) == [true, false] && all.map(\.count) == [2, 1])
             #expect(all.map(\.firstAt) == [now, now] && all.map(\.lastAt) == [now + 5, now])
@@ -81,12 +81,12 @@ import Testing
             try await store.setAsideAgain(
                 ids[0], reason: SetAsidePush.Reason(code: "push.conflict", message: "gone"), at: now + 9)
             try await store.setAsideAgain(99, reason: SetAsidePush.Reason(code: "x"), at: now)
-            #expect(try await store.markedPushes(of: alice, limit: 9).map(\.id) == [ids[1]])
+            #expect(try await store.scheduledRetries(of: alice, limit: 9).map(\.id) == [ids[1]])
             let key = PushedRecordKey(table: "tasks", id: "b")
             try await store.removeSetAside([key], of: bob)
             #expect(try await store.setAsideKinds(of: alice).count == 2)
             try await store.removeSetAside([key, PushedRecordKey(table: "tags", id: "a")], of: alice)
-            #expect(try await store.markedPushes(of: alice, limit: 9).isEmpty)
+            #expect(try await store.scheduledRetries(of: alice, limit: 9).isEmpty)
             #expect(try await store.setAsideKinds(of: alice).count == 1)
         }
     }
@@ -128,8 +128,8 @@ import Testing
                 #expect(page.map(\.id) == hers && page.allSatisfy { $0.push.body.isEmpty })
                 #expect(try await store.quarantinedPush(hers[0])?.push.body == Array(#"{"id":"a"}"#.utf8))
                 #expect(try await store.quarantinedPush(99) == nil)
-                #expect(try await store.markPushes([his[0], 99], of: nil, at: now) == his)
-                #expect(try await store.markPushes(nil, of: Principal(rawValue: "none"), at: now) == [])
+                #expect(try await store.scheduleRetries([his[0], 99], of: nil, at: now) == his)
+                #expect(try await store.scheduleRetries(nil, of: Principal(rawValue: "none"), at: now) == [])
                 #expect(try await store.dropPushes([hers[0], 99]) == [hers[0]])
                 // Numbers are not given again.
                 _ = try await store.dropPushes(his)
@@ -161,6 +161,6 @@ extension StateStore {
     fileprivate func mark(
         _ ids: [Int64]?, of principal: Principal? = nil, at time: Int64 = now
     ) async throws -> [Int64] {
-        try await #require(self as? any QuarantineAdmin).markPushes(ids, of: principal, at: time)
+        try await #require(self as? any QuarantineAdmin).scheduleRetries(ids, of: principal, at: time)
     }
 }

@@ -80,12 +80,12 @@ import Testing
         let ids = try await store.setAside([push], of: someone, limit: 9, at: now)
         _ = try await store.setAsideKinds(of: someone)
         for principal in [nil, someone] {
-            _ = try await store.markPushes(nil, of: principal, at: now)
+            _ = try await store.scheduleRetries(nil, of: principal, at: now)
             _ = try await store.quarantinedPushes(of: principal, after: 0, limit: 9)
             _ = try await store.quarantinedLines(of: principal, after: 0, limit: 9)
         }
-        _ = try await store.markPushes(ids, of: nil, at: now)
-        _ = try await store.markedPushes(of: someone, limit: 9)
+        _ = try await store.scheduleRetries(ids, of: nil, at: now)
+        _ = try await store.scheduledRetries(of: someone, limit: 9)
         try await store.setAsideAgain(ids[0], reason: push.reason, at: now)
         _ = try await store.quarantinedPush(ids[0])
         _ = try await store.quarantinedLine(1)
@@ -99,8 +99,8 @@ import Testing
             let id = try await store.beginPush(
                 JournalOpening(presented: nil, operations: 2, notes: []), principal: someone, at: now)
             var step = JournalStep()
-            step.flights = [0, 1].map {
-                PushFlight(
+            step.inFlight = [0, 1].map {
+                InFlightOperation(
                     place: $0, kind: .create, record: PushedRecordKey(table: "t", id: "\($0)"), makesID: true)
             }
             try await store.advance(step, of: id, at: now)

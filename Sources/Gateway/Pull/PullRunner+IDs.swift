@@ -136,7 +136,7 @@ extension PullRunner {
         }
         // A push has ended meanwhile of which nobody knows whether it has made a record.
         let open = try await services.store.openJournals(of: query.principal)
-        guard !open.contains(where: { $0.flights.contains(where: \.makesID) }) else { throw StateError.idsChanged }
+        guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { throw StateError.idsChanged }
         guard !spooler.idMappings.isEmpty else { return }
         let makers = Set(services.configuration.schema.tables.filter(\.makesIDs).map(\.name))
         var told: [PushedRecordKey: IDMapping] = [:]

@@ -42,7 +42,7 @@ struct CallSender: Sendable {
     /// The places that were sent before, and may have been applied then.
     let uncertain: Set<Int>
 
-    /// What was written of nowhere yet: it goes with the next creation's flight, or at the end.
+    /// What was written of nowhere yet: it goes with the next creation's in-flight operation, or at the end.
     private var unwritten = JournalStep()
 
     init(
@@ -79,7 +79,7 @@ struct CallSender: Sendable {
         do {
             try await journal.write(unwritten)
         } catch {
-            // Its flight is in the journal still, so it counts as what it is for whoever closes that.
+            // Its in-flight operation is in the journal still, so it counts as what it is for whoever closes that.
             logger.error("the ids that a backend has given are not noted", metadata: ["error": "\(error)"])
             for index in reports.indices where unwritten.applied.contains(reports[index].place) {
                 reports[index].result = .unknown
@@ -260,15 +260,15 @@ struct CallSender: Sendable {
         _ place: Int, _ content: OperationReader.Content, _ request: CallRequest, key: String?
     ) async throws {
         let operation = plan.operations[place]
-        var flight = PushFlight(
+        var operationInFlight = InFlightOperation(
             place: place, kind: .create, record: reader.key(of: operation), makesID: true,
             sought: sought(content)?.serialised)
         if let key {
-            flight.request = PushFlight.Request(
+            operationInFlight.request = InFlightOperation.Request(
                 method: request.method, target: request.target, body: request.body, key: key)
         }
         var step = unwritten
-        step.flights.append(flight)
+        step.inFlight.append(operationInFlight)
         try await journal.write(step)
         unwritten = JournalStep()
     }

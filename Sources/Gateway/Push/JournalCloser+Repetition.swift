@@ -26,8 +26,10 @@ extension JournalCloser {
     /// what it has not done.
     ///
     /// - Throws: What says nothing of the creation: it is asked for another time.
-    func repeatRequest(_ flight: PushFlight, _ journal: PushJournal) async throws -> JournalClosing.Event {
-        guard let call = creation(flight.record.table), let request = flight.request,
+    func repeatRequest(_ operationInFlight: InFlightOperation, _ journal: PushJournal) async throws
+        -> JournalClosing.Event
+    {
+        guard let call = creation(operationInFlight.record.table), let request = operationInFlight.request,
             let header = services.configuration.push.idempotencyHeader
         else { return .unanswerable }
         var backend = services.backend
@@ -49,8 +51,8 @@ extension JournalCloser {
             logger.warning(
                 "an interrupted push cannot be resolved yet",
                 metadata: ["journal": "\(journal.id)", "code": "\(error.code)", "error": "\(error)"])
-            guard try await mayGiveUp(flight, journal, after: error) else { throw error }
-            try await services.store.giveUp(flight.place, of: journal.id)
+            guard try await mayGiveUp(operationInFlight, journal, after: error) else { throw error }
+            try await services.store.giveUp(operationInFlight.place, of: journal.id)
             return .unanswerable
         }
     }
@@ -61,7 +63,7 @@ extension JournalCloser {
     ///
     /// - Throws: What the backend says of the caller.
     private func mayGiveUp(
-        _ flight: PushFlight, _ journal: PushJournal, after error: BackendError
+        _ operationInFlight: InFlightOperation, _ journal: PushJournal, after error: BackendError
     ) async throws -> Bool {
         // What the gateway has failed at itself.
         if case .transport(let error) = error {
@@ -71,7 +73,7 @@ extension JournalCloser {
             }
         }
         guard try await answersOthers() else { return false }
-        if try await services.store.wasGivenUp(flight.record, of: identity.principal) { return true }
+        if try await services.store.wasGivenUp(operationInFlight.record, of: identity.principal) { return true }
         let now = services.clock.now
         let (tries, since) = try await services.store.countTry(of: journal.id, at: now)
         return tries >= Self.tries && now - since >= Self.patience

@@ -11,8 +11,9 @@ import SyncModel
 // Looking in the stream (finding 20).
 extension JournalCloser {
     /// Where the backend has the values of a creation's `match` columns; nil where there are none.
-    func sought(_ flight: PushFlight) -> [CreationSearch.Mark.Place]? {
-        guard let bytes = flight.sought, let table = services.configuration.schema.table(named: flight.record.table),
+    func sought(_ operationInFlight: InFlightOperation) -> [CreationSearch.Mark.Place]? {
+        guard let bytes = operationInFlight.sought,
+            let table = services.configuration.schema.table(named: operationInFlight.record.table),
             let values = try? JSONValue.parse(bytes)
         else { return nil }
         let places = (values.members ?? []).compactMap { member -> CreationSearch.Mark.Place? in
@@ -25,23 +26,24 @@ extension JournalCloser {
         return places.isEmpty ? nil : places
     }
 
-    private func subject(_ flight: PushFlight) -> CreationSearch.Subject? {
+    private func subject(_ operationInFlight: InFlightOperation) -> CreationSearch.Subject? {
         let tables = services.configuration.schema.tables
-        guard let table = tables.firstIndex(where: { $0.name == flight.record.table }) else { return nil }
-        var mark = sought(flight).map { CreationSearch.Mark.values($0) }
-        if let path = creation(flight.record.table)?.reference { mark = .reference(path) }
+        guard let table = tables.firstIndex(where: { $0.name == operationInFlight.record.table }) else { return nil }
+        var mark = sought(operationInFlight).map { CreationSearch.Mark.values($0) }
+        if let path = creation(operationInFlight.record.table)?.reference { mark = .reference(path) }
         return mark.map {
-            CreationSearch.Subject(place: flight.place, table: table, id: flight.record.id, mark: $0)
+            CreationSearch.Subject(
+                place: operationInFlight.place, table: table, id: operationInFlight.record.id, mark: $0)
         }
     }
 
     /// Looks for records in what has come since the push's cursor, or in everything where the stream cannot go on
     /// there.
-    func search(_ flights: [PushFlight], _ journal: PushJournal) async throws -> [Int: String] {
+    func search(_ inFlight: [InFlightOperation], _ journal: PushJournal) async throws -> [Int: String] {
         let configuration = services.configuration
         let search = CreationSearch(
-            flights.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)
-        let tables = Set(flights.map(\.record.table))
+            inFlight.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)
+        let tables = Set(inFlight.map(\.record.table))
         var done: CreationSearch?
         if let presented = journal.presented {
             done = try await services.streaming(identity, presented) {

@@ -13,7 +13,7 @@ import WatermelonWire
 /// A record that was made, and whose id nobody has noted, would come to its own device as a second one; so where that
 /// cannot be found out for the moment, neither pull nor push goes on.
 struct JournalCloser {
-    typealias Open = (journal: PushJournal, flights: [PushFlight])
+    typealias Open = (journal: PushJournal, inFlight: [InFlightOperation])
 
     let services: SyncServices
     let identity: CallerIdentity
@@ -41,35 +41,35 @@ struct JournalCloser {
     }
 
     private func close(_ open: Open) async throws {
-        let flights = Dictionary(open.flights.filter(\.makesID).map { ($0.place, $0) }) { $1 }
+        let inFlight = Dictionary(open.inFlight.filter(\.makesID).map { ($0.place, $0) }) { $1 }
         var closing = JournalClosing(
-            flights.values.sorted { $0.place < $1.place }
+            inFlight.values.sorted { $0.place < $1.place }
                 .map { JournalClosing.Creation(place: $0.place, means: means($0, open.journal)) })
         do {
-            let (found, lost) = try await resolve(&closing, flights, open.journal)
-            try await close(open, flights, found: found, lost: lost)
+            let (found, lost) = try await resolve(&closing, inFlight, open.journal)
+            try await close(open, inFlight, found: found, lost: lost)
         } catch {
-            await keep(closing.found, flights, of: open.journal)
+            await keep(closing.found, inFlight, of: open.journal)
             throw error
         }
     }
 
     /// Finds out what has become of creations, one after the other.
     private func resolve(
-        _ closing: inout JournalClosing, _ flights: [Int: PushFlight], _ journal: PushJournal
+        _ closing: inout JournalClosing, _ inFlight: [Int: InFlightOperation], _ journal: PushJournal
     ) async throws -> (found: [Int: String], lost: [Int]) {
         var action = closing.begin()
         while true {
             try Task.checkCancellation()
             switch action {
             case .repeatRequest(let place):
-                guard let flight = flights[place] else {
+                guard let operationInFlight = inFlight[place] else {
                     action = closing.handle(.unanswerable)
                     continue
                 }
-                action = closing.handle(try await repeatRequest(flight, journal))
+                action = closing.handle(try await repeatRequest(operationInFlight, journal))
             case .search(let places):
-                action = closing.handle(.found(try await search(places.compactMap { flights[$0] }, journal)))
+                action = closing.handle(.found(try await search(places.compactMap { inFlight[$0] }, journal)))
             case .close(let found, let lost): return (found, lost)
             case .fail(let unexpected):
                 logger.error(
@@ -87,11 +87,11 @@ struct JournalCloser {
     ///
     /// So each attempt has less to do than the one before it. Runs in a task that is cancelled, too: writes of the
     /// state are finished all the same.
-    private func keep(_ found: [Int: String], _ flights: [Int: PushFlight], of journal: PushJournal) async {
+    private func keep(_ found: [Int: String], _ inFlight: [Int: InFlightOperation], of journal: PushJournal) async {
         guard !found.isEmpty else { return }
         var step = JournalStep()
         step.applied = found.keys.sorted()
-        (step.mappings, step.notes) = written(found, flights)
+        (step.mappings, step.notes) = written(found, inFlight)
         do {
             try await services.store.advance(step, of: journal.id, at: services.clock.now)
         } catch {
@@ -99,26 +99,27 @@ struct JournalCloser {
         }
     }
 
-    private func means(_ flight: PushFlight, _ journal: PushJournal) -> JournalClosing.Means {
-        guard let call = creation(flight.record.table) else { return .none }
-        let canSearch = call.reference != nil || sought(flight) != nil
+    private func means(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> JournalClosing.Means {
+        guard let call = creation(operationInFlight.record.table) else { return .none }
+        let canSearch = call.reference != nil || sought(operationInFlight) != nil
         let push = services.configuration.push
         // What the backend has forgotten it would carry out once more; how old what comes from the future is, is
         // unknown.
         let age = services.clock.now - journal.startedAt
         let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
         return JournalClosing.Means(
-            canRepeat: flight.request != nil && push.idempotencyHeader != nil && isKnown, canSearch: canSearch,
-            shown: shown(flight, journal))
+            canRepeat: operationInFlight.request != nil && push.idempotencyHeader != nil && isKnown,
+            canSearch: canSearch,
+            shown: shown(operationInFlight, journal))
     }
 
     /// What the device that has made a record shows of it, where it is the one that pushes: it has the cursor of the
     /// push that was cut off, and names the record's table.
-    private func shown(_ flight: PushFlight, _ journal: PushJournal) -> JournalClosing.Shown {
+    private func shown(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> JournalClosing.Shown {
         guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
-            let table = push.changes.tables.first(where: { $0.name == flight.record.table })
+            let table = push.changes.tables.first(where: { $0.name == operationInFlight.record.table })
         else { return .unknown }
-        let id = flight.record.id
+        let id = operationInFlight.record.id
         if table.deleted.contains(id) { return .deleted }
         return table.created.contains { $0.id == id } || table.updated.contains { $0.id == id } ? .unknown : .gone
     }
@@ -133,11 +134,11 @@ struct JournalCloser {
 
     /// What the state is told of creations that were found.
     private func written(
-        _ found: [Int: String], _ flights: [Int: PushFlight]
+        _ found: [Int: String], _ inFlight: [Int: InFlightOperation]
     ) -> (mappings: [IDMapping], notes: [PushNote]) {
         var (mappings, notes) = ([IDMapping](), [PushNote]())
         for (place, id) in found.sorted(by: { $0.key < $1.key }) {
-            guard let record = flights[place]?.record else { continue }
+            guard let record = inFlight[place]?.record else { continue }
             if record.id != id {
                 mappings.append(IDMapping(table: record.table, clientID: record.id, backendID: id))
             }
@@ -152,20 +153,20 @@ struct JournalCloser {
 
     /// Writes down what was found, and tells the operator what was not.
     private func close(
-        _ open: Open, _ flights: [Int: PushFlight], found: [Int: String], lost: [Int]
+        _ open: Open, _ inFlight: [Int: InFlightOperation], found: [Int: String], lost: [Int]
     ) async throws {
         var closure = JournalClosure()
         closure.lost = lost.count
-        (closure.mappings, closure.notes) = written(found, flights)
+        (closure.mappings, closure.notes) = written(found, inFlight)
         try await services.store.closeJournal(open.journal.id, with: closure, at: services.clock.now)
         logger.notice(
             "an interrupted push is resolved",
             metadata: [
                 "journal": "\(open.journal.id)", "applied": "\(open.journal.applied)",
-                "operations": "\(open.journal.operations)", "in_flight": "\(open.flights.count)",
+                "operations": "\(open.journal.operations)", "in_flight": "\(open.inFlight.count)",
                 "found": "\(found.count)", "lost": "\(lost.count)",
             ])
-        for record in lost.prefix(20).compactMap({ flights[$0]?.record }) {
+        for record in lost.prefix(20).compactMap({ inFlight[$0]?.record }) {
             logger.warning(
                 "nobody knows whether a record was created; if it was, it comes twice",
                 metadata: [

@@ -58,7 +58,7 @@ actor JournalWriter {
     }
 }
 
-/// The places of one wave, handed out one by one to those who send.
+/// The places of one batch of calls, handed out one by one to those who send.
 final class CallQueue: Sendable {
     private let places: [Int]
     private let next0 = NIOLockedValueBox(0)

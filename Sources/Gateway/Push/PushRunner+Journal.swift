@@ -22,7 +22,8 @@ struct PushRunnerJournal {
 
 // The journal of a push by calls (finding 19), in the transactions of `docs/STATE.md`.
 extension PushRunner {
-    /// Whether an operation may make a record that gets its id from the backend: those have flights of their own.
+    /// Whether an operation may make a record that gets its id from the backend: those have in-in-flight operation
+    /// operations of their own.
     func makesID(_ operation: PushOperation) -> Bool {
         let calls = services.configuration.schema.tables[operation.table].calls
         guard case .call(let call) = calls.create, call.returns != nil,
@@ -53,17 +54,17 @@ extension PushRunner {
     }
 
     /// Writes what was applied and what is about to be sent.
-    mutating func advance(applied: [Int], flights: [Int]) async throws {
+    mutating func advance(applied: [Int], inFlight: [Int]) async throws {
         guard let journal else { return }
         var step = self.step(applied)
-        step.flights = flights.map { ($0, plan.operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
-            let kind: PushFlight.Kind =
+        step.inFlight = inFlight.map { ($0, plan.operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
+            let kind: InFlightOperation.Kind =
                 switch operation.kind {
                 case .create: .create
                 case .update: .update
                 case .delete: .delete
                 }
-            return PushFlight(place: place, kind: kind, record: reader.key(of: operation))
+            return InFlightOperation(place: place, kind: kind, record: reader.key(of: operation))
         }
         guard !step.isEmpty else { return }
         try await journal.writer.write(step)

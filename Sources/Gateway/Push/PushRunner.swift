@@ -192,7 +192,7 @@ struct PushRunner {
         case .beginJournal:
             try await admit()
             try await beginJournal()
-        case .advance(let applied, let flights): try await advance(applied: applied, flights: flights)
+        case .advance(let applied, let inFlight): try await advance(applied: applied, inFlight: inFlight)
         case .endJournal(let end): try await endJournal(end)
         case .scheduleRedelivery(let records):
             try await admit()

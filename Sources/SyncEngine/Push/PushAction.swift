@@ -20,7 +20,7 @@ package enum PushAction: Hashable, Sendable {
     /// Begin a journal, and note the ids in the same transaction (6).
     case beginJournal
     /// Note durably, in one transaction, which operations were applied and which are about to be sent (transaction 7).
-    case advance(applied: [Int], flights: [Int])
+    case advance(applied: [Int], inFlight: [Int])
     /// Note durably how the push ends (transaction 8).
     case endJournal(PushEnd)
     /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).

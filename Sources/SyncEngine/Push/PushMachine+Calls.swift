@@ -3,10 +3,10 @@
 
 import SyncModel
 
-// A push by calls: waves, and a journal of them (finding 19).
+// A push by calls: batches of calls, and a journal of them (finding 19).
 extension PushMachine {
-    /// Takes what became of a wave: what was applied counts whatever else happened.
-    mutating func waveEnded(_ results: [Int: CallResult]) -> PushAction {
+    /// Takes what became of a batch of calls: what was applied counts whatever else happened.
+    mutating func callBatchEnded(_ results: [Int: CallResult]) -> PushAction {
         let ended = calls.end(results)
         taken.formUnion(ended.applied)
         if !ended.applied.isEmpty { retries = 0 }
@@ -16,13 +16,13 @@ extension PushMachine {
         }
         if ended.hasFailed { return end(.rethrow(applied: applied)) }
         if ended.isUncertain { return end(.fail(.unknownOutcome, applied: applied)) }
-        guard let first = ended.refusals.first else { return nextWave() }
+        guard let first = ended.refusals.first else { return nextCallBatch() }
         let refusal = PushRefusal(kind: first.kind, records: ended.refusals.flatMap(\.records))
         return query.rejection == .quarantine ? findRoom(refusal) : goOn(without: refusal)
     }
 
     /// Goes on with what was put off, after a pause, and with what comes next.
-    mutating func nextWave() -> PushAction {
+    mutating func nextCallBatch() -> PushAction {
         guard let delay = calls.delay else {
             calls.gather()
             return send()
@@ -31,10 +31,10 @@ extension PushMachine {
             return end(.fail(calls.unknown.isEmpty ? .busy : .unknownOutcome, applied: applied))
         }
         calls.gather()
-        let (applied, flights) = calls.toWrite()
-        guard applied.isEmpty, flights.isEmpty else {
+        let (applied, inFlight) = calls.toWrite()
+        guard applied.isEmpty, inFlight.isEmpty else {
             step = .advancing(pause: pause)
-            return .advance(applied: applied, flights: flights)
+            return .advance(applied: applied, inFlight: inFlight)
         }
         step = .pausing
         return .sleep(pause)
@@ -55,8 +55,8 @@ extension PushMachine {
 }
 
 /// Which calls of a push are made at the same time, and what the journal has to be told of them.
-struct CallWaves: Sendable {
-    /// What one wave has come to.
+struct CallBatches: Sendable {
+    /// What one batch of calls has come to.
     struct Ended {
         var applied: [Int] = []
         var refusals: [PushRefusal] = []
@@ -69,9 +69,10 @@ struct CallWaves: Sendable {
         var after: Int64?
     }
 
-    /// How many calls a wave has for each that is made at the same time, and at least: its journal is one transaction.
-    static let waveFactor = 16
-    static let minimumWave = 64
+    /// How many calls a batch of calls has for each that is made at the same time, and at least: its journal is one
+    /// transaction.
+    static let callBatchFactor = 16
+    static let minimumCallBatch = 64
 
     private let levels: [Range<Int>]
     private let size: Int
@@ -82,7 +83,7 @@ struct CallWaves: Sendable {
     private var flying: Set<Int> = []
 
     /// What is sent next.
-    private(set) var wave: [Int] = []
+    private(set) var callBatch: [Int] = []
     /// Whether there is a journal.
     private(set) var hasBegun = false
     /// What was applied since the last transaction.
@@ -94,20 +95,20 @@ struct CallWaves: Sendable {
 
     init(levels: [Range<Int>] = [], parallel: Int = 1) {
         self.levels = levels
-        size = max(parallel * Self.waveFactor, Self.minimumWave)
+        size = max(parallel * Self.callBatchFactor, Self.minimumCallBatch)
         next = levels.first?.lowerBound ?? 0
     }
 
-    /// Begins with the first wave.
+    /// Begins with the first batch of calls.
     mutating func begin() {
         hasBegun = true
         gather()
     }
 
-    /// Whether results are about the wave, so that it comes to an end.
+    /// Whether results are about the batch of calls, so that it comes to an end.
     func fits(_ results: [Int: CallResult], _ machine: PushMachine) -> Bool {
-        let isAboutWave = wave.contains { results[$0] != nil }
-        return isAboutWave
+        let isAboutCallBatch = callBatch.contains { results[$0] != nil }
+        return isAboutCallBatch
             && results.allSatisfy { place, result in
                 guard case .refused(let refusal) = result else { return true }
                 // Whatever goes on must know that this one is refused.
@@ -116,17 +117,17 @@ struct CallWaves: Sendable {
             }
     }
 
-    /// Takes it that nobody will hear what became of the wave.
+    /// Takes it that nobody will hear what became of the batch of calls.
     mutating func abandon() {
-        unknown.formUnion(wave)
-        wave = []
+        unknown.formUnion(callBatch)
+        callBatch = []
     }
 
-    /// Takes what became of the wave.
+    /// Takes what became of the batch of calls.
     mutating func end(_ results: [Int: CallResult]) -> Ended {
         var ended = Ended()
         delay = nil
-        for place in wave {
+        for place in callBatch {
             guard let result = results[place] else {
                 waiting.append(place)
                 continue
@@ -148,36 +149,36 @@ struct CallWaves: Sendable {
             case .failed: ended.hasFailed = true
             }
         }
-        wave = []
+        callBatch = []
         unwritten += ended.applied
         return ended
     }
 
-    /// Puts the next wave together: of one level, what waits first; empty at the end.
+    /// Puts the next batch of calls together: of one level, what waits first; empty at the end.
     mutating func gather() {
-        wave = Array(waiting.prefix(size))
-        waiting.removeFirst(wave.count)
-        while level < levels.count, wave.count < size {
+        callBatch = Array(waiting.prefix(size))
+        waiting.removeFirst(callBatch.count)
+        while level < levels.count, callBatch.count < size {
             let rest = next..<levels[level].upperBound
             guard rest.isEmpty else {
-                let taken = rest.prefix(size - wave.count)
-                wave += taken
+                let taken = rest.prefix(size - callBatch.count)
+                callBatch += taken
                 next = taken.upperBound
                 return
             }
-            guard wave.isEmpty, waiting.isEmpty, level + 1 < levels.count else { return }
+            guard callBatch.isEmpty, waiting.isEmpty, level + 1 < levels.count else { return }
             level += 1
             next = levels[level].lowerBound
         }
     }
 
-    /// What the journal has to be told before the wave is sent; told once.
-    mutating func toWrite() -> (applied: [Int], flights: [Int]) {
+    /// What the journal has to be told before the batch of calls is sent; told once.
+    mutating func toWrite() -> (applied: [Int], inFlight: [Int]) {
         // At the end of the push the last transaction tells the rest.
-        guard !wave.isEmpty else { return ([], []) }
-        let flights = wave.filter { !flying.contains($0) }
-        flying = Set(wave)
-        return (takeUnwritten(), flights)
+        guard !callBatch.isEmpty else { return ([], []) }
+        let inFlight = callBatch.filter { !flying.contains($0) }
+        flying = Set(callBatch)
+        return (takeUnwritten(), inFlight)
     }
 
     /// What was applied since the last transaction; told once.

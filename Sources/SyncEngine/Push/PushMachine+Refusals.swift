@@ -32,7 +32,7 @@ extension PushMachine {
     mutating func goOn(without refusal: PushRefusal) -> PushAction {
         let before = rejected.count
         rejected.formUnion(refusal.records.map(\.place))
-        guard query.style == .stream else { return nextWave() }
+        guard query.style == .stream else { return nextCallBatch() }
         // One that names nothing new would be asked for ever.
         guard rejected.count > before else { return end(.refuse(refusal, applied: applied)) }
         attempt = 0

@@ -7,7 +7,7 @@ import SyncModel
 ///
 /// Order: confirm the presented cursor, look for a receipt, look for conflicts, note what is about to be sent, apply,
 /// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has
-/// said so for every operation. Calls are made in waves, and what is noted of them is a journal.
+/// said so for every operation. Calls are made in batches of calls, and what is noted of them is a journal.
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
@@ -29,7 +29,7 @@ package struct PushMachine: Sendable {
 
     enum Step: Sendable {
         case loading, confirming, findingReceipt, checking, verifying, noting, applying, pausing, savingReceipt, ended
-        /// What comes of a wave is written; then there is a pause, or the next one is sent.
+        /// What comes of a batch of calls is written; then there is a pause, or the next one is sent.
         case advancing(pause: Int64?)
         /// The last transaction of a journal is written, then this is done.
         case endingJournal(PushAction)
@@ -57,7 +57,7 @@ package struct PushMachine: Sendable {
     private var waited: Int64 = 0
     var isSetAside = false
     /// What has become of the calls.
-    var calls = CallWaves()
+    var calls = CallBatches()
 
     /// The places of the operations that the backend will never take.
     package internal(set) var rejected: Set<Int> = []
@@ -77,7 +77,7 @@ package struct PushMachine: Sendable {
     /// A push that is about to begin.
     package init(query: Query) {
         self.query = query
-        calls = CallWaves(levels: query.style == .calls ? query.levels : [], parallel: query.parallel)
+        calls = CallBatches(levels: query.style == .calls ? query.levels : [], parallel: query.parallel)
     }
 
     /// The first action.
@@ -105,7 +105,7 @@ package struct PushMachine: Sendable {
             step = .ended
             return .answer
         case (.applying, .sent(let results)) where query.style == .calls && calls.fits(results, self):
-            return waveEnded(results)
+            return callBatchEnded(results)
         case (.applying, .applied) where query.style == .stream: return batchApplied()
         case (.applying, .refused(let refusal)) where query.style == .stream && fits(refusal): return refused(refusal)
         case (.findingRoom(let refusal), .room(let isThere)):
@@ -172,12 +172,12 @@ package struct PushMachine: Sendable {
         guard query.style == .calls else {
             return .sendAll(base: row?.vector, without: rejected, batch: query.batch > 0 ? batch : nil)
         }
-        let (applied, flights) = calls.toWrite()
-        guard applied.isEmpty, flights.isEmpty else {
+        let (applied, inFlight) = calls.toWrite()
+        guard applied.isEmpty, inFlight.isEmpty else {
             step = .advancing(pause: nil)
-            return .advance(applied: applied, flights: flights)
+            return .advance(applied: applied, inFlight: inFlight)
         }
-        return calls.wave.isEmpty ? end(query.hasToldTime ? .saveReceipt : .answer) : .send(calls.wave)
+        return calls.callBatch.isEmpty ? end(query.hasToldTime ? .saveReceipt : .answer) : .send(calls.callBatch)
     }
 
     /// The operations of a stream push that are sent at present, in the order in which they can be applied: so a batch

@@ -128,7 +128,7 @@ struct JournalShowCommand: AsyncParsableCommand {
             guard let found = try await store.journal(number) else {
                 throw CommandFailure(.noInput, "There is no journal \(number). 'rind journal list' shows all.")
             }
-            return JournalReport(journal: found.journal, flights: found.flights)
+            return JournalReport(journal: found.journal, inFlight: found.inFlight)
         }
     }
 }
@@ -136,7 +136,7 @@ struct JournalShowCommand: AsyncParsableCommand {
 /// What 'show' prints.
 private struct JournalReport: StateReport {
     let journal: PushJournal
-    let flights: [PushFlight]
+    let inFlight: [InFlightOperation]
 
     private static func line(_ name: String, _ value: String) -> String { name.padded(to: 12) + value }
 
@@ -156,16 +156,16 @@ private struct JournalReport: StateReport {
         if let record = journal.failure?.record {
             lines.append(Self.line("record", "\(record.table) \(record.id)".shown(upTo: 1_024)))
         }
-        guard !flights.isEmpty else { return lines }
+        guard !inFlight.isEmpty else { return lines }
         return lines + ["", "unknown"]
-            + flights.map { "  \($0.kind.rawValue) \($0.record.table) \($0.record.id)".shown(upTo: 1_024) }
+            + inFlight.map { "  \($0.kind.rawValue) \($0.record.table) \($0.record.id)".shown(upTo: 1_024) }
     }
 
     var json: JSONValue {
-        let unknown = flights.map { flight in
+        let unknown = inFlight.map { operationInFlight in
             JSONValue.object([
-                "change": .string(flight.kind.rawValue), "table": .string(flight.record.table),
-                "record": .string(flight.record.id), "makes_id": .bool(flight.makesID),
+                "change": .string(operationInFlight.kind.rawValue), "table": .string(operationInFlight.record.table),
+                "record": .string(operationInFlight.record.id), "makes_id": .bool(operationInFlight.makesID),
             ])
         }
         return .object(journal.members + [.init("unknown", .array(unknown))])

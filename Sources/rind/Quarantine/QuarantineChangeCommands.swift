@@ -50,12 +50,12 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
         try await state.run(for: .changing) { store, configuration in
             guard !all else {
                 let owner = try await owner.find(in: store, configuration)
-                let found = try await store.markPushes(nil, of: owner, at: SystemClock().now)
+                let found = try await store.scheduleRetries(nil, of: owner, at: SystemClock().now)
                 return QuarantineChange(change: "marked", names: found.map { QuarantineName(.push, $0) })
             }
             try await store.requireAll(names)
             let replicas = try await compare(names.numbers(.line), store, configuration)
-            _ = try await store.markPushes(names.numbers(.push), of: nil, at: SystemClock().now)
+            _ = try await store.scheduleRetries(names.numbers(.push), of: nil, at: SystemClock().now)
             return QuarantineChange(change: "marked", names: names, replicas: replicas)
         }
     }

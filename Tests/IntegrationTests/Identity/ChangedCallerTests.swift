@@ -56,7 +56,7 @@ import Testing
             let cursor = try PulledChanges(await stack.sendPull(token: "device-a")).cursor
             #expect(try await stack.sendPush(cursor, Self.tag, token: "device-a").status == 200)
             let admin = try #require(stack.store as? any QuarantineAdmin)
-            #expect(try await admin.markPushes(nil, of: nil, at: 1_800_000_000_000).count == 1)
+            #expect(try await admin.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 1)
             stack.backend.rejectedIDs = []
             // Within auth_ttl: the gateway still takes the session for Ada's.
             try await stack.backend.give(sessionOf: "device-a", to: Self.bob)

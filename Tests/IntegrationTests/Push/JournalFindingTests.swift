@@ -48,7 +48,7 @@ import Testing
             #expect(answer.outcome == "502 push.unknown_outcome")
         }
         let open = try await stack.openJournals()
-        #expect(open.count == 1 && open[0].flights.map(\.makesID) == [true])
+        #expect(open.count == 1 && open[0].inFlight.map(\.makesID) == [true])
         return device
     }
 
@@ -323,7 +323,7 @@ import Testing
             stack.backend.inject(DemoFault("POST", "/tasks", action: .delay(400)))
             let (pushing, pulling) = (device, try await stack.device(seed: 2))
             async let pushed = pushing.pushLosingAnswer()
-            try await eventually { try await stack.openJournals().first?.flights.count == 1 }
+            try await eventually { try await stack.openJournals().first?.inFlight.count == 1 }
             #expect(try await pulling.pullLosingAnswer().status == 200)
             #expect(try await stack.openJournals().isEmpty)
             #expect(try await pushed.status == 200)
@@ -338,7 +338,7 @@ import Testing
             stack.backend.inject(DemoFault("POST", "/tags", action: .delay(1_000)))
             let (pushing, pulling) = (device, try await stack.device(seed: 2))
             async let pushed = pushing.pushLosingAnswer()
-            try await eventually { try await stack.openJournals().first?.flights.count == 1 }
+            try await eventually { try await stack.openJournals().first?.inFlight.count == 1 }
             #expect(try await pulling.pullLosingAnswer().status == 200)
             #expect(try await stack.openJournals().count == 1)
             #expect(try await pushed.status == 200)
@@ -419,7 +419,7 @@ private enum JournalCloserPatience {
 
 extension GatewayStack {
     /// The open journals of the only principal.
-    func openJournals() async throws -> [(journal: PushJournal, flights: [PushFlight])] {
+    func openJournals() async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
         guard let replica = try await store.replicas(of: nil, after: nil, limit: 1).first else { return [] }
         return try await store.openJournals(of: replica.principal)
     }

@@ -32,7 +32,7 @@ import Testing
 
     private static func mark(_ stack: GatewayStack) async throws {
         let store = try #require(stack.store as? any QuarantineAdmin)
-        #expect(try await !store.markPushes(nil, of: nil, at: 1_800_000_000_000).isEmpty)
+        #expect(try await !store.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).isEmpty)
     }
 
     @Test(arguments: PushStyle.allCases)

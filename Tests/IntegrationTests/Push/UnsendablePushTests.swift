@@ -83,7 +83,7 @@ import Testing
             let admin = try #require(stack.store as? any QuarantineAdmin)
             let entry = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(entry.push.key.id == odd.id && entry.push.reason.code == odd.code)
-            _ = try await admin.markPushes(nil, of: nil, at: 1_800_000_000_000)
+            _ = try await admin.scheduleRetries(nil, of: nil, at: 1_800_000_000_000)
             _ = try await stack.pull(nil)
             let again = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(again.count == 2 && again.markedAt == nil && again.push.reason.code == odd.code)

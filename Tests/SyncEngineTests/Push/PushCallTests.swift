@@ -5,7 +5,7 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// The machine of a push by calls: waves, and what its journal is told.
+/// The machine of a push by calls: batches of calls, and what its journal is told.
 @Suite struct PushCallTests {
     private static let cursor = Cursor(rawValue: 7)
     private static let row = cursor.map { cursor in
@@ -42,11 +42,11 @@ import Testing
 
     @Test func `with one call at a time each is written down before it is made, with what came of the one before`() {
         var (machine, action) = Self.begun(told: true)
-        #expect(action == .advance(applied: [], flights: [0]))
+        #expect(action == .advance(applied: [], inFlight: [0]))
         #expect(machine.handle(.done) == .send([0]))
-        #expect(machine.handle(.sent([0: .applied])) == .advance(applied: [0], flights: [1]))
+        #expect(machine.handle(.sent([0: .applied])) == .advance(applied: [0], inFlight: [1]))
         #expect(machine.handle(.done) == .send([1]))
-        #expect(machine.handle(.sent([1: .applied])) == .advance(applied: [1], flights: [2]))
+        #expect(machine.handle(.sent([1: .applied])) == .advance(applied: [1], inFlight: [2]))
         #expect(machine.handle(.done) == .send([2]))
         // The last outcome and the receipt are one transaction.
         action = machine.handle(.sent([2: .applied]))
@@ -58,37 +58,38 @@ import Testing
     @Test(arguments: [
         (2, [0..<2, 2..<66, 66..<130, 130..<177, 177..<180]), (8, [0..<2, 2..<130, 130..<177, 177..<180]),
     ])
-    func `a wave has operations of one level, sixteen for each call at a time and at least 64`(
-        parallel: Int, waves: [Range<Int>]
+    func `a batch of calls has operations of one level, sixteen for each call at a time and at least 64`(
+        parallel: Int, callBatches: [Range<Int>]
     ) {
         let levels = [0..<2, 2..<2, 2..<177, 177..<180]
         var (machine, action) = Self.begun(operations: 180, levels: levels, parallel: parallel)
-        for wave in waves {
-            guard case .advance(_, let flights) = action else {
+        for callBatch in callBatches {
+            guard case .advance(_, let inFlight) = action else {
                 Issue.record("\(action)")
                 return
             }
-            #expect(flights == Array(wave))
-            #expect(machine.handle(.done) == .send(flights))
-            action = machine.handle(Self.allApplied(flights))
+            #expect(inFlight == Array(callBatch))
+            #expect(machine.handle(.done) == .send(inFlight))
+            action = machine.handle(Self.allApplied(inFlight))
         }
         #expect(action == .endJournal(PushEnd(.answered(keepsReceipt: false), applied: [177, 178, 179])))
     }
 
-    @Test func `what a wave has put off is sent again before anything else, with growing pauses in a budget`() {
+    @Test func `what a batch of calls has put off is sent again before anything else, with growing pauses in a budget`()
+    {
         var (machine, _) = Self.begun(operations: 4, levels: [0..<3, 3..<4], parallel: 2, budget: 100)
         #expect(machine.handle(.done) == .send([0, 1, 2]))
         let putOff = CallResult.notNow(after: nil, isKnown: true)
-        // What was applied is written down before the pause; the flights are known.
+        // What was applied is written down before the pause; the in-in-flight operation operations are known.
         #expect(
             machine.handle(.sent([0: .applied, 1: putOff, 2: .notNow(after: 30, isKnown: false)]))
-                == .advance(applied: [0], flights: []))
+                == .advance(applied: [0], inFlight: []))
         #expect(machine.unknown == [2])
         #expect(machine.handle(.done) == .sleep(30))
         #expect(machine.handle(.done) == .send([1, 2]))
         #expect(machine.handle(.sent([1: putOff, 2: putOff])) == .sleep(20))
         #expect(machine.handle(.done) == .send([1, 2]))
-        #expect(machine.handle(.sent([2: .applied])) == .advance(applied: [2], flights: []))
+        #expect(machine.handle(.sent([2: .applied])) == .advance(applied: [2], inFlight: []))
         #expect(machine.unknown == [])
         #expect(machine.handle(.done) == .send([1]))
         #expect(machine.handle(.sent([1: putOff])) == .sleep(10))
@@ -123,7 +124,7 @@ import Testing
         #expect(machine.handle(.done) == .fail(failure, applied: 0))
     }
 
-    @Test func `a refusal ends the push after its wave, and what was applied beside it counts`() {
+    @Test func `a refusal ends the push after its batch of calls, and what was applied beside it counts`() {
         var (machine, _) = Self.begun(operations: 4, levels: [0..<4], parallel: 4)
         _ = machine.handle(.done)
         let end = PushEnd(.refused(Self.refusal(1)), applied: [0, 2])
@@ -160,9 +161,9 @@ import Testing
         var (machine, _) = Self.begun(operations: 4, levels: [0..<3, 3..<4], parallel: 2, rejection: .report)
         _ = machine.handle(.done)
         let results: [Int: CallResult] = [0: .refused(Self.refusal(0)), 1: .applied]
-        #expect(machine.handle(.sent(results)) == .advance(applied: [1], flights: []))
+        #expect(machine.handle(.sent(results)) == .advance(applied: [1], inFlight: []))
         #expect(machine.handle(.done) == .send([2]))
-        #expect(machine.handle(.sent([2: .refused(Self.refusal(2))])) == .advance(applied: [], flights: [3]))
+        #expect(machine.handle(.sent([2: .refused(Self.refusal(2))])) == .advance(applied: [], inFlight: [3]))
         #expect(machine.handle(.done) == .send([3]))
         let end = PushEnd(.answered(keepsReceipt: false), applied: [3])
         #expect(machine.handle(.sent([3: .applied])) == .endJournal(end))
@@ -197,7 +198,7 @@ import Testing
         var (machine, _) = Self.begun(operations: 2, rejection: .quarantine)
         _ = machine.handle(.done)
         _ = machine.handle(.sent([0: .refused(Self.refusal(0))]))
-        #expect(machine.handle(.room(true)) == .advance(applied: [], flights: [1]))
+        #expect(machine.handle(.room(true)) == .advance(applied: [], inFlight: [1]))
         #expect(machine.handle(.done) == .send([1]))
         let end = PushEnd(.failed(.unknownOutcome), unknown: [1])
         #expect(machine.handle(.sent([1: .unknown])) == .endJournal(end))

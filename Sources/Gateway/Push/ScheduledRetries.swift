@@ -13,7 +13,7 @@ import WatermelonWire
 ///
 /// Credentials are not stored, so there is no other time for it. Each entry is a push of its own: one that is refused
 /// again stops no other.
-struct MarkedPushes {
+struct ScheduledRetries {
     /// How many entries one request applies at most; the next one goes on.
     static let maximumEntries = 100
     /// How long that may hold up a request, in milliseconds; an entry that was begun is finished.
@@ -37,7 +37,7 @@ struct MarkedPushes {
     /// Whether there are any.
     var areThere: Bool {
         get async throws {
-            try await !services.store.markedPushes(of: identity.principal, limit: 1).isEmpty
+            try await !services.store.scheduledRetries(of: identity.principal, limit: 1).isEmpty
         }
     }
 
@@ -47,7 +47,7 @@ struct MarkedPushes {
     /// - Precondition: Nobody else pushes for the principal meanwhile.
     /// - Throws: Only what would end the caller's request as well.
     func apply(before changes: PushChanges?) async throws {
-        var entries = try await services.store.markedPushes(of: identity.principal, limit: Self.maximumEntries)
+        var entries = try await services.store.scheduledRetries(of: identity.principal, limit: Self.maximumEntries)
         guard !entries.isEmpty else { return }
         let pushed = Set(changes?.keys ?? [])
         entries.removeAll { pushed.contains($0.push.key) }
