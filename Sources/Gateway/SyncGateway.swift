@@ -39,7 +39,7 @@ package final class SyncGateway: Sendable {
         return (held.memory, held.disk)
     }
 
-    /// Drops kept answers whose time is over, whether anybody pulls or not, until it is cancelled.
+    /// Drops cached answers whose time is over, whether anybody pulls or not, until it is cancelled.
     package func dropExpired() async {
         let pause = min(max(services.configuration.pull.repeatWindow.milliseconds / 4, 1_000), 15_000)
         while !Task.isCancelled {
@@ -158,7 +158,7 @@ package final class SyncGateway: Sendable {
     private func makeRunner(
         _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller
     ) -> PullRunner {
-        let key = KeptStreams.Key(
+        let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
             cursor: presented, schemaVersion: version)
         let kept = services.kept.take(key, at: services.clock.now)
@@ -172,7 +172,7 @@ package final class SyncGateway: Sendable {
             kept: kept?.stream)
         return PullRunner(
             services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), kept: kept, keptKey: key, logger: caller.logger)
+            projection: services.projections.projection(at: version), kept: kept, cacheKey: key, logger: caller.logger)
     }
 
     /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.

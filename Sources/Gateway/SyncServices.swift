@@ -15,7 +15,7 @@ struct SyncServices: Sendable {
     let backend: BackendClient
     let clock: any WallClock
     let identities: IdentityResolver
-    let kept: KeptStreams
+    let kept: CachedAnswers
     /// What spools hold, of pulls that run, of answers that are being sent and of kept ones.
     let spools: SpoolBudget
     let digests: KeyedDigest
@@ -58,7 +58,7 @@ struct SyncServices: Sendable {
         self.clock = clock
         digests = KeyedDigest(key: configuration.identity.key.bytes)
         identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
-        kept = KeptStreams(
+        kept = CachedAnswers(
             maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
         spools = SpoolBudget(memory: configuration.spool.memoryTotal, disk: configuration.spool.diskTotal) {
             [kept] principal in kept.dropOldest(of: principal)

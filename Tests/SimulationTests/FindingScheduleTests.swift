@@ -196,11 +196,11 @@ import Testing
             world.abandon(pull)
             try await world.run(pull)
             lost.append(pull)
-            #expect(world.task("t0", on: 0) == 1 && pull.hasTakenKept == (number > 0))
+            #expect(world.task("t0", on: 0) == 1 && pull.hasTakenCached == (number > 0))
         }
         world.putTask("t3", 7)
         let again = try await world.sync(0)
-        #expect(again.hasTakenKept && !lost.contains { $0.plan?.cursor == again.plan?.cursor })
+        #expect(again.hasTakenCached && !lost.contains { $0.plan?.cursor == again.plan?.cursor })
         for number in 0...3 { #expect(world.task("t\(number)", on: 0) == 7) }
         _ = try await world.sync(1)
         #expect(world.difference() == nil && world.complaints.isEmpty)

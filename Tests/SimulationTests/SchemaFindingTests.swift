@@ -56,7 +56,7 @@ import Testing
             #expect(world.mark("t0", on: 0) == 0)
         }
         let again = try await pull(0, world)
-        #expect(again.hasTakenKept == keepsSpools)
+        #expect(again.hasTakenCached == keepsSpools)
         #expect(world.mark("t0", on: 0) == 5 && world.value(.notes, "n0", on: 0) == 1)
         try await Self.expectRest(world)
     }

@@ -9,7 +9,7 @@ import SyncModel
 struct CallerIdentity: Sendable {
     let principal: Principal
     let session: Session
-    /// A digest of the whole credential: what the backend accepts, and what kept answers hang on.
+    /// A digest of the whole credential: what the backend accepts, and what cached answers hang on.
     let credential: String
     /// Never stored and never logged.
     let forwarded: ForwardedCredentials

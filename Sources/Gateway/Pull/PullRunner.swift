@@ -17,8 +17,8 @@ struct PullRunner {
     let projection: Projection
     let logger: Logger
     /// What an earlier pull with the same cursor has streamed, and where this one puts what it has; nil for a check.
-    let kept: KeptStreams.Entry?
-    let keptKey: KeptStreams.Key?
+    let kept: CachedAnswers.Entry?
+    let cacheKey: CachedAnswers.Key?
 
     var spooler: StreamSpooler
     /// What goes out of what was streamed, once it is diffed.
@@ -70,14 +70,14 @@ struct PullRunner {
 
     init(
         services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection,
-        kept: KeptStreams.Entry? = nil, keptKey: KeptStreams.Key? = nil, logger: Logger
+        kept: CachedAnswers.Entry? = nil, cacheKey: CachedAnswers.Key? = nil, logger: Logger
     ) {
         self.services = services
         self.query = query
         self.identity = identity
         self.projection = projection
         self.kept = kept
-        self.keptKey = keptKey
+        self.cacheKey = cacheKey
         self.logger = logger
         spooler = services.makeSpooler(projection, for: query.principal)
         figures.principal = query.principal.description
@@ -117,7 +117,7 @@ struct PullRunner {
         var action = machine.begin()
         while true {
             switch action {
-            case .answer(let plan): return try await answer(plan, machine.keptStream)
+            case .answer(let plan): return try await answer(plan, machine.cachedAnswer)
             case .fail(let failure):
                 tell(unexpected: machine.unexpected)
                 throw failure
@@ -165,7 +165,7 @@ struct PullRunner {
             try await accepted()
             return .listed(held)
         case .forget(let namespaces): return try await forget(namespaces)
-        case .takeKept: try await takeKept()
+        case .takeCached: try await takeCached()
         case .forgetAll:
             try await noteMove()
             try await backend.forgetAll(identity.forwarded)
@@ -360,7 +360,7 @@ struct PullRunner {
         return "pull: " + refused + droppedComparison + counts.joined(separator: ", ")
     }
 
-    private mutating func answer(_ plan: PullAnswerPlan, _ stream: KeptStream?) async throws -> PullAnswer {
+    private mutating func answer(_ plan: PullAnswerPlan, _ stream: CachedAnswer?) async throws -> PullAnswer {
         // A push may have left one while this pull was streaming (finding 18); nothing is written where there is none.
         if plan.row == nil { try await services.store.dropReceipts(principal: query.principal) }
         let spool: FinishedSpool? =

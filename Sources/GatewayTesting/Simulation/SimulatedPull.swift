@@ -78,7 +78,7 @@ package final class SimulatedPull {
     }
 
     /// Whether it went on from what an earlier pull had streamed.
-    package var hasTakenKept: Bool { machine.hasTakenKept }
+    package var hasTakenCached: Bool { machine.hasTakenCached }
     /// What the client has only just got.
     var change: SchemaChange? { machine.negotiation.change }
 
@@ -170,7 +170,7 @@ package final class SimulatedPull {
         case .raiseGeneration: return .generationRaised(simulation.state.raiseGeneration(session: session))
         case .acknowledgeReset(let token): simulation.backend.acknowledge([token], session: session.rawValue)
         case .stream(let types, let from, let afresh): return pump(types, from, afresh)
-        case .takeKept:
+        case .takeCached:
             simulation.count("went on from a lost answer")
             spool = kept?.spool ?? spool
         case .sleep(let pause): wakesAt = simulation.now + pause
@@ -273,7 +273,7 @@ package final class SimulatedPull {
     }
 
     private func countMigration() {
-        let isKept = machine.hasTakenKept ? ", repeated" : ""
+        let isKept = machine.hasTakenCached ? ", repeated" : ""
         let way = query.asked != nil ? "asked" : query.schemaVersion != nil ? "told" : "inferred"
         simulation.count("migration \(way)\(isKept)")
         if context.row?.schemaVersion == nil { simulation.count("migration without LS") }
@@ -298,7 +298,7 @@ package final class SimulatedPull {
         case .nothing: answer = SimulatedAnswer(timestamp: timestamp, arrays: [:])
         case .streamed:
             answer = SimulatedAnswer(timestamp: timestamp, arrays: arrays)
-            if let stream = machine.keptStream { simulation.keep(stream, of: self) }
+            if let stream = machine.cachedAnswer { simulation.keep(stream, of: self) }
         }
         if plan.content != .nothing, committed == nil || committed != simulation.state.rows[timestamp] {
             simulation.complain("the cursor \(timestamp) goes out before it is durable")

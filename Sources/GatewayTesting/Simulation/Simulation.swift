@@ -18,13 +18,13 @@ import SyncModel
 package final class Simulation {
     /// What a pull has streamed, for another one that would stream the same.
     struct Kept {
-        var stream: KeptStream
+        var stream: CachedAnswer
         var spool: SimulatedSpool
         var version: Int
         var madeAt: Int64
     }
 
-    struct KeptKey: Hashable {
+    struct CacheKey: Hashable {
         var session: Session
         var presented: Cursor?
     }
@@ -66,7 +66,7 @@ package final class Simulation {
         case before
     }
 
-    /// How long a kept spool is good for, in milliseconds.
+    /// How long a cached answer is good for, in milliseconds.
     static let repeatWindow: Int64 = 60_000
     static let day: Int64 = 86_400_000
     /// How long ways back, and how long cursors and tombstones are kept.
@@ -104,7 +104,7 @@ package final class Simulation {
     package private(set) var counts: [String: Int] = [:]
     let isTracing: Bool
     private var locks: Set<String> = []
-    private var kept: [KeptKey: Kept] = [:]
+    private var kept: [CacheKey: Kept] = [:]
     var handedOut: Set<Int64> = []
     private var savedState: SimulatedState?
     /// Records that devices had when the state lost what it knew of them.
@@ -178,7 +178,7 @@ extension Simulation {
         devices[index].isSyncing = true
         pullCount += 1
         let version = device.told ?? SimulatedSchema.schema.version
-        let key = KeptKey(session: device.session, presented: device.cursor)
+        let key = CacheKey(session: device.session, presented: device.cursor)
         let spool = kept[key].flatMap { $0.version == version && now - $0.madeAt < Self.repeatWindow ? $0 : nil }
         kept[key] = nil
         var query = query(at: version)
@@ -262,15 +262,15 @@ extension Simulation {
         devices[pull.device].isSyncing = false
     }
 
-    func keep(_ stream: KeptStream, of pull: SimulatedPull) {
+    func keep(_ stream: CachedAnswer, of pull: SimulatedPull) {
         guard setup.keepsSpools else { return }
-        kept[KeptKey(session: pull.query.session, presented: pull.query.presented)] = Kept(
+        kept[CacheKey(session: pull.query.session, presented: pull.query.presented)] = Kept(
             stream: stream, spool: pull.spool, version: pull.query.effectiveVersion, madeAt: now)
     }
 
     /// A pull that has failed leaves what it went on from to the next.
     func keepAgain(_ stream: Kept, of pull: SimulatedPull) {
-        kept[KeptKey(session: pull.query.session, presented: pull.query.presented)] = stream
+        kept[CacheKey(session: pull.query.session, presented: pull.query.presented)] = stream
     }
 
     func ended(_ pull: SimulatedPull) {

@@ -44,7 +44,7 @@ package enum PullAction: Hashable, Sendable {
     /// May be asked for again after more was streamed; what an earlier one decided is void then.
     case diff(LedgerDiffPlan)
     /// Go on with the spool of ``PullQuery/kept``, instead of an empty one.
-    case takeKept
+    case takeCached
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Read the clock; answered by `clock`.

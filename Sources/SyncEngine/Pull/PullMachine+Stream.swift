@@ -13,16 +13,16 @@ extension PullMachine {
         vector = kept.end
         carriedData = true
         isAfresh = false
-        hasTakenKept = true
-        step = .keptTaken
-        return .takeKept
+        hasTakenCached = true
+        step = .cachedTaken
+        return .takeCached
     }
 
     /// Notes where the lines begin that are about to come.
     ///
-    /// - Returns: The kept stream, if it began there too and means the same.
-    private mutating func noteBeginning(at start: CheckpointVector) -> KeptStream? {
-        var beginning = KeptStream(
+    /// - Returns: The cached answer, if it began there too and means the same.
+    private mutating func noteBeginning(at start: CheckpointVector) -> CachedAnswer? {
+        var beginning = CachedAnswer(
             from: start, to: start, whole: plan.compared, session: query.session,
             generation: context.session.generation,
             change: negotiation.change, ids: context.ids)
@@ -33,7 +33,7 @@ extension PullMachine {
     }
 
     /// What a pull that would stream the same can go on from, once this one is answered; nil where that is not certain.
-    package var keptStream: KeptStream? {
+    package var cachedAnswer: CachedAnswer? {
         guard var streamed, refusedTypes.isEmpty else { return nil }
         streamed.end = vector
         streamed.generation = context.session.generation

@@ -21,7 +21,7 @@ package struct PullMachine: Sendable {
     enum Step: Sendable {
         case loading, confirmed, compacted, comparing, comparisonDropped, positionListed, streaming, pausing
         case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, diffing
-        case keptTaken, clock, committing(CursorRow), ended
+        case cachedTaken, clock, committing(CursorRow), ended
     }
 
     /// What a pull goes back to where the comparison of a whole type fails.
@@ -59,7 +59,7 @@ package struct PullMachine: Sendable {
     var beforeRefusal: BeforeRefusal?
     /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than
     /// one stream, or less.
-    var streamed: KeptStream?
+    var streamed: CachedAnswer?
     /// What the lines are compared with, and what came of it.
     var plan = LedgerDiffPlan()
     var report: LedgerDiffReport?
@@ -86,7 +86,7 @@ package struct PullMachine: Sendable {
     var commits = 0
     var waits = 0
     /// Whether the pull went on from where an earlier one's stream has ended.
-    package internal(set) var hasTakenKept = false
+    package internal(set) var hasTakenCached = false
     /// The event that could not be, and in which state it came, for the log.
     package private(set) var unexpected: UnexpectedEvent?
 
@@ -137,7 +137,7 @@ package struct PullMachine: Sendable {
             return .acknowledgeReset(token: token)
         case (.resetAcknowledged, .done): return startOver()
         case (.diffing, .diffed(let report)): return diffed(report)
-        case (.keptTaken, .done): return setPosition()
+        case (.cachedTaken, .done): return setPosition()
         case (.clock, .clock(let now)): return clockRead(now)
         case (.clock, .done): return .readClock
         case (.committing(let row), .done): return answer(row)

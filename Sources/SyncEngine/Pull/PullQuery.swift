@@ -38,7 +38,7 @@ package struct PullQuery: Hashable, Sendable {
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
     /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
-    package var kept: KeptStream?
+    package var kept: CachedAnswer?
     /// Whether the stream is only asked what has changed since the cursor, for a push: nothing is diffed,
     /// nothing is written but the position, and the pull ends with its stream.
     package private(set) var isCheck = false
@@ -47,7 +47,7 @@ package struct PullQuery: Hashable, Sendable {
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
         asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
-        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: KeptStream? = nil
+        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: CachedAnswer? = nil
     ) {
         self.principal = principal
         self.session = session

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a kept stream from before a reset is not gone on with`() async throws {
+    @Test func `a cached answer from before a reset is not gone on with`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: Self.manyTasks)
             var device = try await stack.quietDevices()[0]

@@ -34,7 +34,7 @@ import Testing
         let steps = [
             "loading", "confirmed", "compacted", "comparing", "comparisonDropped", "positionListed", "streaming",
             "pausing",
-            "listingSelfWritten", "resetRaised", "resetAcknowledged", "diffing", "keptTaken", "clock", "committing",
+            "listingSelfWritten", "resetRaised", "resetAcknowledged", "diffing", "cachedTaken", "clock", "committing",
             "ended",
         ]
         #expect(Set(steps).subtracting(reached.keys).isEmpty, "seed \(seed) has reached \(reached)")
@@ -52,7 +52,7 @@ private struct Fuzz {
     private var diffs: [LedgerDiffReport] = []
     private var reports: [StreamReport] = []
     private let vectors = [
-        CheckpointVector(), Book.vector, PullKeptStreamTests.end, CheckpointVector(["GoneV1": "GoneV1|1"]),
+        CheckpointVector(), Book.vector, PullCachedAnswerTests.end, CheckpointVector(["GoneV1": "GoneV1|1"]),
     ]
     private let taken: Cursor
 
@@ -131,7 +131,7 @@ extension Fuzz {
 
     private mutating func query() throws -> PullQuery {
         let presented = any([nil, 1_000, 1_000] as [Int64?])
-        let fromNothing = KeptStream(
+        let fromNothing = CachedAnswer(
             from: CheckpointVector(), to: Book.vector, whole: ["AlbumsV1", "LinksV1"], session: Book.session,
             generation: 0)
         let query = PullQuery(
@@ -139,7 +139,7 @@ extension Fuzz {
             presented: presented.flatMap { Cursor(rawValue: $0) }, isFirst: any([nil, false]),
             schemaVersion: any([nil, 1, 2]), schema: Book.schema, effectiveVersion: any([1, 2]),
             mappingDigest: any([Book.digest, "other"]), tableDigests: ["albums": "m", "links": "l"],
-            newReplica: Book.newReplica, kept: any([nil, try PullKeptStreamTests.kept(), fromNothing]))
+            newReplica: Book.newReplica, kept: any([nil, try PullCachedAnswerTests.kept(), fromNothing]))
         return number(below: 4) > 0 ? query : query.checking(any([["albums"], ["albums", "links"], []]))
     }
 

@@ -38,7 +38,7 @@ struct PullPlaybook {
     /// Whether a stream is asked for now.
     var isStreaming: Bool { if case .stream = action { true } else { false } }
     /// What the next pull may go on from.
-    var keptStream: KeptStream? { machine.keptStream }
+    var cachedAnswer: CachedAnswer? { machine.cachedAnswer }
     /// What was diffed so far, and what the next diff will say.
     private(set) var diffed: [LedgerDiffPlan] = []
     var report = LedgerDiffReport()
@@ -47,7 +47,7 @@ struct PullPlaybook {
 
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
-        kept: KeptStream? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
+        kept: CachedAnswer? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
         tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil,
         checking: Set<String>? = nil
     ) {

@@ -35,7 +35,7 @@ import Testing
 
     private static func book(
         version: Int = 2, schema: Schema = plainSchema, asked: Migration? = nil,
-        settings: PullSettings = PullLedgerTests.settings, kept: KeptStream? = nil
+        settings: PullSettings = PullLedgerTests.settings, kept: CachedAnswer? = nil
     ) -> Book {
         Book(
             presented: 1_000, version: version, settings: settings, kept: kept, tableDigests: digests, schema: schema,
@@ -179,13 +179,13 @@ import Testing
         let change = Self.plainSchema.change(from: 1, to: 2)
         var first = Self.book()
         first.send(.context(PullLedgerTests.context(old)))
-        let kept = try #require(first.keptStream)
-        for (keptChange, isUsed) in [(nil, false), (change, false), (kept.change, true)] {
+        let kept = try #require(first.cachedAnswer)
+        for (cachedChange, isUsed) in [(nil, false), (change, false), (kept.change, true)] {
             var other = kept
-            other.change = keptChange
+            other.change = cachedChange
             var pull = Self.book(kept: other)
             pull.send(.context(PullLedgerTests.context(old)))
-            #expect((pull.action == .takeKept) == isUsed)
+            #expect((pull.action == .takeCached) == isUsed)
         }
     }
 }

@@ -7,7 +7,7 @@ import SyncEngine
 // An answer may get lost: what was streamed for it is not streamed again.
 extension PullRunner {
     /// Goes on with what an earlier pull has streamed.
-    mutating func takeKept() async throws {
+    mutating func takeCached() async throws {
         guard let kept else { throw PullFailure.unexpectedEvent }
         try await services.identities.verifyName(identity, at: services.clock.now)
         spooler = kept.spooler
@@ -16,16 +16,16 @@ extension PullRunner {
     }
 
     /// Keeps what was streamed for a pull that would stream the same, if it was much.
-    func keep(_ stream: KeptStream?) {
-        guard let stream, let keptKey, let diffedLines else { return }
-        guard spooler.counts.bytes >= KeptStreams.worthKeeping else { return }
+    func keep(_ stream: CachedAnswer?) {
+        guard let stream, let cacheKey, let diffedLines else { return }
+        guard spooler.counts.bytes >= CachedAnswers.worthKeeping else { return }
         // The first answer is being read from the spool; what later pulls put behind it is theirs alone.
         let length = SpoolLength(lines: spooler.length.lines, runs: diffedLines.length.runs)
         let room = services.spools.lease(for: query.principal)
         guard room.takeForLines(diffedLines.spooler.byteCount) else { return }
         services.kept.keep(
-            KeptStreams.Entry(
-                key: keptKey, stream: stream, spooler: diffedLines.spooler, length: length, room: room),
+            CachedAnswers.Entry(
+                key: cacheKey, stream: stream, spooler: diffedLines.spooler, length: length, room: room),
             at: services.clock.now)
     }
 

@@ -9,7 +9,7 @@ package import SyncModel
 /// It is nothing but a part of a stream that has come already. The pull that takes it up compares all lines with what
 /// its own client holds, and gets a cursor, a layer of the ledger and, on a first pull, a replica of its own (finding
 /// 8).
-package struct KeptStream: Hashable, Sendable {
+package struct CachedAnswer: Hashable, Sendable {
     /// Where the stream began.
     package var start: CheckpointVector
     /// Where it has got to.

@@ -10,7 +10,7 @@ import SyncModel
 /// from its end.
 ///
 /// Nothing of it is shown to anybody before the backend has streamed to the same credential again.
-final class KeptStreams: Sendable {
+final class CachedAnswers: Sendable {
     /// Tells whose pull would stream the same.
     struct Key: Hashable {
         let principal: Principal
@@ -25,7 +25,7 @@ final class KeptStreams: Sendable {
     /// What one pull has streamed.
     struct Entry: Sendable {
         let key: Key
-        let stream: KeptStream
+        let stream: CachedAnswer
         /// The lines, and how much of its files is about them.
         let spooler: StreamSpooler
         let length: SpoolLength
