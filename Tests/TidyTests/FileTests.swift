@@ -41,6 +41,21 @@ import Testing
         #expect(rule.violations(in: SourceFile(path: "docs/A.md", text: text)).count == expected)
     }
 
+    @Test func `retired words are not used`() {
+        report(WordRule.violations(in: Tree.swiftFiles.filter { $0.name != "WordRule.swift" } + Tree.documents))
+    }
+
+    @Test(
+        arguments: [
+            ("Sources/A/B.swift", "let beginSweep = 1", 1), ("Sources/A/B.swift", "let maxSweep = 1", 0),
+            ("Sources/A/B.swift", "let key = \"max_sweep\"", 0), ("Sources/A/B.swift", "// a Sweep, it is", 1),
+            ("Sources/A/B.swift", "// `max_sweep`", 0), ("docs/A.md", "It is settled.", 1),
+            ("docs/A.md", "```\nsweep\n```", 0), ("CHANGELOG.md", "sweep", 0),
+        ])
+    func `a retired word is found in names and prose`(path: String, text: String, expected: Int) {
+        #expect(WordRule.violations(in: [SourceFile(path: path, text: text)]).count == expected)
+    }
+
     @Test(
         arguments: [
             ("Sources/A/B.swift", "struct B {}", 0), ("Sources/A/B.swift", "struct C {}", 1),
