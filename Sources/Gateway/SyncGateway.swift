@@ -89,7 +89,7 @@ package final class SyncGateway: Sendable {
         var restarts = 0
         while true {
             // Outside the session's lock: to look for what a push has left open may need it.
-            try await closeJournals(identity, caller)
+            try await recoverPushes(identity, caller)
             do {
                 return try await services.streaming(identity, presented) {
                     var runner = makeRunner(
@@ -113,13 +113,13 @@ package final class SyncGateway: Sendable {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         return try await services.locks.withLock(pushLock(identity)) {
-            let closer = JournalCloser(
+            let recovery = PushRecovery(
                 services: services, identity: identity, logger: caller.logger, push: request)
-            try await closer.close()
+            try await recovery.close()
             let marked = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
             try await marked.apply(before: request.changes)
             // What that has left open is no other than what a push has.
-            try await closer.close()
+            try await recovery.close()
             var runner = PushRunner(
                 services: services, request: request, identity: identity, logger: caller.logger)
             return try await runner.run()
@@ -131,10 +131,10 @@ package final class SyncGateway: Sendable {
     /// Closes what pushes have left open before a pull, so that no record comes to its own device under another id.
     ///
     /// A push that runs and makes such records is waited for; where that takes too long, the pull must not go on.
-    private func closeJournals(_ identity: CallerIdentity, _ caller: Caller) async throws {
-        let closer = JournalCloser(services: services, identity: identity, logger: caller.logger)
-        guard try await closer.isNeeded else { return }
-        try await services.locks.withLock(pushLock(identity)) { try await closer.close() }
+    private func recoverPushes(_ identity: CallerIdentity, _ caller: Caller) async throws {
+        let recovery = PushRecovery(services: services, identity: identity, logger: caller.logger)
+        guard try await recovery.isNeeded else { return }
+        try await services.locks.withLock(pushLock(identity)) { try await recovery.close() }
     }
 
     /// Applies what the operator has marked before a pull, so that the pull brings what came of it.
@@ -147,7 +147,7 @@ package final class SyncGateway: Sendable {
         do {
             try await services.locks.withLock(pushLock(identity)) {
                 // First: of a record whose creation is still open nobody knows how it has to be sent.
-                try await JournalCloser(services: services, identity: identity, logger: caller.logger).close()
+                try await PushRecovery(services: services, identity: identity, logger: caller.logger).close()
                 try await marked.apply(before: nil)
             }
         } catch let error as LockError {

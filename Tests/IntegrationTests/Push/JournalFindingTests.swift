@@ -210,11 +210,11 @@ import Testing
         try await GatewayStack.with(options) { stack in
             let device = try await Self.createLosingAnswer(stack)
             func fail() { stack.backend.inject(DemoFault("POST", "/tasks", action: .status(503))) }
-            for pause in [0, 10_000, JournalCloserPatience.milliseconds] {
+            for pause in [0, 10_000, RecoveryPatience.milliseconds] {
                 clock.advance(byMilliseconds: pause)
                 fail()
                 let answer = try await device.pullLosingAnswer()
-                #expect(answer.status == (pause == JournalCloserPatience.milliseconds ? 200 : 503))
+                #expect(answer.status == (pause == RecoveryPatience.milliseconds ? 200 : 503))
             }
             var journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
@@ -239,7 +239,7 @@ import Testing
             stack.backend.inject(DemoFault("POST", "/tasks", times: 5, action: .status(503)))
             stack.backend.inject(DemoFault("GET", "/users/me", times: 5, action: .status(503)))
             for _ in 0..<5 {
-                clock.advance(byMilliseconds: JournalCloserPatience.milliseconds)
+                clock.advance(byMilliseconds: RecoveryPatience.milliseconds)
                 #expect(try await device.pullLosingAnswer().status == 503)
             }
             #expect(try await stack.openJournals().count == 1)
@@ -413,7 +413,7 @@ import Testing
 }
 
 /// For how long a request is made again that alone is not answered.
-private enum JournalCloserPatience {
+private enum RecoveryPatience {
     static let milliseconds: Int64 = 300_000
 }
 

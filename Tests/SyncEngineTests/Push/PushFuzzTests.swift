@@ -14,7 +14,7 @@ import Testing
     static let seeds: [UInt64] =
         ProcessInfo.processInfo.environment["RIND_TEST_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? Array(1...20)
     private static let pushEvents = 45_000
-    private static let closingEvents = 5_000
+    private static let recoveryEvents = 5_000
 
     @Test(arguments: seeds) func `a push takes any event in any state, and says so once`(_ seed: UInt64) {
         var course = PushCourse(seed: seed)
@@ -25,20 +25,20 @@ import Testing
 
     @Test(arguments: seeds) func `the closing of a journal takes any event in any state`(_ seed: UInt64) {
         var generator = SplitMix(seed: seed)
-        let means: [JournalClosing.Means] = [
+        let means: [PushRecoveryMachine.Means] = [
             .none, .search, .repetition(thenSearch: true), .repetition(thenSearch: false),
         ]
-        var closing = JournalClosing([])
+        var closing = PushRecoveryMachine([])
         var failures = 0
-        for _ in 0..<Self.closingEvents {
+        for _ in 0..<Self.recoveryEvents {
             if Int.random(in: 0..<8, using: &generator) == 0 {
                 let creations = (0..<Int.random(in: 0..<6, using: &generator)).map { place in
-                    JournalClosing.Creation(place: place, means: means.randomElement(using: &generator) ?? .none)
+                    PushRecoveryMachine.Creation(place: place, means: means.randomElement(using: &generator) ?? .none)
                 }
-                closing = JournalClosing(creations)
+                closing = PushRecoveryMachine(creations)
                 _ = closing.begin()
             }
-            let events: [JournalClosing.Event] = [
+            let events: [PushRecoveryMachine.Event] = [
                 .created("7"), .refused, .unanswerable, .found([:]),
                 .found([Int.random(in: -9..<9, using: &generator): "8", .max: "9"]),
             ]

@@ -9,7 +9,7 @@ import SyncEngine
 import SyncModel
 
 // Looking in the stream (finding 20).
-extension JournalCloser {
+extension PushRecovery {
     /// Where the backend has the values of a creation's `match` columns; nil where there are none.
     func sought(_ operationInFlight: InFlightOperation) -> [CreationSearch.Mark.Place]? {
         guard let bytes = operationInFlight.sought,

@@ -7,9 +7,9 @@ import SyncModel
 import Testing
 
 /// How a journal is closed whose push was cut off (findings 19 and 20).
-@Suite struct JournalClosingTests {
-    private static func closing(_ means: JournalClosing.Means...) -> JournalClosing {
-        JournalClosing(means.enumerated().map { JournalClosing.Creation(place: $0.offset, means: $0.element) })
+@Suite struct PushRecoveryMachineTests {
+    private static func closing(_ means: PushRecoveryMachine.Means...) -> PushRecoveryMachine {
+        PushRecoveryMachine(means.enumerated().map { PushRecoveryMachine.Creation(place: $0.offset, means: $0.element) })
     }
 
     @Test func `without creations in flight a journal is closed at once`() {
@@ -19,7 +19,7 @@ import Testing
 
     @Test func `requests with a key are repeated one by one, then the rest is looked for together`() {
         let (keyed, both) = (
-            JournalClosing.Means.repetition(thenSearch: false), JournalClosing.Means.repetition(thenSearch: true)
+            PushRecoveryMachine.Means.repetition(thenSearch: false), PushRecoveryMachine.Means.repetition(thenSearch: true)
         )
         var closing = Self.closing(.search, keyed, .none, both, .search, keyed)
         #expect(closing.begin() == .repeatRequest(1))
@@ -33,7 +33,7 @@ import Testing
     @Test func `what nobody has asked for ends nothing but the closing`() {
         var closing = Self.closing(.search)
         #expect(closing.begin() == .search([0]))
-        for event in [JournalClosing.Event.created("17"), .refused, .unanswerable] {
+        for event in [PushRecoveryMachine.Event.created("17"), .refused, .unanswerable] {
             guard case .fail(let unexpected) = closing.handle(event) else {
                 Issue.record("\(event) was taken")
                 continue
@@ -50,18 +50,18 @@ import Testing
 
     @Test(
         arguments: [
-            (JournalClosing.Shown.unknown, true, true, .repetition(thenSearch: true)),
+            (PushRecoveryMachine.Shown.unknown, true, true, .repetition(thenSearch: true)),
             (.unknown, true, false, .repetition(thenSearch: false)), (.unknown, false, true, .search),
             (.deleted, true, true, .search), (.deleted, false, true, .search), (.gone, true, true, .search),
             // It may be there already, and only so the deletion finds it.
             (.deleted, true, false, .repetition(thenSearch: false)), (.gone, true, false, .none),
             (.deleted, false, false, .none),
-        ] as [(JournalClosing.Shown, Bool, Bool, JournalClosing.Means)])
+        ] as [(PushRecoveryMachine.Shown, Bool, Bool, PushRecoveryMachine.Means)])
     func `what its device has no more is looked for, and carried out only for a deletion to find it`(
-        _ row: (shown: JournalClosing.Shown, canRepeat: Bool, canSearch: Bool, means: JournalClosing.Means)
+        _ row: (shown: PushRecoveryMachine.Shown, canRepeat: Bool, canSearch: Bool, means: PushRecoveryMachine.Means)
     ) {
         #expect(
-            JournalClosing.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means)
+            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means)
     }
 
     @Test func `what a repetition does not tell is looked for where the stream may tell it`() {

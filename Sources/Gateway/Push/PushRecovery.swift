@@ -12,7 +12,7 @@ import WatermelonWire
 ///
 /// A record that was made, and whose id nobody has noted, would come to its own device as a second one; so where that
 /// cannot be found out for the moment, neither pull nor push goes on.
-struct JournalCloser {
+struct PushRecovery {
     typealias Open = (journal: PushJournal, inFlight: [InFlightOperation])
 
     let services: SyncServices
@@ -42,9 +42,9 @@ struct JournalCloser {
 
     private func close(_ open: Open) async throws {
         let inFlight = Dictionary(open.inFlight.filter(\.makesID).map { ($0.place, $0) }) { $1 }
-        var closing = JournalClosing(
+        var closing = PushRecoveryMachine(
             inFlight.values.sorted { $0.place < $1.place }
-                .map { JournalClosing.Creation(place: $0.place, means: means($0, open.journal)) })
+                .map { PushRecoveryMachine.Creation(place: $0.place, means: means($0, open.journal)) })
         do {
             let (found, lost) = try await resolve(&closing, inFlight, open.journal)
             try await close(open, inFlight, found: found, lost: lost)
@@ -56,7 +56,7 @@ struct JournalCloser {
 
     /// Finds out what has become of creations, one after the other.
     private func resolve(
-        _ closing: inout JournalClosing, _ inFlight: [Int: InFlightOperation], _ journal: PushJournal
+        _ closing: inout PushRecoveryMachine, _ inFlight: [Int: InFlightOperation], _ journal: PushJournal
     ) async throws -> (found: [Int: String], lost: [Int]) {
         var action = closing.begin()
         while true {
@@ -99,7 +99,7 @@ struct JournalCloser {
         }
     }
 
-    private func means(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> JournalClosing.Means {
+    private func means(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> PushRecoveryMachine.Means {
         guard let call = creation(operationInFlight.record.table) else { return .none }
         let canSearch = call.reference != nil || sought(operationInFlight) != nil
         let push = services.configuration.push
@@ -107,7 +107,7 @@ struct JournalCloser {
         // unknown.
         let age = services.clock.now - journal.startedAt
         let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
-        return JournalClosing.Means(
+        return PushRecoveryMachine.Means(
             canRepeat: operationInFlight.request != nil && push.idempotencyHeader != nil && isKnown,
             canSearch: canSearch,
             shown: shown(operationInFlight, journal))
@@ -115,7 +115,7 @@ struct JournalCloser {
 
     /// What the device that has made a record shows of it, where it is the one that pushes: it has the cursor of the
     /// push that was cut off, and names the record's table.
-    private func shown(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> JournalClosing.Shown {
+    private func shown(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> PushRecoveryMachine.Shown {
         guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
             let table = push.changes.tables.first(where: { $0.name == operationInFlight.record.table })
         else { return .unknown }

@@ -10,14 +10,14 @@ import SyncEngine
 import SyncModel
 
 // Making a request once more under its idempotency key (finding 20).
-extension JournalCloser {
+extension PushRecovery {
     /// How often, and for how long in milliseconds, a request is made again that the backend does not answer while it
     /// answers others: no device may stay stuck for ever.
     static let (tries, patience) = (3, Int64(300_000))
 
     /// What an answer to a repetition tells.
     private enum Verdict {
-        case event(JournalClosing.Event)
+        case event(PushRecoveryMachine.Event)
         /// Nothing for now: the request still runs, was not heard, or nobody knows whether it was.
         case later(BackendError)
     }
@@ -27,7 +27,7 @@ extension JournalCloser {
     ///
     /// - Throws: What says nothing of the creation: it is asked for another time.
     func repeatRequest(_ operationInFlight: InFlightOperation, _ journal: PushJournal) async throws
-        -> JournalClosing.Event
+        -> PushRecoveryMachine.Event
     {
         guard let call = creation(operationInFlight.record.table), let request = operationInFlight.request,
             let header = services.configuration.push.idempotencyHeader
