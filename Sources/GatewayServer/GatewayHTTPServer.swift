@@ -113,7 +113,7 @@ package struct GatewayHTTPServer: Service {
             } onGraceElapsed: {
                 logger.warning(
                     "requests were cut off by the shutdown",
-                    metadata: ["requests": .stringConvertible(requests.count)])
+                    metadata: ["code": "server.cut_off", "requests": .stringConvertible(requests.count)])
             })
         try await ServiceGroup(configuration: .init(services: services, logger: quiet)).run()
     }

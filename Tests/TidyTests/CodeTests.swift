@@ -8,6 +8,20 @@ import Testing
         report(Tree.swiftFiles.flatMap(BanRule.violations))
     }
 
+    @Test func `every warning and error of the log has a code`() {
+        report(Tree.swiftFiles.flatMap(LogCodeRule.violations))
+    }
+
+    @Test(
+        arguments: [
+            (#"logger.warning("a")"#, 1), (#"logger.error("a", metadata: ["error": "b"])"#, 1),
+            (#"logger.error("a", metadata: ["code": "b.c"])"#, 0), (#"logger.error("a", metadata: facts)"#, 0),
+            (#"logger.info("a")"#, 0), (#"problems.error("a")"#, 0),
+        ])
+    func `a line without a code is found`(text: String, expected: Int) {
+        #expect(LogCodeRule.violations(in: SourceFile(path: "Sources/Gateway/X.swift", text: text)).count == expected)
+    }
+
     @Test func `checks of the compiler are switched off only with a reason`() {
         report(Tree.swiftFiles.flatMap(ReasonRule.violations))
     }

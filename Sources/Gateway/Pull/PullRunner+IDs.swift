@@ -170,7 +170,9 @@ extension PullRunner {
                     streamed = try await holdings.held(
                         mappings.map(\.clientID), of: table, in: outline, isStreamed: true)
                 } catch is LedgerError {
-                    logger.error("a ledger is damaged: lines about ids are passed over", metadata: ["table": "\(name)"])
+                    logger.error(
+                        "a ledger is damaged: lines about ids are passed over",
+                        metadata: ["code": "ledger.damaged", "table": "\(name)"])
                     continue
                 }
             }

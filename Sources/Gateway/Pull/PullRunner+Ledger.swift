@@ -149,7 +149,9 @@ extension PullRunner {
     mutating func look(at outlines: [LedgerOutline], _ input: inout LedgerDiffInput) async throws {
         consulted = outlines
         if Set(outlines.map(\.replica)).count >= 1_000 {
-            logger.warning("not all ledgers of a person are compared: only those of 1000 devices are")
+            logger.warning(
+                "only the ledgers of 1000 devices of a principal are compared",
+                metadata: ["code": "ledger.too_many_devices"])
         }
         input.ledgers = outlines.map(\.layers)
         var layers = outlines.flatMap { $0.deltas + $0.undos }[...]

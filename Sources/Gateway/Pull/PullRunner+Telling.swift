@@ -12,9 +12,10 @@ extension PullRunner {
         let diffed = figures.diffed
         if diffed.repairs > 0 {
             logger.warning(
-                "the backend's stream had missed changes, which comparing everything has found",
+                "a full comparison found changes that the backend's stream had missed",
                 metadata: [
-                    "types": "\(figures.comparison ?? "")", "repairs": "\(diffed.repairs)", "replica": "\(replica)",
+                    "code": "ledger.missed_changes", "types": "\(figures.comparison ?? "")",
+                    "repairs": "\(diffed.repairs)", "replica": "\(replica)",
                 ])
         }
         if !report.blocked.isEmpty {
@@ -68,6 +69,13 @@ extension PullRunner {
         metadata["code"] = "stream.no_line_end"
         metadata["bytes"] = "\(end.unfinishedBytes)"
         logger.notice("the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
+    }
+
+    /// Tells that the backend does not take checkpoints of its own making; the pull begins anew.
+    func tellRefusedTokens(status: Int) {
+        logger.error(
+            "the backend refuses checkpoints that it has made itself",
+            metadata: ["code": "backend.tokens_refused", "status": "\(status)"])
     }
 
     /// Tells what was wrong with lines, one line for each kind of flaw that was not there before.

@@ -206,10 +206,10 @@ struct PullRunner {
         } catch BackendError.ackRefused(status: 404)
             where !services.ackRefusals.note(session, presented: query.presented)
         {
-            logger.error("the backend does not find checkpoints that it has made itself", metadata: ["status": "404"])
+            tellRefusedTokens(status: 404)
             return .tokensRefused
         } catch BackendError.refused(let status) {
-            logger.error("the backend refuses checkpoints that it has made itself", metadata: ["status": "\(status)"])
+            tellRefusedTokens(status: status)
             return .tokensRefused
         }
     }
@@ -233,7 +233,9 @@ struct PullRunner {
             principal: query.principal, session: query.session, presented: query.presented)
         if context.belongsToAnotherPrincipal {
             // The cursor is worth nothing here, but the operator may want to know (finding 26).
-            logger.warning("a cursor of another principal was presented: does the credential rotate?")
+            logger.warning(
+                "a cursor of another principal was presented: does the credential rotate?",
+                metadata: ["code": "pull.foreign_cursor"])
         }
         presentedRow = context.row
         outline = context.ledger

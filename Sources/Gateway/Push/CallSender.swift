@@ -80,7 +80,7 @@ struct CallSender: Sendable {
             try await journal.write(unwritten)
         } catch {
             // Its in-flight operation is in the journal still, so it counts as what it is for whoever closes that.
-            logger.error("the ids that a backend has given are not noted", metadata: ["error": "\(error)"])
+            logger.notWritten("could not record ids that the backend assigned", error)
             for index in reports.indices where unwritten.applied.contains(reports[index].place) {
                 reports[index].result = .unknown
                 reports[index].isWritten = false
@@ -205,7 +205,9 @@ struct CallSender: Sendable {
             if let mapping { reader.ids.learn(mapping) }
             return mapping
         } catch {
-            logger.error("a record is created under an id that cannot be kept", metadata: ["error": "\(error)"])
+            logger.error(
+                "a record is created under an id that cannot be kept",
+                metadata: ["code": "push.unkept_id", "records": "1", "error": "\(error)"])
             return nil
         }
     }

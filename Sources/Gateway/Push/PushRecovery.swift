@@ -95,7 +95,7 @@ struct PushRecovery {
         do {
             try await services.store.advance(step, of: journal.id, at: services.clock.now)
         } catch {
-            logger.error("the ids that a backend has given are not noted", metadata: ["error": "\(error)"])
+            logger.notWritten("could not record ids that the backend assigned", error)
         }
     }
 

@@ -67,7 +67,8 @@ extension PushRunner {
         }
         if figures.unseen > 0 {
             logger.warning(
-                "records are pushed over changes that could not be read", metadata: ["records": "\(figures.unseen)"])
+                "records are pushed over changes that could not be read",
+                metadata: ["code": "push.unseen_changes", "records": "\(figures.unseen)"])
         }
         return records.isEmpty ? .checked : .refused(PushRefusal(kind: .conflict, records: records))
     }

@@ -41,7 +41,7 @@ extension PushRunner {
     func tellHalf(_ applied: Int) {
         logger.error(
             "a push failed half way",
-            metadata: ["applied": "\(applied)", "operations": "\(plan.operations.count)"])
+            metadata: ["code": "push.half_applied", "applied": "\(applied)", "operations": "\(plan.operations.count)"])
     }
 
     private func tooManyRefusals(applied: Int) -> GatewayError {

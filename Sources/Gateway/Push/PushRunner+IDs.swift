@@ -93,7 +93,7 @@ extension PushRunner {
         if let error = unfit.first {
             logger.error(
                 "records are created under ids that cannot be kept",
-                metadata: ["records": "\(unfit.count)", "error": "\(error)"])
+                metadata: ["code": "push.unkept_id", "records": "\(unfit.count)", "error": "\(error)"])
         }
         try await learn(mappings)
     }

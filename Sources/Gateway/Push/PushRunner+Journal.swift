@@ -123,7 +123,7 @@ extension PushRunner {
             try await dropRedeliveries(taken)
         } catch {
             // What is pending although it was overwritten comes once more, which harms nobody.
-            logger.error("could not clear pending redeliveries after a push", metadata: ["error": "\(error)"])
+            logger.notWritten("could not clear pending redeliveries after a push", error)
         }
         switch end.outcome {
         case .answered(let keepsReceipt):
@@ -145,7 +145,7 @@ extension PushRunner {
         do {
             try await services.store.endPush(written, of: journal.id, at: services.clock.now)
         } catch StateError.tooLarge where written.receipt != nil {
-            logger.error("an applied push has no receipt: its answer is too large")
+            logger.notWritten("could not store the receipt of an applied push", StateError.tooLarge("receipt"))
             written.receipt = nil
             try await services.store.endPush(written, of: journal.id, at: services.clock.now)
         }
@@ -166,7 +166,7 @@ extension PushRunner {
         } catch {
             // It stays open, and is closed when the principal comes again.
             leave(journal)
-            logger.error("the end of a push is not in its journal", metadata: ["error": "\(error)"])
+            logger.notWritten("could not record the end of a push", error)
         }
     }
 

@@ -40,7 +40,7 @@ extension PushRunner {
         do {
             try await services.store.dropNotes(of: identity.principal, after: notedAfter)
         } catch {
-            logger.error("the notes of a refused push stay", metadata: ["error": "\(error)"])
+            logger.notWritten("could not drop the notes of a refused push", error)
         }
     }
 
@@ -74,7 +74,7 @@ extension PushRunner {
         do {
             try await services.store.scheduleRedelivery(redeliveries, to: row.replica, at: services.clock.now)
         } catch {
-            logger.error("could not record pending redeliveries for a conflict", metadata: ["error": "\(error)"])
+            logger.notWritten("could not record pending redeliveries for a conflict", error)
         }
     }
 
@@ -92,8 +92,7 @@ extension PushRunner {
         do {
             try await noteHeld(places)
         } catch {
-            logger.error(
-                "an applied push is not noted", metadata: ["operations": "\(places.count)", "error": "\(error)"])
+            logger.notWritten("could not record an applied push", error)
         }
     }
 

@@ -89,7 +89,7 @@ extension PushRunner {
         do {
             try await removeTaken()
         } catch {
-            logger.error("what the backend has taken is still set aside", metadata: ["error": "\(error)"])
+            logger.notWritten("could not take accepted records out of quarantine", error)
         }
     }
 }

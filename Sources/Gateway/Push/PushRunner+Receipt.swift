@@ -17,7 +17,7 @@ extension PushRunner {
                 kept.receipt, principal: identity.principal, digest: digest, at: services.clock.now,
                 expiresAt: kept.expiresAt)
         } catch {
-            logger.error("an applied push has no receipt", metadata: ["error": "\(error)"])
+            logger.notWritten("could not store the receipt of an applied push", error)
         }
     }
 

@@ -83,7 +83,7 @@ extension PushRunner {
                 operations, of: identity.principal, replica: pusher?.replica,
                 result: "push refused: \(count), \(told.first?.code ?? "")", at: services.clock.now)
         } catch {
-            logger.error("what a backend has refused is not noted", metadata: ["error": "\(error)"])
+            logger.notWritten("could not record refused operations", error)
         }
     }
 }

@@ -27,7 +27,7 @@ extension PushRunner {
             guard isNews else { return }
             logger.info("a push shows the client's schema version", metadata: ["version": "\(version)"])
         } catch {
-            logger.warning("a client's schema version is not noted", metadata: ["error": "\(error)"])
+            logger.notWritten("could not record a client's schema version", error)
         }
     }
 }

@@ -231,7 +231,9 @@ struct PushRunner {
             if !RecordID.isSafe(operation.id) { unsafe += 1 }
         }
         guard unsafe > 0 else { return }
-        logger.warning("records have ids that no other device can get", metadata: ["records": "\(unsafe)"])
+        logger.warning(
+            "records have ids that no other device can get",
+            metadata: ["code": "push.unreachable_ids", "records": "\(unsafe)"])
     }
 
     private static func newIdempotencyKey() -> String {

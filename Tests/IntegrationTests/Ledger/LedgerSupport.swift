@@ -76,5 +76,5 @@ extension GatewayStack {
     func logged(_ code: String) -> [CapturedLog.Line] { log.lines.filter { $0.metadata["code"] == code } }
 
     /// The warnings about changes that only a comparison has found.
-    var repairs: [CapturedLog.Line] { log.lines(containing: "the backend's stream had missed changes") }
+    var repairs: [CapturedLog.Line] { log.lines(containing: "changes that the backend's stream had missed") }
 }

@@ -9,7 +9,8 @@ import Testing
 /// How a journal is closed whose push was cut off (findings 19 and 20).
 @Suite struct PushRecoveryMachineTests {
     private static func closing(_ means: PushRecoveryMachine.Means...) -> PushRecoveryMachine {
-        PushRecoveryMachine(means.enumerated().map { PushRecoveryMachine.Creation(place: $0.offset, means: $0.element) })
+        PushRecoveryMachine(
+            means.enumerated().map { PushRecoveryMachine.Creation(place: $0.offset, means: $0.element) })
     }
 
     @Test func `without creations in flight a journal is closed at once`() {
@@ -19,7 +20,8 @@ import Testing
 
     @Test func `requests with a key are repeated one by one, then the rest is looked for together`() {
         let (keyed, both) = (
-            PushRecoveryMachine.Means.repetition(thenSearch: false), PushRecoveryMachine.Means.repetition(thenSearch: true)
+            PushRecoveryMachine.Means.repetition(thenSearch: false),
+            PushRecoveryMachine.Means.repetition(thenSearch: true)
         )
         var closing = Self.closing(.search, keyed, .none, both, .search, keyed)
         #expect(closing.begin() == .repeatRequest(1))
@@ -61,7 +63,8 @@ import Testing
         _ row: (shown: PushRecoveryMachine.Shown, canRepeat: Bool, canSearch: Bool, means: PushRecoveryMachine.Means)
     ) {
         #expect(
-            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means)
+            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means
+        )
     }
 
     @Test func `what a repetition does not tell is looked for where the stream may tell it`() {
