@@ -104,7 +104,7 @@ extension Simulation {
 // What must be true in the end.
 extension Simulation {
     /// Lets everything come to rest; says what is wrong, nil where nothing is.
-    package func diff() async throws -> String? {
+    package func quiesce() async throws -> String? {
         while let pull = pulls.first(where: { $0.isRunning }) ?? pulls.first {
             try await run(pull)
             if !complaints.isEmpty { return complaints[0] }
