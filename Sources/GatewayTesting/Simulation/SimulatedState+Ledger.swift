@@ -137,6 +137,7 @@ extension SimulatedState {
                 continue
             }
             drop(row.cursor, below: nil)
+            strays.insert(row.cursor)
         }
         for row in rows.values where row.cursor.rawValue < seenBefore && places[row.cursor]?.layer == nil {
             let isSuperseded = rows.values.contains {

@@ -58,6 +58,8 @@ package struct SimulatedState {
     package private(set) var sessions: [Session: SessionRow] = [:]
     var places: [Cursor: Place] = [:]
     var replicas: [ReplicaID: Replica] = [:]
+    /// Cursors without which their replica went on, and of which nothing is known any more.
+    var strays: Set<Cursor> = []
     var layers = SimulatedLayers()
     var notes: [SimulatedKey: PushNote] = [:]
     /// When each note was made.

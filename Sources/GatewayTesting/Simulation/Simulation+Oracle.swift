@@ -171,7 +171,8 @@ extension Simulation {
     ///   pushes that the backend refused in silence; records of a type whose comparison is under way, because deletions
     ///   were too many, a line could not be read, or the backend did not take the type for a while;
     /// - for ever: records that came and went while a state was in use that was lost afterwards: no entry is left of
-    ///   them (finding 11).
+    ///   them (finding 11); what only one of two copies of a device got, with an answer that the other went on
+    ///   without, if it comes back after `rewind` (`setStraysAdrift`).
     ///
     /// Without a ledger what the stream does not name stays on devices (`forgotten`). What version 2 has added is not
     /// looked at on devices that never tell of it.

@@ -118,6 +118,7 @@ extension Simulation {
         now += Int64(days) * Self.day
         backend.pass(days: days)
         if state.collect(now: now) { setAdrift() }
+        setStraysAdrift()
     }
 
     private func perform(_ mishap: SimulationOp.Mishap, _ choice: Int, _ value: Int) {

@@ -319,4 +319,14 @@ extension Simulation {
             adrift.formUnion(device.backup?.records.keys.map { $0 } ?? [])
         }
     }
+
+    /// What only a device got that went on from another answer than its copy did, nobody knows after `rewind`.
+    func setStraysAdrift() {
+        for (place, device) in devices.enumerated() {
+            guard let cursor = device.cursor, state.strays.contains(cursor) else { continue }
+            var others: Set<SimulatedKey> = []
+            for (other, device) in devices.enumerated() where other != place { others.formUnion(device.records.keys) }
+            adrift.formUnion(Set(device.records.keys).subtracting(others))
+        }
+    }
 }

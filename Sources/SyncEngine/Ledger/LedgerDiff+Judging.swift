@@ -45,11 +45,11 @@ extension LedgerDiff {
         let entry = Place(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, entry, &writer)
-        case .kept: keep(verdict.sources, entry, &writer)
+        case .kept: keep(verdict.sources, entry, isUnseen: isUnreadable, &writer)
         case .untouched: keepUntouched(entry, &writer)
         case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
             figures.heldBack += 1
-            keep(known.sources, entry, &writer)
+            keep(known.sources, entry, isUnseen: true, &writer)
         case .deletedAgain where !isGone:
             // Whether the device has it is as uncertain as before; a tombstone would be believed from now on.
             figures.heldBack += 1
@@ -60,7 +60,7 @@ extension LedgerDiff {
             // It came by a source that nothing has taken away.
             let kept = subject.isInStream ? group.keep : .max
             let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
-            keep(left == 0 ? known.sources : left, entry, &writer)
+            keep(left == 0 ? known.sources : left, entry, isUnseen: isUnreadable, &writer)
         case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, entry, &writer)
         }
     }
@@ -167,17 +167,25 @@ extension LedgerDiff {
     }
 
     /// The record stays as it is; an entry is written where something about it has changed, or all are.
-    private mutating func keep(_ sources: UInt64, _ place: Place, _ writer: inout LedgerChunkWriter) {
+    ///
+    /// If its type was streamed whole and it stays although it could not be read or did not come, its hash goes: a
+    /// migration may have asked for it, and the same content has to go out once it comes (findings 13 and 24).
+    private mutating func keep(
+        _ sources: UInt64, _ place: Place, isUnseen: Bool, _ writer: inout LedgerChunkWriter
+    ) {
         guard place.table.isLedgered else { return }
+        let content = isUnseen && place.table.rules.comparedSources != 0 ? nil : known.content
         // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
         // ever.
         let before = known.sources == 0 && sources != 0 ? place.table.rules.allSources : known.sources
         // The next pull would trust it again: all has been compared then.
         let isDistrusted = known.isDistrusted && place.table.rules.comparedSources != 0
-        let isNews = known.isNoted || isDistrusted || place.table.shape.maskBytes > 0 && sources != before
+        let isNews =
+            known.isNoted || isDistrusted || content != known.content
+            || place.table.shape.maskBytes > 0 && sources != before
         guard isNews || input.plan.output == .whole else { return }
         changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        append(.held, content: known.content, sources: sources, place, &writer)
+        append(.held, content: content, sources: sources, place, &writer)
     }
 
     /// Entries that say nothing about what is there: tombstones, and what a push has named.
