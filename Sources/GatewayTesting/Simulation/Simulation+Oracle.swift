@@ -41,6 +41,7 @@ extension Simulation {
             devices[pull.device].mayGetAll()
             return
         }
+        if let change = pull.change { mayGetFetched(change, answer, pull) }
         let device = devices[pull.device]
         // Of a type that was never compared no hash is relied on either, and it is streamed as a whole soon.
         let untracked = pull.diffPlan?.untracked ?? []
@@ -55,6 +56,14 @@ extension Simulation {
             if count == 0 { complain("\(key) is sent to \(device.name), which has it as it is") }
             // One that a pull saw whose stream had begun before the push may come twice.
             devices[pull.device].mayGetAgain[key] = count - 1
+        }
+    }
+
+    /// What a migration has fetched and could not be read, or did not come, goes out once it does.
+    private func mayGetFetched(_ change: SchemaChange, _ answer: SimulatedAnswer, _ pull: SimulatedPull) {
+        for key in devices[pull.device].records.keys
+        where change.affected.contains(key.table.name) && answer.updated[key] == nil {
+            devices[pull.device].mayGetAgain[key, default: 0] += 1
         }
     }
 

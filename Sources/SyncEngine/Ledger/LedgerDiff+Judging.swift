@@ -168,13 +168,13 @@ extension LedgerDiff {
 
     /// The record stays as it is; an entry is written where something about it has changed, or all are.
     ///
-    /// If its type was streamed whole and it stays although it could not be read or did not come, its hash goes: a
-    /// migration may have asked for it, and the same content has to go out once it comes (findings 13 and 24).
+    /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
+    /// the same content has to go out once it comes (findings 13 and 24).
     private mutating func keep(
         _ sources: UInt64, _ place: Place, isUnseen: Bool, _ writer: inout LedgerChunkWriter
     ) {
         guard place.table.isLedgered else { return }
-        let content = isUnseen && place.table.rules.comparedSources != 0 ? nil : known.content
+        let content = isUnseen && place.table.rules.isFetched ? nil : known.content
         // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
         // ever.
         let before = known.sources == 0 && sources != 0 ? place.table.rules.allSources : known.sources

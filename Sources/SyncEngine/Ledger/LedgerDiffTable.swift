@@ -65,6 +65,7 @@ struct LedgerDiffTable {
         let compared = plan.compared.intersection(asked)
         rules.isAudited = isLedgered && !compared.isEmpty && compared.isSubset(of: plan.audited)
         rules.isRenewed = plan.renewed.contains(name)
+        rules.isFetched = rules.isRenewed || plan.gained.contains(name)
         rules.isEmpty = plan.empty.contains(name)
         for (source, type) in feeds.enumerated() where type.map(plan.refused.contains) ?? false {
             rules.refusedSources |= 1 << UInt64(min(source, 63))

@@ -71,6 +71,8 @@ struct RecordVerdict: Hashable {
         var isExact = true
         /// Whether the client has only just got the table, so that of what the ledger has of it nothing is believed.
         var isRenewed = false
+        /// Whether its rows are fetched anew for a client that has got it, or columns of it.
+        var isFetched = false
         /// Whether the device has nothing of it at all then.
         var isEmpty = false
         /// Whether the ledger has seen all of the table once, and every change since.

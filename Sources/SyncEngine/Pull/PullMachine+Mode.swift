@@ -93,6 +93,7 @@ extension PullMachine {
     private func applyChange(to plan: inout LedgerDiffPlan) {
         guard let change = negotiation.change else { return }
         plan.renewed = change.tables
+        plan.gained = Set(change.columns.keys)
         plan.empty = change.empty.filter { !hasComeBefore($0) }
     }
 

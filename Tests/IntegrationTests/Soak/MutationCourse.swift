@@ -89,7 +89,8 @@ struct MutationCourse: Sendable {
         if mark == AnswerMutator.smuggled { journal.fail("the answer stood behind another one", worker: worker) }
         // Whose credential was damaged may have sent another worker's.
         guard ["valid", "content", "pipelined"].contains(exchange.kind), mark != Self.mark(number) else { return }
-        let halves = mark.split(separator: "-")
+        // One that was damaged on its way has two different halves, or more of them.
+        let halves = mark.split(separator: "-", omittingEmptySubsequences: false)
         if halves.count == 2, halves[0] == halves[1], Int(halves[0]) != nil {
             journal.fail("the answer belongs to another request, \(mark)", worker: worker)
         }

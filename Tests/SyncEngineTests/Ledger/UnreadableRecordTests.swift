@@ -18,7 +18,7 @@ import Testing
         _ = try await bench.pull { $0.row("notes", "x", content: 7) }
         let migration = try await bench.pull(plan: {
             $0.compared = ["notes"]
-            if isAdded { $0.renewed = ["notes"] }
+            if isAdded { $0.renewed = ["notes"] } else { $0.gained = ["notes"] }
         }) { $0.damaged("notes", id) }
         #expect(migration.deleted.isEmpty)
         #expect(try await bench.holds("notes", "x"))
@@ -27,10 +27,11 @@ import Testing
         #expect(try await bench.pull { $0.row("notes", "x", content: 7) }.updated.isEmpty)
     }
 
-    @Test func `what cannot be read in an ordinary pull keeps its hash`() async throws {
+    @Test(arguments: [[], ["notes"]] as [Set<String>])
+    func `what cannot be read in another pull keeps its hash`(compared: Set<String>) async throws {
         var bench = Bench(Bench.table("notes"))
         _ = try await bench.pull { $0.row("notes", "x", content: 7) }
-        _ = try await bench.pull { $0.damaged("notes", "x") }
+        _ = try await bench.pull(plan: { $0.compared = compared }) { $0.damaged("notes", "x") }
         #expect(try await bench.pull { $0.row("notes", "x", content: 7) }.updated.isEmpty)
     }
 }
