@@ -116,8 +116,8 @@ package final class SyncGateway: Sendable {
             let recovery = PushRecovery(
                 services: services, identity: identity, logger: caller.logger, push: request)
             try await recovery.close()
-            let marked = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
-            try await marked.apply(before: request.changes)
+            let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
+            try await retries.apply(before: request.changes)
             // What that has left open is no other than what a push has.
             try await recovery.close()
             var runner = PushRunner(
@@ -142,13 +142,13 @@ package final class SyncGateway: Sendable {
     /// Where that cannot be now, the pull goes on without: it has nothing to do with it, and the next request tries
     /// again.
     private func applyScheduledRetries(_ identity: CallerIdentity, _ caller: Caller) async throws {
-        let marked = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
-        guard try await marked.areThere else { return }
+        let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
+        guard try await retries.areThere else { return }
         do {
             try await services.locks.withLock(pushLock(identity)) {
                 // First: of a record whose creation is still open nobody knows how it has to be sent.
                 try await PushRecovery(services: services, identity: identity, logger: caller.logger).close()
-                try await marked.apply(before: nil)
+                try await retries.apply(before: nil)
             }
         } catch let error as LockError {
             caller.logger.notice("what was set aside is tried again later", metadata: ["because": "\(error)"])

@@ -3,11 +3,11 @@
 
 import SyncModel
 
-/// How the comparison states of a cursor are stored: netstrings, for each request type its name, the numbers and the
-/// digest.
+/// How the comparison states of a cursor are stored: as netstrings.
 ///
-/// `8:AlbumsV1,17:1800000000000 0 0,6:a1b2c3,`: the numbers are when it was done, when it was last tried, since when
-/// deletions are held back (0: none are), and, where there are any, how many tries in a row have failed.
+/// Each request type has its name, the numbers and the digest, as in `8:AlbumsV1,17:1800000000000 0 0,6:a1b2c3,`. The
+/// numbers are when it was done, when it was last tried, since when deletions are held back (0: none are), and, where
+/// there are any, how many tries in a row have failed.
 enum FullComparisonStates {
     /// The one spelling of the states, by request type in the order of the bytes.
     static func encode(_ comparisons: [String: FullComparison]) -> [UInt8] {

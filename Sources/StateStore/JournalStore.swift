@@ -37,7 +37,7 @@ package protocol JournalStore: Sendable {
     /// - Returns: How often that was, and when it was for the first time.
     func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64)
 
-    /// Notes that the request of an in-in-flight operation operation is not repeated any more, and forgets it.
+    /// Notes that the request of an in-flight operation is not repeated any more, and forgets it.
     func giveUp(_ place: Int, of journal: Int64) async throws
 
     /// Whether the request of a record was given up once, as far as journals that are kept tell.

@@ -76,8 +76,9 @@ package protocol LedgerStore: Sendable {
     /// Writes down what a 409 has named: one more time where it is pending or was; an unknown replica is no error.
     func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64) async throws
 
-    /// Forgets what was pushed with success, and how often it was refused before; writes nothing where nothing is
-    /// pending.
+    /// Forgets what was pushed with success, and how often it was refused before.
+    ///
+    /// Writes nothing where nothing is pending.
     func dropRedeliveries(_ redeliveries: [PendingRedelivery], of replica: ReplicaID) async throws
 
     /// The outlines of all ledgers of a principal, for a cursor that was collected: each at its newest confirmed cursor

@@ -96,7 +96,7 @@ package struct InFlightOperation: Hashable, Sendable {
     /// The values by which the record is looked for in the stream, as JSON.
     package var sought: [UInt8]?
 
-    /// An in-in-flight operation operation.
+    /// An in-flight operation.
     package init(
         place: Int, kind: Kind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
         sought: [UInt8]? = nil

@@ -66,8 +66,7 @@ extension Database {
         try count(compaction.counts, in: base)
     }
 
-    /// Puts chunks into the undo that this compaction has made for a cursor, never into one of an interrupted
-    /// compaction.
+    /// Puts chunks into the undo that this compaction has made for a cursor, never into that of an interrupted one.
     fileprivate func addUndo(
         _ chunks: [LedgerChunk], of cursor: SyncModel.Cursor, _ anchor: LedgerAnchor, limit: Int
     ) throws {

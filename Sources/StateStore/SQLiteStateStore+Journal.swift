@@ -83,8 +83,9 @@ extension SQLiteStateStore {
         }
     }
 
-    /// The in-in-flight operation operations of the principal's journals, of which there are few; also for a task that
-    /// is cancelled, since it decides what is written of a retry.
+    /// Looks through the in-flight operations of the principal's journals, of which there are few.
+    ///
+    /// Also for a task that is cancelled, since it decides what is written of a retry.
     package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
         try await look { db in
             guard let owner = try db.principalID(principal) else { return false }

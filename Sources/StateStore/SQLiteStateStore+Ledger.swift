@@ -60,7 +60,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// What the commits and compacts have counted.
+    /// What the commits and compactions have counted.
     package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
         try await read { db in
             try layers.reduce(into: [:]) { counts, layer in counts[layer] = try db.counts(of: layer.rawValue) }

@@ -76,8 +76,9 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Notes with which cursor pending redeliveries were delivered: they are done when it, or one made from it, comes
-    /// back.
+    /// Notes with which cursor pending redeliveries were delivered.
+    ///
+    /// They are done when it, or one made from it, comes back.
     func deliver(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, with cursor: SyncModel.Cursor) throws {
         for redelivery in redeliveries {
             try run(

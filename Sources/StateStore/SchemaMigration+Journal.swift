@@ -4,11 +4,11 @@
 extension SchemaMigration {
     /// Pushes by calls, while they run and where they came to no good end.
     ///
-    /// Numbers are never given twice, so that nobody writes into the journal of somebody else's push. An in-in-flight
-    /// operation operation is an operation that was or is about to be sent, and of which nobody knows yet what became
-    /// of it; ids and bodies are bytes, since they may be any text at all. The request is kept of creations alone whose
-    /// record gets an id from the backend, and only until the journal is closed or it has been asked for in vain: of
-    /// how often and since when the journal tells.
+    /// Numbers are never given twice, so that nobody writes into the journal of somebody else's push. An in-flight
+    /// operation is one that was or is about to be sent, and of which nobody knows yet what became of it; ids and
+    /// bodies are bytes, since they may be any text at all. The request is kept of creations alone whose record gets
+    /// an id from the backend, and only until the journal is closed or the request was repeated in vain; how often
+    /// that was, and since when, the journal tells.
     static let journal = """
         CREATE TABLE push_journal (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -5,7 +5,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// Random pulls, forks, compacts and collections beside a dictionary that says what each cursor's device holds.
+/// Random pulls, forks, compactions and collections beside a dictionary that says what each cursor's device holds.
 struct LedgerModel {
     /// One cursor as the model has it.
     struct Node {

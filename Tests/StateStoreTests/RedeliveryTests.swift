@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `a replica that nobody knows has nothing pending, and one that is forgotten no more`(
+    func `a replica that nobody knows has nothing pending, and neither has one that is forgotten`(
         backing: StateBacking
     ) async throws {
         try await backing { store in

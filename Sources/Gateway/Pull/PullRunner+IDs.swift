@@ -11,7 +11,7 @@ import SyncModel
 extension PullRunner {
     private static let page = 10_000
 
-    /// Loads the principal's ids, and finds out what the device goes on calling by the backend's.
+    /// Loads the principal's ids, and finds out which records the device goes on calling by the backend's.
     ///
     /// - Returns: False where nobody can tell, so that everything has to be compared.
     mutating func loadIDs(upTo sequence: Int64) async throws -> Bool {
@@ -103,10 +103,10 @@ extension PullRunner {
         return news
     }
 
-    /// Takes away what the device has twice: records that it has made and that pulls call by another id, once with each
-    /// cursor that is the first to know so, and those that are pending for it.
+    /// Takes away what the device has twice: records that it has made and that pulls call by another id.
     ///
-    /// Devices that do not have them hear nothing.
+    /// That is done once, with each cursor that is the first to know so, and again where a redelivery of the record is
+    /// pending. Devices that do not have them hear nothing.
     mutating func deleteDuplicates() throws {
         guard let knownIDs else { return }
         for (place, table) in services.configuration.schema.tables.enumerated() {

@@ -197,7 +197,6 @@ extension LedgerOutline {
     /// Whether so much was added to the base that finding something takes too long.
     var needsCompaction: Bool { base != nil && (deltas.count > 32 || deltaChunks > 64) }
 
-    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction that is under
-    /// way.
+    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction under way.
     func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
 }

@@ -42,7 +42,7 @@ struct CallSender: Sendable {
     /// The places that were sent before, and may have been applied then.
     let uncertain: Set<Int>
 
-    /// What was written of nowhere yet: it goes with the next creation's in-flight operation, or at the end.
+    /// What is not in the journal yet: it is written when the next creation is noted as in flight, or at the end.
     private var unwritten = JournalStep()
 
     init(
@@ -79,7 +79,7 @@ struct CallSender: Sendable {
         do {
             try await journal.write(unwritten)
         } catch {
-            // Its in-flight operation is in the journal still, so it counts as what it is for whoever closes that.
+            // By the journal they are in flight still, so they count here as they do for whoever closes it.
             logger.notWritten("could not record ids that the backend assigned", error)
             for index in reports.indices where unwritten.applied.contains(reports[index].place) {
                 reports[index].result = .unknown

@@ -22,8 +22,9 @@ struct PushRunnerJournal {
 
 // The journal of a push by calls (finding 19), in the transactions of `docs/STATE.md`.
 extension PushRunner {
-    /// Whether an operation may make a record that gets its id from the backend: those have in-in-flight operation
-    /// operations of their own.
+    /// Whether an operation may make a record that gets its id from the backend.
+    ///
+    /// Each of those is noted as in flight by itself.
     func makesID(_ operation: PushOperation) -> Bool {
         let calls = services.configuration.schema.tables[operation.table].calls
         guard case .call(let call) = calls.create, call.returns != nil,

@@ -10,7 +10,7 @@ struct SimulatedArray: Hashable {
     var array: AnswerArray
 }
 
-/// What one pull has streamed so far, spooled and compacted by the engine's own code, with very short runs.
+/// What one pull has streamed so far, spooled and de-duplicated by the engine's own code, with very short runs.
 struct SimulatedSpool {
     /// Whose columns go out, and whether the client has only just got the added one.
     private let version: Int

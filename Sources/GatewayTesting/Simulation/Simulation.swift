@@ -320,7 +320,7 @@ extension Simulation {
         }
     }
 
-    /// What only a device got that went on from another answer than its copy did, nobody knows after `rewind`.
+    /// Sets adrift what only one of two copies of a device got: nobody knows of it after `rewind`.
     func setStraysAdrift() {
         for (place, device) in devices.enumerated() {
             guard let cursor = device.cursor, state.strays.contains(cursor) else { continue }

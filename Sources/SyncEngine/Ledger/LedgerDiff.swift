@@ -66,7 +66,7 @@ package struct LedgerDiff: Sendable {
     /// Chunks that were not stored yet.
     var chunks: [LedgerChunk] = []
     var missing = Missing()
-    /// What goes with what, while tables are diffed that are each other's parents.
+    /// What goes with what, while a diff is made of tables that are each other's parents.
     var descent = CycleDescent()
 
     /// A diff that is about to begin; by `verdicts` no line goes anywhere yet.
@@ -76,7 +76,7 @@ package struct LedgerDiff: Sendable {
         deletions = verdicts.map { _ in SegmentWriter() }
     }
 
-    /// Where the deletions lie that no line names, by the table's place; only when all is diffed.
+    /// Where the deletions lie that no line names, by the table's place; only once everything is diffed.
     package var absences: [SegmentIndex] { deletions.map { $0.finished() } }
 
     /// Diffs everything.

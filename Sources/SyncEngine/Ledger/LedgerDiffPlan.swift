@@ -45,8 +45,9 @@ package struct LedgerDiffPlan: Hashable, Sendable {
     /// Tables that the client has got since it last synced, by name: what the ledger has of them says nothing of what
     /// the device holds (finding 24).
     package var renewed: Set<String> = []
-    /// Older tables that have gained columns for the client: their rows are fetched anew, and what does not come now has
-    /// to go out once it does.
+    /// Older tables that have gained columns for the client.
+    ///
+    /// Their rows are fetched anew, and what does not come now has to go out once it does.
     package var gained: Set<String> = []
     /// Those of the renewed ones of which the device certainly has nothing; a renewed table's other rows may be there.
     package var empty: Set<String> = []

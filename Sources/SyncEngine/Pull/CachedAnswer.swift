@@ -3,12 +3,11 @@
 
 package import SyncModel
 
-/// Describes what an earlier pull has streamed whose answer may have been lost: a pull that would stream the same goes
-/// on from its end.
+/// Describes what an earlier pull has streamed whose answer may have been lost.
 ///
-/// It is nothing but a part of a stream that has come already. The pull that takes it up compares all lines with what
-/// its own client holds, and gets a cursor, a layer of the ledger and, on a first pull, a replica of its own (finding
-/// 8).
+/// It is nothing but a part of a stream that has come already. A pull that would stream the same goes on from its end,
+/// compares all lines with what its own client holds, and gets a cursor, a layer of the ledger and, on a first pull, a
+/// replica of its own (finding 8).
 package struct CachedAnswer: Hashable, Sendable {
     /// Where the stream began.
     package var start: CheckpointVector

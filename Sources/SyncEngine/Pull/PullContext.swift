@@ -11,7 +11,7 @@ package struct PullContext: Hashable, Sendable {
         package var hasBase = true
         /// Whether its layers tell exactly what the device holds at the cursor.
         package var isExact = true
-        /// Whether so much was added to the base that it should be compacted in.
+        /// Whether there are so many deltas above the base that they should be compacted into it.
         package var needsCompaction = false
         /// How many records the device holds, by request type.
         package var rows: [String: Int] = [:]

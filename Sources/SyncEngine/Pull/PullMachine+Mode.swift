@@ -89,7 +89,7 @@ extension PullMachine {
             }.keys)
     }
 
-    /// Has a diff know what the client has only just got.
+    /// Puts into the plan what the client has only just got.
     private func applyChange(to plan: inout LedgerDiffPlan) {
         guard let change = negotiation.change else { return }
         plan.renewed = change.tables

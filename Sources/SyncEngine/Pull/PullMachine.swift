@@ -6,9 +6,9 @@ import SyncModel
 /// Decides every step of a pull and does none of them: actions out, events in.
 ///
 /// The gateway runs one action, reports what happened, and gets the next, until `answer` or `fail`. An action that
-/// throws ends the pull; nothing that the machine has asked for until then is visible to a client. The order is that of
-/// the design: confirm, position unknown, ack calls, position, stream, list where needed, diff, maybe stream and
-/// diff once more, commit, answer.
+/// throws ends the pull; nothing that the machine has asked for until then is visible to a client. The order is:
+/// confirm, position unknown, ack calls, position, stream, list where needed, diff, maybe stream and diff once more,
+/// commit, answer.
 package struct PullMachine: Sendable {
     /// How far the clock may stand behind the newest cursor and the answer still waits for it, in milliseconds.
     package static let clockTolerance: Int64 = 2_000

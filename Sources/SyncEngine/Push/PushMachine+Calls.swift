@@ -56,7 +56,7 @@ extension PushMachine {
 
 /// Which calls of a push are made at the same time, and what the journal has to be told of them.
 struct CallBatches: Sendable {
-    /// What one batch of calls has come to.
+    /// What one batch has come to.
     struct Ended {
         var applied: [Int] = []
         var refusals: [PushRefusal] = []
@@ -69,8 +69,9 @@ struct CallBatches: Sendable {
         var after: Int64?
     }
 
-    /// How many calls a batch of calls has for each that is made at the same time, and at least: its journal is one
-    /// transaction.
+    /// How many calls a batch has for each one that is made at the same time, and how many at least.
+    ///
+    /// The journal takes a batch in one transaction.
     static let callBatchFactor = 16
     static let minimumCallBatch = 64
 
@@ -99,13 +100,13 @@ struct CallBatches: Sendable {
         next = levels.first?.lowerBound ?? 0
     }
 
-    /// Begins with the first batch of calls.
+    /// Begins with the first batch.
     mutating func begin() {
         hasBegun = true
         gather()
     }
 
-    /// Whether results are about the batch of calls, so that it comes to an end.
+    /// Whether results are about the batch, so that it comes to an end.
     func fits(_ results: [Int: CallResult], _ machine: PushMachine) -> Bool {
         let isAboutCallBatch = callBatch.contains { results[$0] != nil }
         return isAboutCallBatch
@@ -117,13 +118,13 @@ struct CallBatches: Sendable {
             }
     }
 
-    /// Takes it that nobody will hear what became of the batch of calls.
+    /// Takes it that nobody will hear what became of the batch.
     mutating func abandon() {
         unknown.formUnion(callBatch)
         callBatch = []
     }
 
-    /// Takes what became of the batch of calls.
+    /// Takes what became of the batch.
     mutating func end(_ results: [Int: CallResult]) -> Ended {
         var ended = Ended()
         delay = nil
@@ -154,7 +155,7 @@ struct CallBatches: Sendable {
         return ended
     }
 
-    /// Puts the next batch of calls together: of one level, what waits first; empty at the end.
+    /// Puts the next batch together: of one level, what waits first; empty at the end.
     mutating func gather() {
         callBatch = Array(waiting.prefix(size))
         waiting.removeFirst(callBatch.count)
@@ -172,7 +173,7 @@ struct CallBatches: Sendable {
         }
     }
 
-    /// What the journal has to be told before the batch of calls is sent; told once.
+    /// What the journal has to be told before the batch is sent; told once.
     mutating func toWrite() -> (applied: [Int], inFlight: [Int]) {
         // At the end of the push the last transaction tells the rest.
         guard !callBatch.isEmpty else { return ([], []) }

@@ -5,7 +5,7 @@ import SyncModel
 
 // How a push ends, and what has to be written before.
 extension PushMachine {
-    /// Notes what a conflict has to deliver again and what the backend has, then does the last thing.
+    /// Schedules the redelivery of what a conflict has named, notes what the backend has, then does the last thing.
     mutating func end(_ action: PushAction) -> PushAction {
         guard query.notes, row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
             return close(action)

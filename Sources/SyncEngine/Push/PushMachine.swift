@@ -7,7 +7,7 @@ import SyncModel
 ///
 /// Order: confirm the presented cursor, look for a receipt, look for conflicts, note what is about to be sent, apply,
 /// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has
-/// said so for every operation. Calls are made in batches of calls, and what is noted of them is a journal.
+/// said so for every operation. Calls are made in batches, and what is noted of them is a journal.
 package struct PushMachine: Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct PushMachine: Sendable {
         case advancing(pause: Int64?)
         /// The last transaction of a journal is written, then this is done.
         case endingJournal(PushAction)
-        /// What a conflict has to deliver again is written, then this is done.
+        /// The redelivery of what a conflict has named is scheduled, then this is done.
         case awaitingRedelivery(PushAction)
         /// The notes of what is applied are written, then this is done.
         case closing(PushAction)

@@ -84,7 +84,7 @@ package struct PushRecoveryMachine: Sendable {
     package private(set) var found: [Int: String] = [:]
     private var lost: [Int]
 
-    /// A closing of a journal with these creations in flight.
+    /// A recovery of a push with these creations in flight.
     package init(_ creations: [Creation]) {
         for creation in creations {
             if case .repetition(let canSearch) = creation.means { repetitions.append((creation.place, canSearch)) }

@@ -4,8 +4,7 @@
 import JSONBytes
 package import SyncModel
 
-/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ de-duplication ▶ chunks to
-/// spool.
+/// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ de-duplication ▶ chunks.
 ///
 /// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new one
 /// begins. It holds chunks and a run of de-duplication entries, never the stream.

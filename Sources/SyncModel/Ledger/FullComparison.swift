@@ -9,8 +9,7 @@ package struct FullComparison: Hashable, Sendable {
     package var doneAt: Int64
     /// When one was last tried that could not be finished, in milliseconds since 1970; 0 where none was.
     package var triedAt: Int64
-    /// A digest of the mappings that fill tables from the type; under another one the full comparison is due (finding
-    /// 25).
+    /// A digest of the mappings that fill tables from the type; under another one a comparison is due (finding 25).
     ///
     /// Empty where none was ever complete.
     package var mapping: String

@@ -5,8 +5,7 @@ import Gateway
 import Logging
 import ServiceLifecycle
 
-/// Gives back, every few seconds, what nobody needs any more: cached answers whose time is over, and memory after
-/// peaks.
+/// Gives back every few seconds what nobody needs any more: cached answers whose time is over, memory after peaks.
 struct Tidying: Service {
     let gateway: SyncGateway
     let logger: Logger

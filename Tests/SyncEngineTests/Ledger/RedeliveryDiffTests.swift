@@ -19,7 +19,7 @@ import Testing
         return bench
     }
 
-    @Test func `a row that is pending is not dropped as equal, and once it is delivered it is`() async throws {
+    @Test func `a row with a pending redelivery is not dropped as equal, but is once it was delivered`() async throws {
         var bench = try await Self.bench()
         let lines: (inout Bench.Stream) -> Void = {
             $0.row("tasks", "x")

@@ -39,7 +39,7 @@ struct PullPlaybook {
     var isStreaming: Bool { if case .stream = action { true } else { false } }
     /// What the next pull may go on from.
     var cachedAnswer: CachedAnswer? { machine.cachedAnswer }
-    /// What was diffed so far, and what the next diff will say.
+    /// The plans of the diffs so far, and what the next one will say.
     private(set) var diffed: [LedgerDiffPlan] = []
     var report = LedgerDiffReport()
     /// How many of the next diffs find a ledger that cannot be read.
@@ -77,7 +77,7 @@ struct PullPlaybook {
             return send(.ledgerDamaged)
         }
         action = machine.handle(.diffed(report))
-        // A pull that asked the clock before it was diffed asks again.
+        // A pull that asked the clock before the diff asks again.
         if case .clock = event, action == .readClock { action = machine.handle(event) }
         return action
     }

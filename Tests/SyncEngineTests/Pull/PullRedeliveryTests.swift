@@ -5,7 +5,7 @@ import SyncEngine
 import SyncModel
 import Testing
 
-/// What a 409 has named is pending to the pulls that follow.
+/// The pulls that follow a 409 have its redeliveries pending.
 @Suite struct PullRedeliveryTests {
     typealias Book = PullPlaybook
 
@@ -18,7 +18,7 @@ import Testing
         return context
     }
 
-    @Test func `a pull with pending redeliveries diffs, and is never idle`() throws {
+    @Test func `a pull with pending redeliveries makes a diff, and is never idle`() throws {
         var pull = PullLedgerTests.book()
         pull.send(.context(try Self.context(count: 1)), expect: .stream(from: Book.vector))
         pull.send(.ended(.complete))

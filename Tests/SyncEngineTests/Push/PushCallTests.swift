@@ -80,7 +80,7 @@ import Testing
         var (machine, _) = Self.begun(operations: 4, levels: [0..<3, 3..<4], parallel: 2, budget: 100)
         #expect(machine.handle(.done) == .send([0, 1, 2]))
         let putOff = CallResult.notNow(after: nil, isKnown: true)
-        // What was applied is written down before the pause; the in-in-flight operation operations are known.
+        // What was applied is written down before the pause; what is in flight is in the journal already.
         #expect(
             machine.handle(.sent([0: .applied, 1: putOff, 2: .notNow(after: 30, isKnown: false)]))
                 == .advance(applied: [0], inFlight: []))

@@ -5,7 +5,7 @@ import SyncModel
 
 @testable import SyncEngine
 
-/// A stream that is spooled and compacted in memory, with the runs that a gateway would put into a file.
+/// A stream that is spooled and de-duplicated in memory, with the runs that a gateway would put into a file.
 struct SpooledStream {
     /// One line as a test writes it.
     struct Line {

@@ -55,7 +55,8 @@ package struct LedgerCompaction: Sendable {
     /// - Parameters:
     ///   - source: The chunks; after each batch with what it has changed.
     ///   - base: The layer that everything comes into.
-    ///   - deltas: Newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that is compacted.
+    ///   - deltas: Newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that is
+    ///     compacted.
     ///   - tables: Every table that a delta may have entries of, each once. What the deltas have of others is lost.
     ///   - key: The deployment's key of id hashes.
     ///   - settings: Sizes and times.
