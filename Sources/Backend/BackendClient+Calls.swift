@@ -6,7 +6,7 @@ import HTTPTypes
 import JSONBytes
 package import SyncModel
 
-/// What came of a call of a REST push.
+/// What came of a call of a push by calls.
 package struct CallOutcome: Hashable, Sendable {
     /// What the answer means by the configuration.
     package let meaning: Call.Meaning
@@ -26,7 +26,7 @@ package struct CallOutcome: Hashable, Sendable {
     }
 }
 
-/// The answer to a call of a REST push.
+/// The answer to a call of a push by calls.
 package struct CallAnswer: Sendable {
     /// What came of the call.
     package let result: Result<CallOutcome, BackendError>
@@ -45,7 +45,7 @@ extension BackendError {
 }
 
 extension BackendClient {
-    /// Makes a call of a REST push, and says what its answer means.
+    /// Makes a call of a push by calls, and says what its answer means.
     ///
     /// The configured statuses come first, then 2xx is ok and 409 and 412 are conflict; every other status is thrown.
     /// Whoever creates reads a 409 without a configured meaning by push rule 2.
@@ -63,7 +63,7 @@ extension BackendClient {
         try await self.call(call, CallRequest(call, values), credentials)
     }
 
-    /// Makes a call of a REST push whose request is put together already.
+    /// Makes a call of a push by calls whose request is put together already.
     ///
     /// - Parameters:
     ///   - call: What statuses and answers mean.

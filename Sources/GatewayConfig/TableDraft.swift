@@ -41,7 +41,7 @@ struct TableDraft: Sendable {
         var table: Located<String>
     }
 
-    /// One call of a REST push.
+    /// One call of a push by calls.
     struct NamedCall: Sendable {
         var key: String
         var draft: CallDraft

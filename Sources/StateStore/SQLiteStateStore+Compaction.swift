@@ -37,7 +37,7 @@ extension SQLiteStateStore {
             for (cursor, chunks) in compaction.undo.sorted(by: { $0.key < $1.key }) {
                 // The order of the undos is that of the cursors, so nothing older may come after the newest.
                 guard cursor.rawValue > compacted else {
-                    throw StateError.failed("compact cursor \(cursor) after \(compacted)")
+                    throw StateError.failed("compaction up to cursor \(cursor) after \(compacted)")
                 }
                 try db.addUndo(chunks, of: cursor, anchor, limit: limit)
             }

@@ -74,7 +74,7 @@ package struct Table: Hashable, Sendable {
         }
     }
 
-    /// The calls of a REST push; nil where the configuration has none.
+    /// The calls of a push by calls; nil where the configuration has none.
     package struct Calls: Hashable, Sendable {
         /// Makes a record.
         package var create: CallRule?
@@ -125,7 +125,7 @@ package struct Table: Hashable, Sendable {
     package var match: [String] = []
     /// The columns in the order of the configuration, without `id`.
     package var columns: [Column] = []
-    /// How a REST push writes it.
+    /// How a push by calls writes it.
     package var calls = Calls()
     /// Whether the gateway keeps a ledger of it for each replica: which records it holds, and with what content.
     package var isLedgered = true

@@ -17,7 +17,7 @@ import SyncModel
 /// reaches 1.7 to 1.9 GB/s.
 struct BytePath: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "BytePath", abstract: "Lines, projection and compaction over a stream in memory.")
+        commandName: "BytePath", abstract: "Lines, projection and de-duplication over a stream in memory.")
 
     @Option(help: "How many rows the stream has.")
     var rows: Int?
@@ -75,7 +75,7 @@ struct BytePath: AsyncParsableCommand {
         let projection = try makeProjection()
         var report = Report(
             rows: rows, bytes: stream.readableBytes, machine: .current,
-            stages: ["lines", "+ projection", "+ segments", "+ compaction"].map {
+            stages: ["lines", "+ projection", "+ segments", "+ de-duplication"].map {
                 Report.Stage(name: $0, processorSeconds: [], wallSeconds: [])
             })
         for _ in 0..<(runs ?? (quick ? 2 : 7)) {

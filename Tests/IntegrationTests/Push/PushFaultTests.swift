@@ -44,7 +44,7 @@ import Testing
         }
         if ProcessInfo.processInfo.environment["RIND_TEST_PUSH_SEEDS"] != nil {
             let each = (clock.now - start) / seeds.count
-            let counts = "\(sum.failures) failures, \(sum.faults) faults, \(sum.stops) stops, \(sum.compared) swept"
+            let counts = "\(sum.failures) failures, \(sum.faults) faults, \(sum.stops) stops, \(sum.compared) compared"
             let calls = sum.calls.joined(separator: "\n")
             Issue.record("\(tables.devices) devices: \(each) a seed; \(counts) \(calls)", severity: .warning)
         }
