@@ -21,7 +21,7 @@ private struct Lehmer: RandomNumberGenerator {
         var generator = Lehmer(state: UInt64(seed))
         let sample = Array(KeyTable.sample().replacing("\n#", with: "\n").unicodeScalars)
         let noise = Array("\"{}[]=|,;#$\\ \n.?@é0\u{0}".unicodeScalars)
-        for _ in 0..<6 {
+        for _ in 0..<4 {
             var text = sample
             for _ in 0..<Int.random(in: 1...60, using: &generator) {
                 let index = Int.random(in: 0..<text.count, using: &generator)

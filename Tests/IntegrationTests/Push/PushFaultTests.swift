@@ -67,11 +67,11 @@ import Testing
             ("ids of clients", .clientIDs), ("integers, found by key", .numbered(finding: .key)),
             ("integers, found by reference", .numbered(finding: .reference)),
         ]
-        let all = seeds(upTo: 180)
+        let all = seeds(upTo: 120)
         return kinds.enumerated().flatMap { place, kind in
             let own = all.filter { $0 % 3 == UInt64(place) }
-            return stride(from: 0, to: own.count, by: 30).map { start in
-                Lane(name: kind.0, tables: kind.1, seeds: Array(own[start..<min(start + 30, own.count)]))
+            return stride(from: 0, to: own.count, by: 40).map { start in
+                Lane(name: kind.0, tables: kind.1, seeds: Array(own[start..<min(start + 40, own.count)]))
             }
         }
     }()

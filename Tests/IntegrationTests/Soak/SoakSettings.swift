@@ -10,7 +10,7 @@ enum SoakSettings {
     /// What everything follows from: `RIND_TEST_SEED`.
     static let seed = environment["RIND_TEST_SEED"].flatMap { UInt64($0) } ?? 1
     /// How many requests are sent: `RIND_TEST_MUTATIONS`.
-    static let mutations = environment["RIND_TEST_MUTATIONS"].flatMap { Int($0) } ?? 1_500
+    static let mutations = environment["RIND_TEST_MUTATIONS"].flatMap { Int($0) } ?? 1_000
     /// The one request that is played again: `RIND_TEST_MUTATION`.
     static let mutation = environment["RIND_TEST_MUTATION"].flatMap { Int($0) }
     /// Whether the flood is let loose: `RIND_TEST_FLOOD=1`.
