@@ -141,7 +141,7 @@ package struct GatewayHTTPServer: Service {
         let server = Server(
             childChannelSetup: ClientChannel(
                 timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, count: count,
-                requestLogger: logger, responder: responder),
+                requestLogger: logger, requests: requests, responder: responder),
             configuration: ServerConfiguration(
                 address: .hostname(address.host, port: address.port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(count.accepted)),

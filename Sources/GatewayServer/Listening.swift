@@ -9,7 +9,7 @@ struct Listening: Service {
     let grace: Duration
     /// Serves until graceful shutdown, or until it is cancelled.
     let serve: @Sendable () async throws -> Void
-    /// Called when graceful shutdown begins.
+    /// Called when graceful shutdown begins, before the listener closes.
     var onDraining: @Sendable () -> Void = {}
     /// Called once a second from then on.
     var eachSecond: @Sendable () -> Void = {}
@@ -23,7 +23,8 @@ struct Listening: Service {
     func run() async throws {
         try await withThrowingTaskGroup(of: Event.self) { group in
             group.addTask {
-                try await serve()
+                // `serve` closes the listener in such a handler too, which is called after this one.
+                try await withGracefulShutdownHandler(operation: serve, onGracefulShutdown: onDraining)
                 return .ended
             }
             group.addTask { await waitForGrace() }
@@ -42,7 +43,6 @@ struct Listening: Service {
     private func waitForGrace() async -> Event {
         do {
             try await gracefulShutdown()
-            onDraining()
             let end = ContinuousClock.now + grace
             while end - .now > .seconds(1) {
                 try await Task.sleep(for: .seconds(1))

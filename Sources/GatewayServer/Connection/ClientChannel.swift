@@ -55,12 +55,14 @@ struct ClientChannel: ServerChildChannel {
     let count: ConnectionCount
     /// Gets the line of a request that cannot be parsed; the server's own logger keeps still.
     let requestLogger: Logger
+    /// Tells when the server drains.
+    let requests: OpenRequests
     let responder: Responder
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            let state = ConnectionState()
+            let state = ConnectionState(requests: requests)
             var encoding = HTTPResponseEncoder.Configuration()
             // Answers frame themselves: only they know of HEAD, and of lengths that stand without a body.
             encoding.automaticallySetFramingHeaders = false

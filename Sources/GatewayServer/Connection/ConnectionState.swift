@@ -7,12 +7,17 @@ import NIOConcurrencyHelpers
 final class ConnectionState: Sendable {
     /// Signalled when the client has gone.
     let hangUp = HangUp()
+    private let requests: OpenRequests
     private let isDrainingBox = NIOLockedValueBox(false)
     private let isGivenUpBox = NIOLockedValueBox(false)
     private let isStoppedBox = NIOLockedValueBox(false)
 
     /// Whether the server shuts down: the running request is the connection's last.
-    var isDraining: Bool { isDrainingBox.withLockedValue { $0 } }
+    ///
+    /// The server knows it before the connection's own event loop hears of it.
+    var isDraining: Bool { requests.isDraining || isDrainingBox.withLockedValue { $0 } }
+
+    init(requests: OpenRequests) { self.requests = requests }
 
     /// Whether the connection was cut because its client took its answer too slowly.
     var isGivenUp: Bool { isGivenUpBox.withLockedValue { $0 } }
