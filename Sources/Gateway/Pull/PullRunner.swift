@@ -204,7 +204,7 @@ struct PullRunner {
             try await accepted()
             return .done
         } catch BackendError.ackRefused(status: 404)
-            where !services.ackRefusals.note(session, presented: query.presented)
+            where !services.ackRefusals.note(session, presented: query.presented, at: services.clock.now)
         {
             tellRefusedTokens(status: 404)
             return .tokensRefused
