@@ -52,6 +52,14 @@ extension BackendClient {
         await probed(try await send(call, CallValues(), credentials))
     }
 
+    /// Makes the call that sets checkpoints, without a token: what it leads to sets none.
+    ///
+    /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
+    package func probeAcknowledgement(_ credentials: ForwardedCredentials) async throws(BackendError) -> ProbedAnswer {
+        guard let call = settings.acknowledge else { throw .notConfigured("ack") }
+        return await probed(try await send(call, CallValues(["acks": .array([])]), credentials))
+    }
+
     /// Opens the stream from its beginning, or from where the backend keeps it, and reads its first lines only.
     ///
     /// - Throws: ``BackendError/transport(_:)`` if nobody answers.

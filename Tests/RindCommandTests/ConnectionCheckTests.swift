@@ -68,8 +68,8 @@ import Testing
         let said: String
         /// Whether a stranger sees it, too.
         var isOpen = true
-        /// The exit status for whoever is signed in.
-        var knownStatus: Int32 = 1
+        /// What is said of it to a stranger, if it is something else.
+        var saidToStranger: String?
     }
 
     private static let stream = #"body {"types":"{types}"}"#
@@ -92,7 +92,8 @@ import Testing
         Mistake(
             testDescription: "a wrong path of the acks",
             environment: ["RIND_BACKEND_ACK": #"POST /sync/acks body {"acks":"{acks}"}"#],
-            said: "GET /sync/acks: status 404", knownStatus: 0),
+            said: "POST /sync/acks: status 404", saidToStranger: "GET /sync/acks: status 404"),
+
         Mistake(
             testDescription: "types that the backend does not stream", retires: true,
             said: "POST /sync/stream: status 400, and its answer names TagsV1", isOpen: false),
@@ -110,9 +111,10 @@ import Testing
             if environment.removeValue(forKey: "TLS") != nil { url = url.replacing("http:", with: "https:") }
             for arguments in mistake.isOpen ? [[], Self.token] : [Self.token] {
                 let result = try await Self.check(url, arguments, environment)
-                #expect(result.status == (arguments.isEmpty ? 1 : mistake.knownStatus))
+                #expect(result.status == 1)
+                let said = arguments.isEmpty ? mistake.saidToStranger ?? mistake.said : mistake.said
                 #expect(
-                    Self.backendLines(result).contains { !$0.hasPrefix("ok") && $0.contains(mistake.said) },
+                    Self.backendLines(result).contains { !$0.hasPrefix("ok") && $0.contains(said) },
                     "\(result.out)")
                 #expect(result.out.contains("= hint: "))
             }
@@ -258,19 +260,50 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `a path of acks that takes no GET is noted, and is no failure`(_ isPage: Bool) async throws {
+    @Test(arguments: [
+        ("200 OK", "ok     backend  POST /sync/ack/set: takes a list without tokens (200)", 0),
+        ("422 Unprocessable", "ok     backend  POST /sync/ack/set: refuses a list without tokens (422)", 0),
+        ("500 Oh", "note   backend  POST /sync/ack/set: status 500 to a list without tokens", 0),
+        ("404 Not Found", "wrong  backend  POST /sync/ack/set: status 404", 1),
+        ("405 Not Allowed", "wrong  backend  POST /sync/ack/set: status 405", 1),
+        ("503 Busy", "unsure backend  POST /sync/ack/set: status 503, the backend is busy", 1),
+    ])
+    func `a path of acks of its own is asked with no token, and by a stranger not at all`(
+        _ answer: String, _ said: String, _ status: Int32
+    ) async throws {
         let environment = ["RIND_BACKEND_ACK": #"POST /sync/ack/set body {"acks":"{acks}"}"#]
         try await ScriptedServer.with({ request in
-            if request.path == "/sync/ack/set" { return isPage ? .page("404 Not Found") : .status("404 Not Found") }
+            if request.path == "/sync/ack/set" {
+                return request.method == "POST" ? .status(answer) : .page("404 Not Found")
+            }
+            return Self.rightHead(request) ?? .json(Self.wholeStream)
+        }) { server in
+            let stranger = try await Self.check(server.url, [], environment)
+            #expect(stranger.status == 1)
+            #expect(Self.backendLines(stranger).contains("unsure backend  GET /sync/ack/set: status 404"))
+            #expect(!server.requests.contains { $0.path == "/sync/ack/set" && $0.method != "GET" })
+            let known = try await Self.check(server.url, Self.token, environment)
+            #expect(known.status == status, "\(known.out)")
+            #expect(Self.backendLines(known).last == said)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `what forgets checkpoints is never called: a 404 to its path is noted, and is no failure`(
+        _ isPage: Bool
+    ) async throws {
+        let environment = ["RIND_BACKEND_FORGET": #"POST /sync/ack/drop body {"types":"{namespaces}"}"#]
+        try await ScriptedServer.with({ request in
+            if request.path == "/sync/ack/drop" { return isPage ? .page("404 Not Found") : .status("404 Not Found") }
             return Self.rightHead(request) ?? .json(Self.wholeStream)
         }) { server in
             let known = try await Self.check(server.url, Self.token, environment)
             #expect(known.status == 0, "\(known.out)")
-            #expect(Self.backendLines(known).last == "note   backend  GET /sync/ack/set: status 404")
+            #expect(Self.backendLines(known).last == "note   backend  GET /sync/ack/drop: status 404")
             let stranger = try await Self.check(server.url, [], environment)
             #expect(stranger.status == 1)
-            #expect(Self.backendLines(stranger).contains("unsure backend  GET /sync/ack/set: status 404"))
+            #expect(Self.backendLines(stranger).contains("unsure backend  GET /sync/ack/drop: status 404"))
+            #expect(!server.requests.contains { $0.path == "/sync/ack/drop" && $0.method != "GET" })
         }
     }
 

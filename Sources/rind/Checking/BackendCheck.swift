@@ -43,7 +43,7 @@ struct BackendCheck {
         if isSignedIn, let finding = caller(sent.fields) { findings.append(finding) }
         var turnedAway: [(checked: CheckedCall, status: Int)] = []
         let verdict = BackendVerdict(configuration: configuration, isSignedIn: isSignedIn)
-        for checked in CheckedCall.all(in: configuration) {
+        for checked in CheckedCall.all(in: configuration, isSignedIn: isSignedIn) {
             do throws(BackendError) {
                 switch verdict.judge(checked, try await ask(checked, sent)) {
                 case .turnedAway(let status): turnedAway.append((checked, status))
@@ -62,8 +62,11 @@ struct BackendCheck {
     private func ask(
         _ checked: CheckedCall, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> ProbedAnswer {
-        if case .stream(let types) = checked.kind { return try await client.probeStream(types: types, credentials) }
-        return try await client.probe(checked.call, credentials)
+        switch checked.kind {
+        case .stream(let types): try await client.probeStream(types: types, credentials)
+        case .acknowledgement: try await client.probeAcknowledgement(credentials)
+        case .caller, .list, .neighbour: try await client.probe(checked.call, credentials)
+        }
     }
 
     /// Who the caller is, if the credential itself says so.

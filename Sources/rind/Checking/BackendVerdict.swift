@@ -32,6 +32,15 @@ struct BackendVerdict {
                     hint: "servers before the API and others answer so, too: sign in with --header"))
         }
         if (200..<300).contains(status), !answer.isPage { return .found(success(checked, answer)) }
+        if case .acknowledgement = checked.kind, [400, 409, 422].contains(status), !answer.isPage {
+            return .found(CheckFinding(.ok, "\(checked.place): refuses a list without tokens (\(status))"))
+        }
+        if case .acknowledgement = checked.kind, status == 500, !answer.isPage {
+            return .found(
+                CheckFinding(
+                    .note, "\(checked.place): status 500 to a list without tokens",
+                    hint: "there is something for \(checked.key); some backends fail at an empty list"))
+        }
         if case .neighbour = checked.kind, (400..<500).contains(status), !isTurnedAway {
             return .found(neighbour(checked, status))
         }
@@ -90,7 +99,7 @@ struct BackendVerdict {
             return CheckFinding(
                 .wrong, "\(checked.place): answers without a credential",
                 hint: "everybody could read it: does the backend ask for a login there? \(checked.key), [backend] url")
-        case .caller, .neighbour: return finding
+        case .caller, .acknowledgement, .neighbour: return finding
         }
     }
 
@@ -101,6 +110,9 @@ struct BackendVerdict {
         }
         if case .neighbour = checked.kind {
             return finding(.ok, "status \(answer.status), so there is something for \(checked.key)")
+        }
+        if case .acknowledgement = checked.kind {
+            return finding(.ok, "takes a list without tokens (\(answer.status))")
         }
         if case .stream = checked.kind {
             if let type = answer.contentType, !BackendClient.mayBeLines(type) {

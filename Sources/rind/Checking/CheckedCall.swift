@@ -16,6 +16,8 @@ struct CheckedCall {
         case list
         /// Streams lines of these request types.
         case stream(types: [String])
+        /// Sets checkpoints: made without a token, it sets none.
+        case acknowledgement
         /// A `GET` where another call of the configuration goes that cannot be made, since it changes something.
         case neighbour
     }
@@ -35,7 +37,12 @@ struct CheckedCall {
     }
 
     /// All that a configuration has.
-    static func all(in configuration: Configuration) -> [CheckedCall] {
+    ///
+    /// - Parameters:
+    ///   - configuration: What is checked.
+    ///   - isSignedIn: Whether somebody with a credential asks: a stranger is not let in to set anything.
+    /// - Returns: The calls, in the order in which to make them.
+    static func all(in configuration: Configuration, isSignedIn: Bool) -> [CheckedCall] {
         let settings = configuration.backendSettings
         let schema = configuration.schema
         var calls: [CheckedCall] = []
@@ -49,13 +56,20 @@ struct CheckedCall {
         let types = schema.requestTypes(at: schema.version)
         calls.append(CheckedCall(.stream(types: types), settings.stream, key: "[backend] stream", settings))
         guard settings.checkpoints == .server else { return calls }
-        // Mostly their path is that of the list.
-        for (call, key) in [(settings.acknowledge, "[backend] ack"), (settings.forget, "[backend] forget")] {
-            guard let call, !calls.contains(where: { settings.path(of: $0.call) == settings.path(of: call) }) else {
-                continue
-            }
+        // Mostly their path is that of the list, which has shown it.
+        let paths = Set(calls.map { settings.path(of: $0.call) })
+        if let call = settings.acknowledge, !paths.contains(settings.path(of: call)) {
+            let key = "[backend] ack"
             let get = Call(method: "GET", target: call.target)
-            calls.append(CheckedCall(.neighbour, get, key: key, settings))
+            calls.append(
+                isSignedIn
+                    ? CheckedCall(.acknowledgement, call, key: key, settings)
+                    : CheckedCall(.neighbour, get, key: key, settings))
+        }
+        if let call = settings.forget, !calls.contains(where: { settings.path(of: $0.call) == settings.path(of: call) })
+        {
+            let get = Call(method: "GET", target: call.target)
+            calls.append(CheckedCall(.neighbour, get, key: "[backend] forget", settings))
         }
         return calls
     }
