@@ -7,7 +7,7 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// What a push asks of the stream: a pull that ends with its stream.
+// What a push and its recovery ask of the stream: a pull that ends with its stream.
 extension PullRunner {
     /// What came of it.
     enum Checked {
@@ -34,14 +34,34 @@ extension PullRunner {
     /// The subjects are the records by the table's place in the schema, only of tables that the query asks for. Throws
     /// what a pull throws.
     mutating func check(_ subjects: [Int: [ConflictCheck.Subject]]) async throws -> Checked {
+        let (stream, refused) = try await runCheck()
+        switch stream {
+        case .outdated(let reason): return .outdated(reason)
+        case .complete(let plan, let since):
+            tellUnchecked(refused)
+            return try await compare(subjects, plan, since: since)
+        }
+    }
+
+    /// Streams what has changed since the cursor, and has a search look at its lines.
+    ///
+    /// - Returns: The search; nil where the stream cannot go on from the cursor.
+    mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
+        creations = search
+        // What the backend does not stream any more brings nothing; the rest of the search goes on.
+        guard case .complete = try await runCheck().stream else { return nil }
+        return creations
+    }
+
+    /// Runs a pull that ends with its stream.
+    ///
+    /// - Returns: How the stream ended, and the request types that the backend did not take.
+    private mutating func runCheck() async throws -> (stream: CheckedStream, refused: Set<String>) {
         var machine = PullMachine(query: query, settings: services.pullSettings)
         var action = machine.begin()
         while true {
             switch action {
-            case .endCheck(.outdated(let reason)): return .outdated(reason)
-            case .endCheck(.complete(let plan, let since)):
-                tellUnchecked(machine.refusedTypes)
-                return try await compare(subjects, plan, since: since)
+            case .endCheck(let stream): return (stream, machine.refusedTypes)
             case .fail(let failure):
                 tell(unexpected: machine.unexpected)
                 throw failure

@@ -81,33 +81,3 @@ extension PushRecovery {
             projection: services.projections.projection(at: version), logger: logger)
     }
 }
-
-extension PullRunner {
-    /// Streams what has changed since the cursor, or everything without one, and has a search look at its lines.
-    ///
-    /// - Returns: The search; nil where the stream cannot go on from the cursor.
-    mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
-        creations = search
-        var machine = PullMachine(query: query, settings: services.pullSettings)
-        var action = machine.begin()
-        while true {
-            switch action {
-            case .endCheck(.outdated): return nil
-            case .endCheck(.complete): return creations
-            case .fail(let failure):
-                tell(unexpected: machine.unexpected)
-                throw failure
-            case .answer, .refuse: throw PullFailure.unexpectedEvent
-            default:
-                try Task.checkCancellation()
-                do {
-                    action = machine.handle(try await perform(action))
-                } catch {
-                    // What the backend does not stream any more brings nothing; the rest of the search goes on.
-                    guard let refusal = refusal(error, of: action, machine) else { throw error }
-                    action = machine.handle(refusal)
-                }
-            }
-        }
-    }
-}

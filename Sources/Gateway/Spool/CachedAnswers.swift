@@ -8,8 +8,8 @@ import SyncModel
 
 /// Keeps for a short time what pulls have streamed, since their answers may get lost.
 ///
-/// The client's next pull goes on from its end. Nothing of it is shown to anybody before the backend has streamed to the
-/// same credential again.
+/// The client's next pull goes on from its end. Nothing of it is shown to anybody before the backend has streamed to
+/// the same credential again.
 final class CachedAnswers: Sendable {
     /// Tells whose pull would stream the same.
     struct Key: Hashable {
