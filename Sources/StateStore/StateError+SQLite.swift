@@ -18,8 +18,8 @@ extension StateError {
     /// - Parameters:
     ///   - error: The error.
     ///   - path: The state file's.
-    ///   - hasRoom: Whether the disk takes more: SQLite tells of a full one in its own words only where it writes pages,
-    ///     and not where it makes the index of its log, as at every start.
+    ///   - hasRoom: Whether the disk takes more: SQLite tells of a full one in its own words only where it writes
+    ///     pages, and not where it makes the index of its log, as at every start.
     init(_ error: DatabaseError, path: String, hasRoom: () -> Bool = { true }) {
         let message = error.message ?? "no message"
         switch error.resultCode {

@@ -82,7 +82,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///
     /// - Parameters:
     ///   - version: The version.
-    ///   - replica: Whose; nil is the principal's only one: where it has several, nobody can tell, and nothing is noted.
+    ///   - replica: Whose; nil is the principal's only one: where it has several, nobody can tell, and nothing is
+    ///     noted.
     ///   - principal: Who pushed; another one's replica is none.
     /// - Returns: Whether it has risen.
     /// - Throws: ``StateError``.

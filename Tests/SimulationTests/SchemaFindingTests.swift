@@ -172,6 +172,23 @@ import Testing
         #expect(world.value(.notes, "n1", on: 0) == nil)
     }
 
+    @Test(arguments: [SimulatedTable.notes, .tasks], [true, false])
+    func `24: what could not be read while it was fetched comes once it can`(
+        _ table: SimulatedTable, _ hidesID: Bool
+    ) async throws {
+        let world = try await Self.quiesced([.later])
+        world.damage(table, table == .notes ? "n0" : "t0", hidesID: hidesID)
+        try await world.perform(.updateApp(device: 0))
+        _ = try await pull(0, world)
+        #expect(world.mark("t0", on: 0) == (table == .notes ? 5 : 0))
+        #expect(world.value(.notes, "n0", on: 0) == (table == .notes ? nil : 1))
+        try await world.perform(.mishap(.repair, 0, 0))
+        _ = try await pull(0, world)
+        #expect(world.mark("t0", on: 0) == 5 && world.value(.notes, "n0", on: 0) == 1)
+        #expect(try await pull(0, world).plan?.content == .nothing)
+        try await Self.expectRest(world)
+    }
+
     @Test(arguments: Manners.allCases)
     func `25: another wire type is a new namespace, without a reset, and the old one leaves`(
         _ manners: Manners

@@ -15,7 +15,8 @@ import Testing
     @Test(
         arguments: [
             (#"logger.warning("a")"#, 1), (#"logger.error("a", metadata: ["error": "b"])"#, 1),
-            (#"logger.error("a", metadata: ["code": "b.c"])"#, 0), (#"logger.error("a", metadata: facts)"#, 0),
+            (#"logger.error("a", metadata: ["code": "b.c"])"#, 0), (#"logger.error("a", metadata: facts)"#, 1),
+            (#"facts["code"] = "b.c"; logger.error("a", metadata: facts)"#, 0),
             (#"logger.info("a")"#, 0), (#"problems.error("a")"#, 0),
         ])
     func `a line without a code is found`(text: String, expected: Int) {

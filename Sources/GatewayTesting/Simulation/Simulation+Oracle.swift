@@ -59,11 +59,15 @@ extension Simulation {
         }
     }
 
-    /// What a migration has fetched and could not be read, or did not come, goes out once it does.
+    /// What a migration has fetched and could not be read, or was held back, goes out once it comes.
     private func mayGetFetched(_ change: SchemaChange, _ answer: SimulatedAnswer, _ pull: SimulatedPull) {
+        let isHeldBack = (pull.diff?.figures.heldBack ?? 0) > 0
+        let signs = pull.spool.signs
         for key in devices[pull.device].records.keys
         where change.affected.contains(key.table.name) && answer.updated[key] == nil {
-            devices[pull.device].mayGetAgain[key, default: 0] += 1
+            let table = key.table.rawValue
+            let isUnreadable = signs.isBlind(table) || signs.quarantined[table]?[key.hash] != nil
+            if isHeldBack || isUnreadable { devices[pull.device].mayGetAgain[key, default: 0] += 1 }
         }
     }
 

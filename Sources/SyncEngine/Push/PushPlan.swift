@@ -22,8 +22,8 @@ package struct PushPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - changes: What was pushed.
     ///   - schema: The whitelist, and which tables refer to which.
-    ///   - references: What a record refers to, as far as that is known; only asked for tables that refer to themselves or
-    ///     to each other.
+    ///   - references: What a record refers to, as far as that is known; only asked for tables that refer to themselves
+    ///     or to each other.
     package init(
         changes: [PushedTable], schema: Schema, references: (PushOperation) -> [PushReference] = { _ in [] }
     ) {

@@ -66,7 +66,7 @@ import Testing
         #expect(stream.from == expected)
         let row = try pull.finish(at: PullLedgerTests.now)
         let plan = try #require(pull.diffed.last)
-        #expect(plan.renewed == ["tags"] && plan.empty == ["tags"])
+        #expect(plan.renewed == ["tags"] && plan.empty == ["tags"] && plan.gained == ["albums"])
         #expect(plan.compared == ["AlbumsV1", "TagsV1"] && plan.basis == .cursor && plan.output == .delta)
         #expect(row.schemaVersion == 2 && row.replica == Book.replica)
         #expect(row.comparisons["AlbumsV1"]?.doneAt == PullLedgerTests.now)

@@ -19,13 +19,14 @@ enum LogCodeRule {
         }
     }
 
-    /// Whether a call names a code, or takes all its metadata from elsewhere.
+    /// Whether a call names a code, or takes all its metadata from elsewhere in a file that sets one.
     private static func hasCode(_ file: SourceFile, _ start: Int, _ end: Int) -> Bool {
         let tokens = file.swift.tokens
         let lines = file.swift.lines[(tokens[start].line - 1)..<tokens[end].line]
         let isElsewhere = (start..<end - 2).contains { index in
             tokens[index].text == "metadata" && tokens[index + 1].text == ":" && tokens[index + 2].text != "["
         }
-        return isElsewhere || lines.contains { $0.contains("\"code\"") }
+        let names = isElsewhere ? file.swift.lines[...] : lines
+        return names.contains { $0.contains("\"code\"") }
     }
 }
