@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 /// A listener as a service: on graceful shutdown it has a grace to end in, then it is cut.
@@ -23,8 +24,7 @@ struct Listening: Service {
     func run() async throws {
         try await withThrowingTaskGroup(of: Event.self) { group in
             group.addTask {
-                // `serve` closes the listener in such a handler too, which is called after this one.
-                try await withGracefulShutdownHandler(operation: serve, onGracefulShutdown: onDraining)
+                try await serveUntilDrained()
                 return .ended
             }
             group.addTask { await waitForGrace() }
@@ -37,6 +37,20 @@ struct Listening: Service {
                 case .cancelled: break
                 }
             }
+        }
+    }
+
+    /// Serves, and tells when draining begins: `serve` closes the listener in a handler that is called after this one.
+    ///
+    /// The end of services that are cancelled shuts the others down, which is no draining.
+    private func serveUntilDrained() async throws {
+        let isCut = NIOLockedValueBox(false)
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler(operation: serve) {
+                if !isCut.withLockedValue(\.self) { onDraining() }
+            }
+        } onCancel: {
+            isCut.withLockedValue { $0 = true }
         }
     }
 

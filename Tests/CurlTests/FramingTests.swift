@@ -140,10 +140,11 @@ import Testing
                     method: .post, url: server.url,
                     body: .stream(length: nil) { writer in
                         await goOn.next()
-                        try await Task.sleep(for: .seconds(3))
+                        try await Task.sleep(for: .seconds(8))
                         try await writer.write(ByteBuffer(string: "x"))
                     },
-                    timeouts: CurlTimeouts(connect: nil, firstByte: nil, idle: .seconds(1), total: nil))
+                    // Long enough for a machine that is busy with something else when the request has ended.
+                    timeouts: CurlTimeouts(connect: nil, firstByte: nil, idle: .seconds(4), total: nil))
                 let text = try await reactor.perform(request) { response in
                     goOn.add(())
                     return String(buffer: try await response.body.collect(upTo: 10))
