@@ -186,7 +186,7 @@ import Testing
         var machine = PullMachine(query: query, settings: PullSettings(style: .request))
         #expect(machine.begin() == .loadContext)
         let action = machine.handle(.context(PullContext(row: row, newest: cursor)))
-        guard case .stream(let types, let vector, _) = action else {
+        guard case .stream(.open(let types, let vector, _)) = action else {
             Issue.record("expected a stream, got \(action)")
             return
         }

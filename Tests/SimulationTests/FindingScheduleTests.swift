@@ -41,7 +41,7 @@ import Testing
         let world = try await Self.quiesced()
         try await world.perform(.mishap(.reset, 0, 0))
         let pull = world.beginPull(0)
-        try await world.run(pull) { if case .acknowledgeReset = $0 { true } else { false } }
+        try await world.run(pull) { if case .stream(.acknowledgeReset) = $0 { true } else { false } }
         try await pull.step()
         world.crash()
         for device in 0...1 {
@@ -87,11 +87,11 @@ import Testing
         _ = try await world.sync(1)
         // The backend holds the first device's vector, and the state knows it; the pull itself comes to nothing.
         let first = world.beginPull(0)
-        try await world.run(first) { if case .stream = $0 { true } else { false } }
+        try await world.run(first) { if case .stream(.open) = $0 { true } else { false } }
         world.crash()
         // The second one's vector is set, and nobody hears of it.
         let second = world.beginPull(1)
-        try await world.run(second) { if case .acknowledge = $0 { true } else { false } }
+        try await world.run(second) { if case .stream(.acknowledge) = $0 { true } else { false } }
         try await world.perform(.loseAnswer(pull: 0))
         try await world.run(second)
         #expect(second.failure != nil)
@@ -104,11 +104,11 @@ import Testing
         let world = Self.world { $0.keepsSpools = false }
         _ = try await world.sync(0)
         let crashed = world.beginPull(1)
-        try await world.run(crashed) { if case .stream = $0 { true } else { false } }
+        try await world.run(crashed) { if case .stream(.open) = $0 { true } else { false } }
         for _ in 0..<4 { try await crashed.step() }
         world.crash()
         let lost = world.beginPull(0)
-        try await world.run(lost) { if case .acknowledge = $0 { true } else { false } }
+        try await world.run(lost) { if case .stream(.acknowledge) = $0 { true } else { false } }
         try await world.perform(.loseAnswer(pull: 0))
         try await world.run(lost)
         #expect(lost.failure != nil)

@@ -128,7 +128,7 @@ import Testing
         let pull = world.beginPull(0)
         var streams = 0
         try await world.run(pull) { action in
-            if case .stream = action { streams += 1 }
+            if case .stream(.open) = action { streams += 1 }
             return streams == 2
         }
         // The stream has its number now; the task's row is newer when its query runs.
@@ -150,7 +150,7 @@ import Testing
         world.removeTask("t2")
         world.grant("p0")
         let pull = world.beginPull(0)
-        try await world.run(pull) { if case .stream = $0 { true } else { false } }
+        try await world.run(pull) { if case .stream(.open) = $0 { true } else { false } }
         try await pull.step()
         world.putTask("t1", 5)
         try await world.run(pull)

@@ -99,7 +99,7 @@ import Testing
     {
         let world = FindingScheduleTests.world { $0.devices = 1 }
         let pull = world.beginPull(0)
-        try await world.run(pull) { if case .stream = $0 { true } else { false } }
+        try await world.run(pull) { if case .stream(.open) = $0 { true } else { false } }
         for _ in 0..<18 { try await pull.step() }
         world.removeTask("t0")
         try await world.perform(.cut(pull: 0))

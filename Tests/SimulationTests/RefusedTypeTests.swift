@@ -48,7 +48,7 @@ import Testing
         let pull = world.beginPull(0)
         var last = CheckpointVector()
         try await world.run(pull) { action in
-            if case .stream(_, let from, _) = action { last = from }
+            if case .stream(.open(_, let from, _)) = action { last = from }
             return false
         }
         #expect(last["TaskV1"] != nil && last["CommentV1"] != nil && last["ProjectV1"] == nil)

@@ -26,7 +26,7 @@ import Testing
             let pull = world.beginPull(round % 3 == 0 ? 0 : 1)
             try await world.run(pull) { action in
                 switch action {
-                case .acknowledge, .forget, .forgetAll, .listCheckpoints: true
+                case .stream(.acknowledge), .stream(.forget), .stream(.forgetAll), .stream(.listCheckpoints): true
                 default: false
                 }
             }
@@ -47,7 +47,7 @@ import Testing
             setup.hasOwnSessions = ownSessions
             let world = Simulation(setup)
             let first = world.beginPull(0)
-            try await world.run(first) { if case .stream = $0 { true } else { false } }
+            try await world.run(first) { if case .stream(.open) = $0 { true } else { false } }
             let second = world.beginPull(1)
             for _ in 0..<200 { try await second.step() }
             #expect(second.isOver == ownSessions)
@@ -64,7 +64,7 @@ import Testing
             world.removeTask("t0")
             for task in 1...3 { world.putTask("t\(task)", task, in: "p\(task % 2)") }
             let pull = world.beginPull(0)
-            try await world.run(pull) { if case .stream = $0 { true } else { false } }
+            try await world.run(pull) { if case .stream(.open) = $0 { true } else { false } }
             for _ in 0..<position where !pull.isOver { try await pull.step() }
             if !pull.isOver { cut += 1 }
             try await world.perform(.cut(pull: 0))

@@ -53,29 +53,14 @@ extension PullRunner {
         return creations
     }
 
-    /// Runs a pull that ends with its stream.
+    /// Runs a check to the end of its stream.
     ///
     /// - Returns: How the stream ended, and the request types that the backend did not take.
-    private mutating func runCheck() async throws -> (stream: CheckedStream, refused: Set<String>) {
-        var machine = PullMachine(query: query, settings: services.pullSettings)
-        var action = machine.begin()
-        while true {
-            switch action {
-            case .endCheck(let stream): return (stream, machine.refusedTypes)
-            case .fail(let failure):
-                tell(unexpected: machine.unexpected)
-                throw failure
-            case .answer, .refuse: throw PullFailure.unexpectedEvent
-            default:
-                try Task.checkCancellation()
-                do {
-                    action = machine.handle(try await perform(action))
-                } catch {
-                    guard let refusal = refusal(error, of: action, machine) else { throw error }
-                    action = machine.handle(refusal)
-                }
-            }
-        }
+    private mutating func runCheck() async throws -> CheckRunner.End {
+        var machine = CheckMachine(query: query, settings: services.pullSettings)
+        var runner = CheckRunner(pull: self)
+        defer { self = runner.pull }
+        return try await drive(&machine, &runner)
     }
 
     private mutating func compare(
@@ -129,5 +114,37 @@ extension PullRunner {
         logger.error(
             "the backend does not stream some request types any more: nobody looks for conflicts of their records",
             metadata: ["code": "backend.types", "types": "\(types.sorted().joined(separator: " "))"])
+    }
+}
+
+/// Runs the actions of a check, by the means of a pull.
+private struct CheckRunner: Effects {
+    typealias End = (stream: CheckedStream, refused: Set<String>)
+
+    var pull: PullRunner
+
+    mutating func end(_ action: CheckAction, of machine: CheckMachine) async throws -> End? {
+        switch action {
+        case .end(let stream): return (stream, machine.refusedTypes)
+        case .fail(let failure):
+            pull.tell(unexpected: machine.unexpected)
+            throw failure
+        case .loadContext, .stream: return nil
+        }
+    }
+
+    mutating func perform(_ action: CheckAction, of machine: CheckMachine) async throws -> CheckEvent {
+        try Task.checkCancellation()
+        switch action {
+        case .loadContext: return .context(try await pull.loadContext())
+        case .stream(let action): return .stream(try await pull.perform(action))
+        case .end, .fail: throw PullFailure.unexpectedEvent
+        }
+    }
+
+    mutating func event(
+        for error: any Error, of action: CheckAction, of machine: CheckMachine
+    ) async throws -> CheckEvent {
+        throw error
     }
 }

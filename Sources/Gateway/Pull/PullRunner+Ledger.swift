@@ -38,7 +38,7 @@ extension PullRunner {
 
     /// What a 409 has promised to the client of a cursor; as many as notes are laid over a ledger.
     func pendingRedeliveries(to row: CursorRow?) async throws -> [PendingRedelivery] {
-        guard services.pullSettings.comparisons != nil, !query.isCheck, let row else { return [] }
+        guard services.pullSettings.comparisons != nil, let row else { return [] }
         return try await services.store.redeliveries(of: row.replica, at: row.cursor, limit: Self.maximumNotes)
     }
 

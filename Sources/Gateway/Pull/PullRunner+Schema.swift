@@ -9,8 +9,7 @@ import SyncModel
 // What the client's schema version means for a pull, and what becomes of request types that the backend has given up.
 extension PullRunner {
     /// Takes over what was negotiated, before something is streamed; the operator hears of it once a pull.
-    mutating func begin(_ decision: SchemaNegotiator.Decision, without refused: Set<String>) {
-        refusedTypes = refused
+    mutating func begin(_ decision: SchemaNegotiator.Decision) {
         guard negotiation == nil else { return }
         negotiation = decision
         figures.dropped += decision.unknown.count
@@ -32,19 +31,6 @@ extension PullRunner {
                 "tables": "\(change.tables.sorted().joined(separator: " "))",
                 "columns": "\(columns.sorted().joined(separator: " "))",
             ])
-    }
-
-    /// The event that an error stands for, if it is the backend's word about request types, which only a stream request
-    /// has.
-    ///
-    /// Once it has named some, a refusal that names none is about the same.
-    func refusal(_ error: any Error, of action: PullAction, _ machine: PullMachine) -> PullEvent? {
-        guard case .stream = action else { return nil }
-        switch error as? BackendError {
-        case .typesRefused(let named)?: return .typesRefused(named: named)
-        case .refused(status: 400)? where !machine.refusedTypes.isEmpty: return .typesRefused(named: [])
-        default: return nil
-        }
     }
 
     /// The client's tables of which something was not asked for.

@@ -114,48 +114,12 @@ struct PullRunner {
     private mutating func runMachine() async throws -> PullAnswer {
         var machine = PullMachine(query: query, settings: services.pullSettings)
         defer { if hasComparisonPermit { services.comparing.leave() } }
-        var action = machine.begin()
-        while true {
-            switch action {
-            case .answer(let plan): return try await answer(plan, machine.cachedAnswer)
-            case .fail(let failure):
-                tell(unexpected: machine.unexpected)
-                throw failure
-            case .refuse(let refusal): throw refusal
-            case .endCheck: throw PullFailure.unexpectedEvent
-            default:
-                try Task.checkCancellation()
-                do {
-                    if case .stream = action { begin(machine.negotiation, without: machine.refusedTypes) }
-                    action = machine.handle(try await perform(action))
-                } catch {
-                    if !machine.isComparing, let refusal = refusal(error, of: action, machine) {
-                        action = machine.handle(refusal)
-                        continue
-                    }
-                    guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
-                    comparisonFailure = error
-                    action = machine.handle(.comparisonFailed)
-                }
-            }
-        }
+        return try await drive(&machine, &self)
     }
 
-    mutating func perform(_ action: PullAction) async throws -> PullEvent {
+    /// Does a step of the stream.
+    mutating func perform(_ action: StreamAction) async throws -> StreamEvent {
         switch action {
-        case .loadContext: return .context(try await loadContext())
-        case .compactLedger:
-            try await admit()
-            return try await readingLedger {
-                try await $0.compactLedger()
-                return .done
-            }
-        case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
-        case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
-        case .diff(let plan): return try await readingLedger { .diffed(try await $0.diff(plan)) }
-        case .confirm(let cursor):
-            unconfirmed = cursor
-            if isAccepted { try await confirm() }
         case .storePosition(let position):
             try await admit()
             try await services.store.setPosition(
@@ -165,7 +129,6 @@ struct PullRunner {
             try await accepted()
             return .listed(held)
         case .forget(let namespaces): return try await forget(namespaces)
-        case .takeCached: try await takeCached()
         case .forgetAll:
             try await noteMove()
             try await backend.forgetAll(identity.forwarded)
@@ -177,12 +140,11 @@ struct PullRunner {
             logger.notice("the backend demands a reset", metadata: ["generation": "\(generation)"])
             return .generationRaised(generation)
         case .acknowledgeReset(let token): try await backend.acknowledge([token], identity.forwarded)
-        case .stream(let types, let vector, let afresh):
-            return .streamEnded(try await stream(types, from: vector, afresh: afresh))
+        case .takeCached: try await takeCached()
+        case .open(let types, let vector, let afresh):
+            refusedTypes = Set(query.requestTypes).subtracting(types)
+            return try await open(types, from: vector, afresh: afresh)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
-        case .readClock: return .clock(services.clock.now + services.store.cursorLead)
-        case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
-        case .answer, .fail, .refuse, .endCheck: throw PullFailure.unexpectedEvent
         }
         return .done
     }
@@ -195,7 +157,7 @@ struct PullRunner {
             .unknown, principal: query.principal, session: query.session, at: services.clock.now)
     }
 
-    private mutating func acknowledge(_ tokens: [String]) async throws -> PullEvent {
+    private mutating func acknowledge(_ tokens: [String]) async throws -> StreamEvent {
         try await noteMove()
         let session = "\(query.principal.rawValue):\(query.session.rawValue)"
         do {
@@ -214,7 +176,7 @@ struct PullRunner {
         }
     }
 
-    private mutating func forget(_ namespaces: [String]) async throws -> PullEvent {
+    private mutating func forget(_ namespaces: [String]) async throws -> StreamEvent {
         try await noteMove()
         do {
             try await backend.forget(namespaces: namespaces, identity.forwarded)
@@ -228,7 +190,7 @@ struct PullRunner {
         }
     }
 
-    private mutating func loadContext() async throws -> SyncEngine.PullContext {
+    mutating func loadContext() async throws -> SyncEngine.PullContext {
         let context = try await services.store.pullContext(
             principal: query.principal, session: query.session, presented: query.presented)
         if context.belongsToAnotherPrincipal {
@@ -245,13 +207,11 @@ struct PullRunner {
             ledger.isExact = false
         }
         if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
-        redeliveries = try await pendingRedeliveries(to: context.row)
         var known = SyncEngine.PullContext(
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
             ledger: ledger, pushedVersion: context.pushedVersion, now: services.clock.now)
-        known.redeliveries = redeliveries
         known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids
         return known
@@ -294,7 +254,23 @@ struct PullRunner {
         services.comparing.leave()
     }
 
-    /// Streams into the spool; an interruption is reported, a refusal is thrown.
+    /// Streams into the spool.
+    ///
+    /// - Returns: How it ended, be it by an interruption, or that the backend does not take its request types; any other
+    ///   refusal is thrown, and each one of a comparison.
+    private mutating func open(
+        _ types: [String], from vector: CheckpointVector, afresh: Bool
+    ) async throws -> StreamEvent {
+        do {
+            return .ended(try await stream(types, from: vector, afresh: afresh))
+        } catch BackendError.typesRefused(let named) where beforeComparison == nil {
+            return .typesRefused(named: named)
+        } catch BackendError.refused(status: 400) where beforeComparison == nil && !refusedTypes.isEmpty {
+            // Once it has named some, a refusal that names none is about the same.
+            return .typesRefused(named: [])
+        }
+    }
+
     private mutating func stream(
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
@@ -413,5 +389,60 @@ struct PullRunner {
         logger.warning(
             "deletions by a column concern tables without a ledger, where nobody knows which records they mean",
             metadata: ["code": "ledger.unresolved_deletes", "lines": "\(spooler.counts.unresolvedDeletes)"])
+    }
+}
+
+extension PullRunner: Effects {
+    mutating func end(_ action: PullAction, of machine: PullMachine) async throws -> PullAnswer? {
+        switch action {
+        case .answer(let plan): return try await answer(plan, machine.cachedAnswer)
+        case .fail(let failure):
+            tell(unexpected: machine.unexpected)
+            throw failure
+        case .refuse(let refusal): throw refusal
+        case .loadContext, .compactLedger, .beginComparison, .dropComparison, .confirm, .stream, .diff, .sleep,
+            .readClock, .commit:
+            return nil
+        }
+    }
+
+    mutating func perform(_ action: PullAction, of machine: PullMachine) async throws -> PullEvent {
+        try Task.checkCancellation()
+        switch action {
+        case .loadContext:
+            var context = try await loadContext()
+            redeliveries = try await pendingRedeliveries(to: context.row)
+            context.redeliveries = redeliveries
+            return .context(context)
+        case .compactLedger:
+            try await admit()
+            return try await readingLedger {
+                try await $0.compactLedger()
+                return .done
+            }
+        case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
+        case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
+        case .diff(let plan): return try await readingLedger { .diffed(try await $0.diff(plan)) }
+        case .confirm(let cursor):
+            unconfirmed = cursor
+            if isAccepted { try await confirm() }
+        case .stream(let action):
+            begin(machine.negotiation)
+            return .stream(try await perform(action))
+        case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
+        case .readClock: return .clock(services.clock.now + services.store.cursorLead)
+        case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
+        case .answer, .fail, .refuse: throw PullFailure.unexpectedEvent
+        }
+        return .done
+    }
+
+    /// What fails of a comparison need not fail the pull.
+    mutating func event(
+        for error: any Error, of action: PullAction, of machine: PullMachine
+    ) async throws -> PullEvent {
+        guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
+        comparisonFailure = error
+        return .comparisonFailed
     }
 }

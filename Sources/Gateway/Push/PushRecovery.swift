@@ -46,40 +46,13 @@ struct PushRecovery {
             inFlight.values.sorted { $0.place < $1.place }
                 .map { PushRecoveryMachine.Creation(place: $0.place, means: means($0, open.journal)) })
         do {
-            let (found, lost) = try await resolve(&closing, inFlight, open.journal)
+            // Finds out what has become of creations, one after the other.
+            var resolving = Resolving(recovery: self, inFlight: inFlight, journal: open.journal)
+            let (found, lost) = try await drive(&closing, &resolving)
             try await close(open, inFlight, found: found, lost: lost)
         } catch {
             await keep(closing.found, inFlight, of: open.journal)
             throw error
-        }
-    }
-
-    /// Finds out what has become of creations, one after the other.
-    private func resolve(
-        _ closing: inout PushRecoveryMachine, _ inFlight: [Int: InFlightOperation], _ journal: PushJournal
-    ) async throws -> (found: [Int: String], lost: [Int]) {
-        var action = closing.begin()
-        while true {
-            try Task.checkCancellation()
-            switch action {
-            case .repeatRequest(let place):
-                guard let operationInFlight = inFlight[place] else {
-                    action = closing.handle(.unanswerable)
-                    continue
-                }
-                action = closing.handle(try await repeatRequest(operationInFlight, journal))
-            case .search(let places):
-                action = closing.handle(.found(try await search(places.compactMap { inFlight[$0] }, journal)))
-            case .close(let found, let lost): return (found, lost)
-            case .fail(let unexpected):
-                logger.error(
-                    "the closing of a journal got what it had not asked for",
-                    metadata: [
-                        "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
-                        "event": "\(unexpected.event)", "journal": "\(journal.id)",
-                    ])
-                throw PushFailure.unexpectedEvent
-            }
         }
     }
 
@@ -175,5 +148,49 @@ struct PushRecovery {
                     "hint": "[push] idempotency_header, or 'ref' in the table's 'create'",
                 ])
         }
+    }
+}
+
+/// Runs the actions of a push's recovery.
+private struct Resolving: Effects {
+    let recovery: PushRecovery
+    let inFlight: [Int: InFlightOperation]
+    let journal: PushJournal
+
+    func end(
+        _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
+    ) async throws -> (found: [Int: String], lost: [Int])? {
+        switch action {
+        case .repeatRequest, .search: return nil
+        case .close(let found, let lost): return (found, lost)
+        case .fail(let unexpected):
+            recovery.logger.error(
+                "the closing of a journal got what it had not asked for",
+                metadata: [
+                    "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
+                    "event": "\(unexpected.event)", "journal": "\(journal.id)",
+                ])
+            throw PushFailure.unexpectedEvent
+        }
+    }
+
+    func perform(
+        _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
+    ) async throws -> PushRecoveryMachine.Event {
+        try Task.checkCancellation()
+        switch action {
+        case .repeatRequest(let place):
+            guard let operation = inFlight[place] else { return .unanswerable }
+            return try await recovery.repeatRequest(operation, journal)
+        case .search(let places):
+            return .found(try await recovery.search(places.compactMap { inFlight[$0] }, journal))
+        case .close, .fail: throw PushFailure.unexpectedEvent
+        }
+    }
+
+    func event(
+        for error: any Error, of action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
+    ) async throws -> PushRecoveryMachine.Event {
+        throw error
     }
 }

@@ -114,16 +114,19 @@ package final class SimulatedPull {
     /// Calls to the backend and transactions can be lost; a stream is cut instead.
     private var isFallible: Bool {
         switch action {
-        case .loadContext, .beginComparison, .dropComparison, .stream, .sleep, .readClock, .answer, .fail, .refuse:
+        case .loadContext, .beginComparison, .dropComparison, .sleep, .readClock, .answer, .fail, .refuse,
+            .stream(.open), .stream(.sleep):
             false
-        default: true
+        case .compactLedger, .confirm, .stream, .diff, .commit: true
         }
     }
 
     /// Calls to the backend; what else is fallible is a transaction.
     private var isCall: Bool {
         switch action {
-        case .listCheckpoints, .forget, .forgetAll, .acknowledge, .acknowledgeReset: true
+        case .stream(.listCheckpoints), .stream(.forget), .stream(.forgetAll), .stream(.acknowledge),
+            .stream(.acknowledgeReset):
+            true
         default: false
         }
     }
@@ -150,7 +153,6 @@ package final class SimulatedPull {
     }
 
     private func perform() async throws -> PullEvent? {
-        let session = query.session
         switch action {
         case .loadContext: return loadContext()
         case .compactLedger: return try await compactLedger()
@@ -161,18 +163,7 @@ package final class SimulatedPull {
             comparisonBegan = nil
         case .diff(let plan): return .diffed(try await diff(plan))
         case .confirm(let cursor): simulation.state.confirm(cursor, now: simulation.now)
-        case .storePosition(let position): simulation.state.store(position, session: session)
-        case .listCheckpoints:
-            return .listed(CheckpointVector(simulation.backend.checkpoints(session: session.rawValue)))
-        case .forget(let namespaces): simulation.backend.forget(namespaces, session: session.rawValue)
-        case .forgetAll: simulation.backend.forget(nil, session: session.rawValue)
-        case .acknowledge(let tokens): simulation.backend.acknowledge(tokens, session: session.rawValue)
-        case .raiseGeneration: return .generationRaised(simulation.state.raiseGeneration(session: session))
-        case .acknowledgeReset(let token): simulation.backend.acknowledge([token], session: session.rawValue)
-        case .stream(let types, let from, let afresh): return pump(types, from, afresh)
-        case .takeCached:
-            simulation.count("went on from a lost answer")
-            spool = kept?.spool ?? spool
+        case .stream(let action): return perform(action).map { .stream($0) }
         case .sleep(let pause): wakesAt = simulation.now + pause
         case .readClock: return .clock(simulation.now)
         case .commit(let row, let isNewReplica): return commit(row, isNewReplica: isNewReplica)
@@ -181,7 +172,26 @@ package final class SimulatedPull {
             if committed != nil { simulation.complain("a failed pull has made a cursor") }
             fail(failure.rawValue)
         case .refuse(let refusal): fail(refusal.code)
-        case .endCheck: simulation.complain("a pull has ended as a check")
+        }
+        return .done
+    }
+
+    private func perform(_ action: StreamAction) -> StreamEvent? {
+        let session = query.session
+        switch action {
+        case .storePosition(let position): simulation.state.store(position, session: session)
+        case .listCheckpoints:
+            return .listed(CheckpointVector(simulation.backend.checkpoints(session: session.rawValue)))
+        case .forget(let namespaces): simulation.backend.forget(namespaces, session: session.rawValue)
+        case .forgetAll: simulation.backend.forget(nil, session: session.rawValue)
+        case .acknowledge(let tokens): simulation.backend.acknowledge(tokens, session: session.rawValue)
+        case .raiseGeneration: return .generationRaised(simulation.state.raiseGeneration(session: session))
+        case .acknowledgeReset(let token): simulation.backend.acknowledge([token], session: session.rawValue)
+        case .open(let types, let from, let afresh): return pump(types, from, afresh)
+        case .takeCached:
+            simulation.count("went on from a lost answer")
+            spool = kept?.spool ?? spool
+        case .sleep(let pause): wakesAt = simulation.now + pause
         }
         return .done
     }
@@ -194,7 +204,7 @@ package final class SimulatedPull {
     }
 
     /// Opens the stream, then takes one item at a time out of it.
-    private func pump(_ types: [String], _ from: CheckpointVector, _ afresh: Bool) -> PullEvent? {
+    private func pump(_ types: [String], _ from: CheckpointVector, _ afresh: Bool) -> StreamEvent? {
         guard var open = stream else {
             if afresh {
                 spool = SimulatedSpool(version: query.effectiveVersion, added: change?.columns ?? [:])
@@ -239,7 +249,7 @@ package final class SimulatedPull {
         }
     }
 
-    private func typesRefused(_ named: [String]) -> PullEvent? {
+    private func typesRefused(_ named: [String]) -> StreamEvent? {
         simulation.note(self, "refused, \(named) named")
         guard machine.isComparing else {
             simulation.count("types refused")
@@ -249,10 +259,10 @@ package final class SimulatedPull {
         return nil
     }
 
-    private func streamEnded(_ end: StreamReport.End) -> PullEvent {
+    private func streamEnded(_ end: StreamReport.End) -> StreamEvent {
         stream = nil
         hasBroken = end == .broken
-        return .streamEnded(StreamReport(end: end, received: received, carriedData: carriedData))
+        return .ended(StreamReport(end: end, received: received, carriedData: carriedData))
     }
 
     private func commit(_ row: CursorRow, isNewReplica: Bool) -> PullEvent? {

@@ -38,3 +38,12 @@ package struct CachedAnswer: Hashable, Sendable {
         self.ids = ids
     }
 }
+
+extension CachedAnswer {
+    /// Whether it began where another stream begins, and means the same.
+    func continues(_ beginning: CachedAnswer) -> Bool {
+        var other = beginning
+        other.end = end
+        return self == other
+    }
+}

@@ -18,33 +18,12 @@ package enum PullAction: Hashable, Sendable {
     case dropComparison(type: String, failures: Int)
     /// Note durably that the client holds everything up to this cursor (transaction 1).
     case confirm(Cursor)
-    /// Note durably what the backend holds (transactions 2 and 3).
-    case storePosition(Position)
-    /// Ask the backend which checkpoints it holds; answered by `listed`.
-    case listCheckpoints
-    /// Delete checkpoints by name. Answered by `done` or `namespacesRefused`.
-    case forget([String])
-    /// Delete all checkpoints of the session.
-    case forgetAll
-    /// Set checkpoints; never holds a reset token. Answered by `done` or `tokensRefused`.
-    case acknowledge([String])
-    /// Raise the session's generation and note durably that its position is unknown, in one transaction;
-    /// answered by `generationRaised`.
-    ///
-    /// The reset acknowledgement that follows takes all checkpoints away, so it needs what every ack call needs.
-    case raiseGeneration
-    /// Acknowledge the reset token, alone.
-    case acknowledgeReset(token: String)
-    /// Stream these request types from the vector on into the spool; answered by `streamEnded`.
-    ///
-    /// With `afresh` the spool and all counts of an earlier attempt are thrown away first.
-    case stream(types: [String], from: CheckpointVector, afresh: Bool)
+    /// Do the next step of the stream; answered by `stream`.
+    case stream(StreamAction)
     /// Compare what came with what the client has, and decide what goes out; answered by `diffed`.
     ///
     /// May be asked for again after more was streamed; what an earlier one decided is void then.
     case diff(LedgerDiffPlan)
-    /// Go on with the spool of ``PullQuery/kept``, instead of an empty one.
-    case takeCached
     /// Wait this many milliseconds.
     case sleep(Int64)
     /// Read the clock; answered by `clock`.
@@ -57,16 +36,6 @@ package enum PullAction: Hashable, Sendable {
     case fail(PullFailure)
     /// The end: the client's schema version cannot be, and nothing has changed.
     case refuse(SchemaRefusal)
-    /// The end of one that only asks what has changed (``PullQuery/isCheck``).
-    case endCheck(CheckedStream)
-}
-
-/// How asking the stream what has changed since a cursor has ended.
-package enum CheckedStream: Hashable, Sendable {
-    /// What has come since this vector is complete, and to be compared by the plan.
-    case complete(LedgerDiffPlan, since: CheckpointVector)
-    /// The stream cannot go on from the cursor: the client has to pull first.
-    case outdated(PullRestart)
 }
 
 /// What happened to the last ``PullAction``.
@@ -75,18 +44,8 @@ package enum PullEvent: Hashable, Sendable {
     case done
     /// What the state knows.
     case context(PullContext)
-    /// What the backend says it holds.
-    case listed(CheckpointVector)
-    /// The backend says that it does not take these checkpoints, and would say so again.
-    case tokensRefused
-    /// The backend does not take the names of these checkpoints: it has given up what they belong to.
-    case namespacesRefused
-    /// The backend refuses the stream because of its request types, and its answer names these of them.
-    ///
-    /// Not while ``PullMachine/isComparing``: then it is a failed comparison.
-    case typesRefused(named: [String])
-    /// The session's new generation.
-    case generationRaised(Int)
+    /// What happened to the stream.
+    case stream(StreamEvent)
     /// Whether there is a place for comparing a whole request type.
     case comparisonGranted(Bool)
     /// What was begun for comparing a whole type has failed; only while ``PullMachine/isComparing``.
@@ -95,38 +54,10 @@ package enum PullEvent: Hashable, Sendable {
     case ledgerDamaged
     /// What came of comparing.
     case diffed(LedgerDiffReport)
-    /// The stream is over.
-    case streamEnded(StreamReport)
     /// Milliseconds since 1970.
     case clock(Int64)
     /// Another pull of this principal was faster; this is now its newest cursor.
     case cursorTaken(newest: Cursor)
-}
-
-/// How one stream request went.
-package struct StreamReport: Hashable, Sendable {
-    /// Why it ended.
-    package enum End: Hashable, Sendable {
-        /// With the complete line.
-        case complete
-        /// Without it: cut, silent for too long, refused for now.
-        case broken
-        /// With a reset line.
-        case reset(token: String)
-    }
-    /// Why it ended.
-    package var end: End
-    /// The newest token of every namespace that came in this request.
-    package var received: CheckpointVector
-    /// Whether any line came that was neither the complete line nor ack-only.
-    package var carriedData: Bool
-
-    /// A report.
-    package init(end: End, received: CheckpointVector = CheckpointVector(), carriedData: Bool) {
-        self.end = end
-        self.received = received
-        self.carriedData = carriedData
-    }
 }
 
 /// Into which array of the answer the records go, and how the client is told to apply it.

@@ -7,9 +7,9 @@ import SyncModel
 ///
 /// The gateway runs one action, reports what happened, and gets the next, until `answer` or `fail`. An action that
 /// throws ends the pull; nothing that the machine has asked for until then is visible to a client. The order is:
-/// confirm, position unknown, ack calls, position, stream, list where needed, diff, maybe stream and diff once more,
-/// commit, answer.
-package struct PullMachine: Sendable {
+/// confirm, stream, diff, maybe stream and diff once more, commit, answer. What the stream takes is a
+/// ``StreamMachine``'s; what the pull is about, a ``PullPlanner``'s.
+package struct PullMachine: SyncMachine, Sendable {
     /// How far the clock may stand behind the newest cursor and the answer still waits for it, in milliseconds.
     package static let clockTolerance: Int64 = 2_000
     /// How old a cursor may get while nothing changes, in milliseconds: then the backend's completion token is renewed.
@@ -17,89 +17,39 @@ package struct PullMachine: Sendable {
     static let commitAttempts = 10
     static let clockWaits = 10
 
-    /// What to do when the queue of actions is empty.
-    enum Step: Sendable {
-        case loading, confirmed, compacted, comparing, comparisonDropped, positionListed, streaming, pausing
-        case listingSelfWritten(resuming: Bool), resetRaised(token: String), resetAcknowledged, diffing
-        case cachedTaken, clock, committing(CursorRow), ended
-    }
-
-    /// What a pull goes back to where the comparison of a whole type fails.
-    struct BeforeComparison: Sendable {
-        let type: String
-        let vector: CheckpointVector
-        let carriedData: Bool
-        let resumes: Int
-    }
-
-    /// Where the pull had got to and what was to be compared when the backend began to refuse types.
-    struct BeforeRefusal: Sendable {
-        let vector: CheckpointVector
-        let dueType: String?
+    /// What is under way, with all that is known by then.
+    enum State: Sendable {
+        case loading
+        /// The presented cursor is confirmed.
+        case confirming(PullPlanner)
+        case compacting(PullPlanner)
+        case streaming(PullCourse)
+        /// A place is asked for to compare a whole request type.
+        case askingForPlace(PullCourse, type: String)
+        /// A whole request type is streamed behind everything else.
+        case comparing(PullCourse, Rollback)
+        case droppingComparison(PullCourse)
+        /// The clock is read before the diff, since nothing may have changed at all.
+        case checkingIdle(PullCourse, CursorRow)
+        case diffing(PullCourse, Rollback?)
+        case readingClock(PullEnding)
+        /// The clock is behind the newest cursor.
+        case waiting(PullEnding)
+        case committing(PullEnding, CursorRow)
+        case ended(PullCourse?)
     }
 
     let query: PullQuery
-    let settings: PullSettings
-    var context = PullContext()
-    var step = Step.loading
-    private var queue: [PullAction] = []
-
-    var replica: ReplicaID
-    /// How the records will be handed out, as far as is known by now; certain once the stream is complete.
-    package internal(set) var delivery = PullDelivery.first
-    var restart: PullRestart?
-    /// What the client's schema version asks for, once the context is known.
-    package internal(set) var negotiation = SchemaNegotiator.Decision(outcome: .nothing)
-    /// The request types that the backend does not take any more.
-    package internal(set) var refusedTypes: Set<String> = []
-    /// The types that its first refusal named, and how many refusals there were.
-    var namedTypes: Set<String> = []
-    var typeRefusals = 0
-    /// Nil once the backend streams again.
-    var beforeRefusal: BeforeRefusal?
-    /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than
-    /// one stream, or less.
-    var streamed: CachedAnswer?
-    /// What the lines are compared with, and what came of it.
-    var plan = LedgerDiffPlan()
-    var report: LedgerDiffReport?
-    var hasLookedTwice = false
-    /// The request type that is to be compared as a whole once the stream has come to its end.
-    var dueType: String?
-    var beforeComparison: BeforeComparison?
-    /// The request type of which a comparison has failed.
-    var failedComparison: String?
-    /// Where the present stream request began.
-    var start = CheckpointVector()
-    /// Where the pull has got to.
-    var vector = CheckpointVector()
-    /// What the backend is believed to hold, and whether the state says that nobody knows.
-    var position = Position.unknown
-    var isStoredUnknown = false
-    var isAfresh = true
-    var carriedData = false
-    var resumes = 0
-    /// Where a check began, whatever of its stream came twice.
-    var checkedSince = CheckpointVector()
-    var hasSeenReset = false
-    var hasSeenRefusal = false
-    var commits = 0
-    var waits = 0
-    /// Whether the pull went on from where an earlier one's stream has ended.
-    package internal(set) var hasTakenCached = false
+    private let settings: PullSettings
+    var state = State.loading
     /// The event that could not be, and in which state it came, for the log.
-    package private(set) var unexpected: UnexpectedEvent?
+    package internal(set) var unexpected: UnexpectedEvent?
 
     /// A pull that is about to begin.
     package init(query: PullQuery, settings: PullSettings) {
         self.query = query
         self.settings = settings
-        replica = query.newReplica
     }
-
-    /// Whether everything of a type is being compared: what fails then need not fail the pull
-    /// (``PullEvent/comparisonFailed``).
-    package var isComparing: Bool { beforeComparison != nil }
 
     /// The first action.
     package mutating func begin() -> PullAction { .loadContext }
@@ -109,56 +59,188 @@ package struct PullMachine: Sendable {
     /// An event that cannot be in this state ends the pull with ``PullFailure/unexpectedEvent``: what a backend or the
     /// state answers must never end the process.
     package mutating func handle(_ event: PullEvent) -> PullAction {
-        if case .done = event, let next = queue.first {
-            queue.removeFirst()
-            return next
-        }
-        switch (step, event) {
-        case (_, .comparisonFailed) where isComparing: return dropComparison()
-        case (.compacted, .ledgerDamaged), (.diffing, .ledgerDamaged): return ledgerDamaged()
-        case (.comparisonDropped, .done): return streamComplete()
-        case (.loading, .context(let context)): return contextLoaded(context)
-        case (.confirmed, .done): return compactOrChooseMode()
-        case (.compacted, .done): return chooseMode()
-        case (.comparing, .comparisonGranted(let isGranted)): return comparisonAnswered(isGranted)
-        case (.positionListed, .listed(let held)):
-            position = .at(held)
-            return setPosition()
-        case (.streaming, .done): return openStream()
-        case (.streaming, .streamEnded(let report)): return streamEnded(report)
-        case (.listingSelfWritten(let resuming), .listed(let held)): return selfWrittenListed(held, resuming: resuming)
-        case (.pausing, .done): return resume()
-        case (.streaming, .tokensRefused): return tokensRefused()
-        case (.streaming, .namespacesRefused): return namespacesRefused()
-        case (.streaming, .typesRefused(let named)): return typesRefused(Set(named))
-        case (.resetRaised(let token), .generationRaised(let generation)):
-            context.session.generation = generation
-            step = .resetAcknowledged
-            return .acknowledgeReset(token: token)
-        case (.resetAcknowledged, .done): return startOver()
-        case (.diffing, .diffed(let report)): return diffed(report)
-        case (.cachedTaken, .done): return setPosition()
-        case (.clock, .clock(let now)): return clockRead(now)
-        case (.clock, .done): return .readClock
-        case (.committing(let row), .done): return answer(row)
-        case (.committing, .cursorTaken(let newest)): return cursorTaken(newest)
-        default:
-            unexpected = UnexpectedEvent(event, in: step)
-            return fail(.unexpectedEvent)
+        switch event {
+        case .done: done()
+        case .context(let context): contextLoaded(context)
+        case .stream(let event): streamed(event)
+        case .comparisonGranted(let isGranted): comparisonGranted(isGranted)
+        case .comparisonFailed: comparisonFailed()
+        case .ledgerDamaged: ledgerDamaged()
+        case .diffed(let report): diffed(report)
+        case .clock(let now): clockRead(now)
+        case .cursorTaken(let newest): cursorTaken(newest)
         }
     }
 
-    /// Runs these one after the other, the first one now.
-    mutating func run(_ actions: [PullAction]) -> PullAction {
-        queue = Array(actions.dropFirst())
-        return actions[0]
+    private mutating func done() -> PullAction {
+        switch state {
+        case .confirming(let planner): return compactOrPlan(planner)
+        case .compacting(let planner): return plan(planner)
+        case .droppingComparison(let course): return complete(course, nil)
+        case .waiting(let ending): return readClock(ending)
+        case .committing(let ending, let row):
+            state = .ended(ending.course)
+            return .answer(ending.course.answer(row))
+        case .loading, .streaming, .askingForPlace, .comparing, .checkingIdle, .diffing, .readingClock, .ended:
+            return unexpected(PullEvent.done)
+        }
     }
 
-    /// Forgets what was still to be done.
-    mutating func dropQueue() { queue = [] }
+    private mutating func contextLoaded(_ context: PullContext) -> PullAction {
+        switch state {
+        case .loading:
+            var planner = PullPlanner(query: query, settings: settings, context: context)
+            planner.negotiate()
+            if case .refuse(let refusal) = planner.negotiation.outcome {
+                state = .ended(nil)
+                return .refuse(refusal)
+            }
+            guard let cursor = planner.unconfirmed else { return compactOrPlan(planner) }
+            state = .confirming(planner)
+            return .confirm(cursor)
+        case .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .checkingIdle,
+            .diffing, .readingClock, .waiting, .committing, .ended:
+            return unexpected(PullEvent.context(context))
+        }
+    }
 
-    mutating func fail(_ failure: PullFailure) -> PullAction {
-        step = .ended
-        return .fail(failure)
+    private mutating func streamed(_ event: StreamEvent) -> PullAction {
+        switch state {
+        case .streaming(var course):
+            let step = course.stream.handle(event)
+            return follow(step, course, nil)
+        case .comparing(var course, let rollback):
+            switch event {
+            case .tokensRefused, .typesRefused: return drop(rollback)
+            case .done, .listed, .namespacesRefused, .generationRaised, .ended: break
+            }
+            let step = course.stream.handle(event)
+            return follow(step, course, rollback)
+        case .loading, .confirming, .compacting, .askingForPlace, .droppingComparison, .checkingIdle, .diffing,
+            .readingClock, .waiting, .committing, .ended:
+            return unexpected(PullEvent.stream(event))
+        }
+    }
+
+    private mutating func comparisonGranted(_ isGranted: Bool) -> PullAction {
+        switch state {
+        case .askingForPlace(var course, let name):
+            guard isGranted, let type = query.ledgered[name] else { return complete(course, nil) }
+            let rollback = Rollback(type: name, course: course)
+            let step = course.compare(name, type)
+            return follow(step, course, rollback)
+        case .loading, .confirming, .compacting, .streaming, .comparing, .droppingComparison, .checkingIdle, .diffing,
+            .readingClock, .waiting, .committing, .ended:
+            return unexpected(PullEvent.comparisonGranted(isGranted))
+        }
+    }
+
+    private mutating func comparisonFailed() -> PullAction {
+        guard let rollback else { return unexpected(PullEvent.comparisonFailed) }
+        return drop(rollback)
+    }
+
+    /// Goes on without what cannot be read: the client gets everything and a new replica, since no other pull could
+    /// ever mend the old one, and no device stays stuck.
+    private mutating func ledgerDamaged() -> PullAction {
+        switch state {
+        case .compacting(var planner):
+            planner.context.ledger.isExact = false
+            return plan(planner, because: .damagedLedger)
+        case .diffing(var course, let rollback):
+            // Everything came already, and nothing of the ledger was to be trusted.
+            let diff = course.plan.diff
+            if !diff.isExact, diff.output == .whole { return self.diff(course, rollback) }
+            course.planner.context.ledger.isExact = false
+            return restart(course, because: .damagedLedger) { $0.beginAfresh() }
+        case .loading, .confirming, .streaming, .askingForPlace, .comparing, .droppingComparison, .checkingIdle,
+            .readingClock, .waiting, .committing, .ended:
+            return unexpected(PullEvent.ledgerDamaged)
+        }
+    }
+
+    /// Looks once more, from where the stream has got to, before anything is deleted because it did not come
+    /// (finding 12).
+    private mutating func diffed(_ report: LedgerDiffReport) -> PullAction {
+        switch state {
+        case .diffing(var course, let rollback):
+            guard report.needsSecondLook, !course.plan.diff.isSecondLook else {
+                return readClock(PullEnding(course: course, rollback: rollback, report: report))
+            }
+            course.plan.diff.isSecondLook = true
+            let step = course.stream.goOn()
+            return follow(step, course, rollback)
+        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+            .checkingIdle, .readingClock, .waiting, .committing, .ended:
+            return unexpected(PullEvent.diffed(report))
+        }
+    }
+
+    private mutating func clockRead(_ now: Int64) -> PullAction {
+        switch state {
+        case .checkingIdle(let course, let row):
+            guard Cursor(rawValue: now) != nil else { return fail(.clockBehind) }
+            return course.isIdle(row, at: now) ? answerNothing(course, row) : diff(course, nil)
+        case .readingClock(let ending): return commit(ending, at: now)
+        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .diffing,
+            .waiting, .committing, .ended:
+            return unexpected(PullEvent.clock(now))
+        }
+    }
+
+    private mutating func cursorTaken(_ newest: Cursor) -> PullAction {
+        switch state {
+        case .committing(var ending, _):
+            ending.commits += 1
+            guard ending.commits < Self.commitAttempts else { return fail(.cursorContention) }
+            ending.course.planner.context.newest = newest
+            return readClock(ending)
+        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+            .checkingIdle, .diffing, .readingClock, .waiting, .ended:
+            return unexpected(PullEvent.cursorTaken(newest: newest))
+        }
+    }
+}
+
+// What others may know of it.
+extension PullMachine {
+    /// Whether everything of a type is being compared: what fails then need not fail the pull
+    /// (``PullEvent/comparisonFailed``).
+    package var isComparing: Bool { rollback != nil }
+
+    /// What the client's schema version asks for, once the context is known.
+    package var negotiation: SchemaNegotiator.Decision {
+        course?.planner.negotiation ?? SchemaNegotiator.Decision(outcome: .nothing)
+    }
+
+    /// The request types that the backend does not take any more.
+    package var refusedTypes: Set<String> { course?.stream.refusals.types ?? [] }
+
+    /// Whether the pull went on from where an earlier one's stream has ended.
+    package var hasTakenCached: Bool { course?.hasTakenCached ?? false }
+
+    /// What a pull that would stream the same can go on from, once this one is answered; nil where that is not certain.
+    package var cachedAnswer: CachedAnswer? { course?.cachedAnswer }
+
+    private var rollback: Rollback? {
+        switch state {
+        case .comparing(_, let rollback): rollback
+        case .diffing(_, let rollback): rollback
+        case .readingClock(let ending), .waiting(let ending), .committing(let ending, _): ending.rollback
+        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .droppingComparison, .checkingIdle,
+            .ended:
+            nil
+        }
+    }
+
+    private var course: PullCourse? {
+        switch state {
+        case .streaming(let course), .askingForPlace(let course, _), .comparing(let course, _),
+            .droppingComparison(let course), .checkingIdle(let course, _), .diffing(let course, _):
+            course
+        case .readingClock(let ending), .waiting(let ending), .committing(let ending, _): ending.course
+        case .ended(let course): course
+        case .loading, .confirming, .compacting: nil
+        }
     }
 }

@@ -39,9 +39,6 @@ package struct PullQuery: Hashable, Sendable {
     package var newReplica: ReplicaID
     /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
     package var kept: CachedAnswer?
-    /// Whether the stream is only asked what has changed since the cursor, for a push: nothing is diffed,
-    /// nothing is written but the position, and the pull ends with its stream.
-    package private(set) var isCheck = false
 
     /// A query against a schema, as a client of `effectiveVersion` sees it.
     package init(
@@ -77,7 +74,6 @@ package struct PullQuery: Hashable, Sendable {
         let types = Set(
             tables.filter { names.contains($0.name) }
                 .flatMap { $0.feeds.compactMap { $0.version(at: effectiveVersion)?.requestType } })
-        query.isCheck = true
         query.kept = nil
         query.requestTypes = requestTypes.filter(types.contains)
         // A request type may fill other tables, too.
@@ -95,17 +91,5 @@ package struct PullQuery: Hashable, Sendable {
         Set(
             schema.tables(at: effectiveVersion).filter { tables.contains($0.name) }
                 .flatMap { $0.upsertTypes(at: effectiveVersion) })
-    }
-
-    /// The upsert namespaces that come with these request types and with no others.
-    func upsertNamespaces(ofOnly types: Set<String>) -> Set<String> {
-        var (with, without) = (Set<String>(), Set<String>())
-        for table in schema.tables(at: effectiveVersion) {
-            for name in table.upsertTypes(at: effectiveVersion) {
-                let requested = table.feeds[table.source(of: name)].version(at: effectiveVersion)?.requestType
-                if requested.map(types.contains) ?? false { with.insert(name) } else { without.insert(name) }
-            }
-        }
-        return with.subtracting(without)
     }
 }

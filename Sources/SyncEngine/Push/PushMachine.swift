@@ -8,7 +8,7 @@ import SyncModel
 /// Order: confirm the presented cursor, look for a receipt, look for conflicts, note what is about to be sent, apply,
 /// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has
 /// said so for every operation. Calls are made in batches, and what is noted of them is a journal.
-package struct PushMachine: Sendable {
+package struct PushMachine: SyncMachine, Sendable {
     /// How operations reach the backend.
     package enum Style: Hashable, Sendable {
         /// One request, one transaction; or one for each batch.

@@ -5,7 +5,7 @@
 ///
 /// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may
 /// have got an id from the backend; everything else comes to the same when the client sends it once more.
-package struct PushRecoveryMachine: Sendable {
+package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// How it can be found out whether a creation has happened, and which id it got.
     package enum Means: Hashable, Sendable {
         /// The same request under the same idempotency key: its answer holds the id. Where it does not say what has

@@ -9,15 +9,38 @@ import Testing
 @Suite struct PullCheckTests {
     typealias Book = PullPlaybook
 
+    /// A check that is played by hand.
+    private struct Play {
+        var machine: CheckMachine
+        var action: CheckAction
+
+        mutating func send(
+            _ event: CheckEvent, expect expected: CheckAction, at place: SourceLocation = #_sourceLocation
+        ) {
+            send(event)
+            #expect(action == expected, sourceLocation: place)
+        }
+
+        @discardableResult
+        mutating func send(_ event: CheckEvent) -> CheckAction {
+            action = machine.handle(event)
+            return action
+        }
+    }
+
     private static func book(
         _ tables: Set<String> = ["albums"], session: Session = Book.session,
-        style: PullSettings.CheckpointStyle = .server
-    ) -> Book {
+        style: PullSettings.CheckpointStyle = .server, presented: Int64? = 1_000
+    ) -> Play {
         var settings = PullLedgerTests.settings
         settings.style = style
-        return Book(
-            presented: 1_000, settings: settings, session: session, tableDigests: ["albums": "m", "links": "l"],
-            checking: tables)
+        let query = PullQuery(
+            principal: Book.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
+            schemaVersion: 1, schema: Book.schema, effectiveVersion: 1, mappingDigest: Book.digest,
+            tableDigests: ["albums": "m", "links": "l"], newReplica: Book.newReplica)
+        var machine = CheckMachine(query: query.checking(tables), settings: settings)
+        let action = machine.begin()
+        return Play(machine: machine, action: action)
     }
 
     private static func context(
@@ -30,8 +53,8 @@ import Testing
 
     private static let plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false)
 
-    private static func complete(_ vector: CheckpointVector = Book.vector) -> PullAction {
-        .endCheck(.complete(plan, since: vector))
+    private static func complete(_ vector: CheckpointVector = Book.vector) -> CheckAction {
+        .end(.complete(plan, since: vector))
     }
 
     @Test func `only the tables of the push are asked for, and nothing is diffed or committed`() throws {
@@ -39,7 +62,6 @@ import Testing
         pull.send(
             .context(try Self.context()), expect: .stream(types: ["AlbumsV1"], from: Book.vector, afresh: true))
         pull.send(.ended(.complete, received: ["AlbumV1": "AlbumV1|6"], carriedData: true), expect: Self.complete())
-        #expect(pull.diffed.isEmpty)
     }
 
     @Test func `the backend is made to hold the whole vector, so that no namespace of the device is lost`() throws {
@@ -47,7 +69,7 @@ import Testing
         let held = CheckpointVector(["AlbumV1": "AlbumV1|9", "LinkV1": "LinkV1|5", "OtherV1": "OtherV1|1"])
         pull.send(.context(try Self.context(position: .at(held))), expect: .storePosition(.unknown))
         pull.send(.done, expect: .forget(["OtherV1"]))
-        guard case .acknowledge(let tokens) = pull.send(.done) else {
+        guard case .stream(.acknowledge(let tokens)) = pull.send(.done) else {
             Issue.record("expected an ack call, got \(pull.action)")
             return
         }
@@ -82,39 +104,39 @@ import Testing
 
     @Test func `an unknown cursor, another session and an older generation make the client pull first`() throws {
         var unknown = Self.book()
-        unknown.send(.context(PullLedgerTests.context(nil)), expect: .endCheck(.outdated(.unknownCursor)))
+        unknown.send(.context(PullLedgerTests.context(nil)), expect: .end(.outdated(.unknownCursor)))
         var other = Self.book(session: Session(rawValue: "new"))
-        other.send(.context(try Self.context()), expect: .endCheck(.outdated(.otherSession)))
+        other.send(.context(try Self.context()), expect: .end(.outdated(.otherSession)))
         var older = Self.book()
         var context = try Self.context()
         context.session.generation = 1
-        older.send(.context(context), expect: .endCheck(.outdated(.olderGeneration)))
+        older.send(.context(context), expect: .end(.outdated(.olderGeneration)))
         var inexact = Self.book()
         context = try Self.context()
         context.ledger.isExact = false
-        inexact.send(.context(context), expect: .endCheck(.outdated(.olderThanLedger)))
+        inexact.send(.context(context), expect: .end(.outdated(.olderThanLedger)))
     }
 
     @Test func `a demanded reset is not acknowledged: the pull that follows gets it`() throws {
         var pull = Self.book()
         pull.send(.context(try Self.context()))
-        pull.send(.ended(.reset(token: "SyncResetV1|1")), expect: .endCheck(.outdated(.reset)))
+        pull.send(.ended(.reset(token: "SyncResetV1|1")), expect: .end(.outdated(.reset)))
     }
 
     @Test func `checkpoints that the backend refuses make the client pull first`() throws {
         var pull = Self.book()
         pull.send(.context(try Self.context(position: .at(CheckpointVector(["AlbumV1": "AlbumV1|9"])))))
         while pull.action != .acknowledge([]) {
-            if case .acknowledge = pull.action { break }
+            if case .stream(.acknowledge) = pull.action { break }
             pull.send(.done)
         }
-        pull.send(.tokensRefused, expect: .endCheck(.outdated(.refusedTokens)))
+        pull.send(.tokensRefused, expect: .end(.outdated(.refusedTokens)))
     }
 
     @Test func `a stream that breaks is taken up from where it got, and compared from where it began`() throws {
         var pull = Self.book()
         pull.send(.context(try Self.context()))
-        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|6"], carriedData: true), expect: .sleep(200))
+        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|6"], carriedData: true), expect: .stream(.sleep(200)))
         var advanced = Book.vector
         advanced["AlbumV1"] = "AlbumV1|6"
         pull.send(.done, expect: .storePosition(.unknown))
@@ -128,5 +150,26 @@ import Testing
         var pull = Self.book()
         pull.send(.context(try Self.context()))
         pull.send(.typesRefused(named: ["AlbumsV1"]), expect: Self.complete())
+    }
+}
+
+extension CheckAction {
+    fileprivate static func stream(types: [String], from vector: CheckpointVector, afresh: Bool) -> CheckAction {
+        .stream(.open(types: types, from: vector, afresh: afresh))
+    }
+
+    fileprivate static func storePosition(_ position: Position) -> CheckAction { .stream(.storePosition(position)) }
+    fileprivate static func forget(_ namespaces: [String]) -> CheckAction { .stream(.forget(namespaces)) }
+    fileprivate static func acknowledge(_ tokens: [String]) -> CheckAction { .stream(.acknowledge(tokens)) }
+}
+
+extension CheckEvent {
+    fileprivate static var done: CheckEvent { .stream(.done) }
+    fileprivate static var tokensRefused: CheckEvent { .stream(.tokensRefused) }
+    fileprivate static func typesRefused(named: [String]) -> CheckEvent { .stream(.typesRefused(named: named)) }
+    fileprivate static func ended(
+        _ end: StreamReport.End, received: [String: String] = [:], carriedData: Bool = false
+    ) -> CheckEvent {
+        .stream(.ended(StreamReport(end: end, received: CheckpointVector(received), carriedData: carriedData)))
     }
 }

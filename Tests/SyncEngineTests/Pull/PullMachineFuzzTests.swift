@@ -23,21 +23,55 @@ import Testing
             // Long enough for every state, and on behind the end now and then.
             for _ in 0..<fuzz.number(below: 40) + 2 {
                 let event = fuzz.number(below: 8) > 0 ? fuzz.answer(to: action) : fuzz.event()
-                if events.isMultiple(of: 3) { reached[UnexpectedEvent.name(of: machine.step), default: 0] += 1 }
+                if events.isMultiple(of: 3) {
+                    for name in Self.names(of: machine.state) { reached[name, default: 0] += 1 }
+                }
                 action = machine.handle(event)
                 events += 1
                 if case .fail(.unexpectedEvent) = action { #expect(machine.unexpected != nil) }
-                if case .ended = machine.step, fuzz.number(below: 4) > 0 { break }
+                if case .ended = machine.state, fuzz.number(below: 4) > 0 { break }
             }
         }
         // All of them, or the random walk has lost its way.
-        let steps = [
-            "loading", "confirmed", "compacted", "comparing", "comparisonDropped", "positionListed", "streaming",
-            "pausing",
-            "listingSelfWritten", "resetRaised", "resetAcknowledged", "diffing", "cachedTaken", "clock", "committing",
-            "ended",
+        let states = [
+            "loading", "confirming", "compacting", "streaming", "askingForPlace", "comparing", "droppingComparison",
+            "checkingIdle", "diffing", "readingClock", "waiting", "committing", "ended",
+            "stream.takingCached", "stream.listing", "stream.setting", "stream.streaming", "stream.pausing",
+            "stream.listingSelfWritten", "stream.raisingGeneration", "stream.acknowledgingReset",
         ]
-        #expect(Set(steps).subtracting(reached.keys).isEmpty, "seed \(seed) has reached \(reached)")
+        #expect(Set(states).subtracting(reached.keys).isEmpty, "seed \(seed) has reached \(reached)")
+    }
+
+    /// A state by its name, and that of its stream.
+    private static func names(of state: PullMachine.State) -> [String] {
+        let name = UnexpectedEvent.name(of: state)
+        switch state {
+        case .streaming(let course), .comparing(let course, _):
+            return [name, "stream." + UnexpectedEvent.name(of: course.stream.state)]
+        default: return [name]
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: 1...2 as ClosedRange<UInt64>)
+    func `no event in any state ends more than its check`(_ seed: UInt64) throws {
+        var fuzz = try Fuzz(seed: seed)
+        var events = 0
+        var ends: Set<String> = []
+        while events < Self.events / 2 {
+            var machine = fuzz.check()
+            var action = machine.begin()
+            for _ in 0..<fuzz.number(below: 30) + 2 {
+                let event = fuzz.number(below: 8) > 0 ? fuzz.answer(to: action) : fuzz.checkEvent()
+                action = machine.handle(event)
+                events += 1
+                if case .fail(.unexpectedEvent) = action { #expect(machine.unexpected != nil) }
+                if case .ended = machine.state {
+                    ends.insert("\(action)".prefix { $0 != ":" && $0 != "," }.description)
+                    if fuzz.number(below: 4) > 0 { break }
+                }
+            }
+        }
+        #expect(ends.count > 8, "\(ends)")
     }
 }
 
@@ -77,15 +111,38 @@ private struct Fuzz {
     /// A pull that is about to begin.
     mutating func machine() -> PullMachine { PullMachine(query: any(queries), settings: any(settings)) }
 
-    /// What may really come of an action, as far as anybody else decides it.
-    mutating func answer(to action: PullAction) -> PullEvent {
+    /// A check that is about to begin.
+    mutating func check() -> CheckMachine {
+        let tables = any([["albums"], ["albums", "links"], []] as [Set<String>])
+        return CheckMachine(query: any(queries).checking(tables), settings: any(settings))
+    }
+
+    /// What may really come of a check's action.
+    mutating func answer(to action: CheckAction) -> CheckEvent {
         switch action {
         case .loadContext: .context(any(contexts))
+        case .stream(let action): .stream(answer(to: action))
+        case .end, .fail: checkEvent()
+        }
+    }
+
+    /// What may really come of a stream's action.
+    mutating func answer(to action: StreamAction) -> StreamEvent {
+        switch action {
         case .listCheckpoints: .listed(any(vectors))
         case .forget: isSo() ? .done : .namespacesRefused
         case .acknowledge: number(below: 3) > 0 ? .done : .tokensRefused
         case .raiseGeneration: .generationRaised(1)
-        case .stream: number(below: 4) > 0 ? .streamEnded(any(reports)) : .typesRefused(named: ["AlbumsV1"])
+        case .open: number(below: 4) > 0 ? .ended(any(reports)) : .typesRefused(named: ["AlbumsV1"])
+        case .storePosition, .forgetAll, .acknowledgeReset, .takeCached, .sleep: .done
+        }
+    }
+
+    /// What may really come of an action, as far as anybody else decides it.
+    mutating func answer(to action: PullAction) -> PullEvent {
+        switch action {
+        case .loadContext: .context(any(contexts))
+        case .stream(let action): .stream(answer(to: action))
         case .beginComparison: .comparisonGranted(number(below: 4) > 0)
         case .diff: number(below: 4) > 0 ? .diffed(any(diffs)) : .ledgerDamaged
         case .compactLedger: isSo() ? .done : .ledgerDamaged
@@ -99,18 +156,30 @@ private struct Fuzz {
     mutating func event() -> PullEvent {
         switch number(below: 14) {
         case 0: .context(any(contexts))
-        case 1: .listed(any(vectors))
-        case 2: .tokensRefused
-        case 3: .namespacesRefused
-        case 4: .typesRefused(named: any([[], ["AlbumsV1"], ["AlbumsV1", "LinksV1"], ["NobodyV1"]]))
-        case 5: .generationRaised(number(below: 3))
-        case 6: .comparisonGranted(isSo())
-        case 7: .comparisonFailed
-        case 8: .ledgerDamaged
-        case 9: .diffed(any(diffs))
-        case 10: .streamEnded(any(reports))
+        case 1...6: .stream(streamEvent())
+        case 7: .comparisonGranted(isSo())
+        case 8: .comparisonFailed
+        case 9: .ledgerDamaged
+        case 10: .diffed(any(diffs))
         case 11: .clock(time())
         case 12: .cursorTaken(newest: taken)
+        default: .done
+        }
+    }
+
+    /// Anything that may happen to a check.
+    mutating func checkEvent() -> CheckEvent {
+        number(below: 4) == 0 ? .context(any(contexts)) : .stream(streamEvent())
+    }
+
+    private mutating func streamEvent() -> StreamEvent {
+        switch number(below: 7) {
+        case 0: .listed(any(vectors))
+        case 1: .tokensRefused
+        case 2: .namespacesRefused
+        case 3: .typesRefused(named: any([[], ["AlbumsV1"], ["AlbumsV1", "LinksV1"], ["NobodyV1"]]))
+        case 4: .generationRaised(number(below: 3))
+        case 5: .ended(any(reports))
         default: .done
         }
     }
@@ -134,13 +203,12 @@ extension Fuzz {
         let fromNothing = CachedAnswer(
             from: CheckpointVector(), to: Book.vector, whole: ["AlbumsV1", "LinksV1"], session: Book.session,
             generation: 0)
-        let query = PullQuery(
+        return PullQuery(
             principal: Book.principal, session: any([Book.session, Session(rawValue: "other")]),
             presented: presented.flatMap { Cursor(rawValue: $0) }, isFirst: any([nil, false]),
             schemaVersion: any([nil, 1, 2]), schema: Book.schema, effectiveVersion: any([1, 2]),
             mappingDigest: any([Book.digest, "other"]), tableDigests: ["albums": "m", "links": "l"],
             newReplica: Book.newReplica, kept: any([nil, try PullCachedAnswerTests.kept(), fromNothing]))
-        return number(below: 4) > 0 ? query : query.checking(any([["albums"], ["albums", "links"], []]))
     }
 
     private mutating func context() throws -> PullContext {

@@ -181,7 +181,7 @@ import Testing
         let empty = CheckpointVector(["AlbumV1": "AlbumV1|5"])
         pull.send(
             .context(Book.context(try Book.row(vector: empty), position: .unknown)), expect: .stream(from: empty))
-        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|6"], carriedData: true), expect: .sleep(200))
+        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|6"], carriedData: true), expect: .pause(200))
         pull.send(.done, expect: .stream(from: CheckpointVector(["AlbumV1": "AlbumV1|6"]), afresh: false))
         pull.send(.ended(.reset(token: "SyncResetV1|reset")), expect: .stream(from: CheckpointVector()))
         let row = try pull.finish()

@@ -36,7 +36,7 @@ struct PullPlaybook {
     private var machine: PullMachine
     private(set) var action: PullAction
     /// Whether a stream is asked for now.
-    var isStreaming: Bool { if case .stream = action { true } else { false } }
+    var isStreaming: Bool { if case .stream(.open) = action { true } else { false } }
     /// What the next pull may go on from.
     var cachedAnswer: CachedAnswer? { machine.cachedAnswer }
     /// The plans of the diffs so far, and what the next one will say.
@@ -48,14 +48,12 @@ struct PullPlaybook {
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
         kept: CachedAnswer? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
-        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil,
-        checking: Set<String>? = nil
+        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil
     ) {
-        var query = PullQuery(
+        let query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
             schemaVersion: version, asked: asked, schema: schema, effectiveVersion: version, mappingDigest: digest,
             tableDigests: tableDigests, newReplica: Self.newReplica, kept: kept)
-        if let checking { query = query.checking(checking) }
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
     }
@@ -67,8 +65,12 @@ struct PullPlaybook {
     }
 
     /// Reports what happened to the last action; the test looks at the next one itself.
+    ///
+    /// That a step of the stream is done, the stream is told.
     @discardableResult
     mutating func send(_ event: PullEvent) -> PullAction {
+        var event = event
+        if case .stream = action, event == .done { event = .stream(.done) }
         action = machine.handle(event)
         guard case .diff(let plan) = action else { return action }
         diffed.append(plan)
@@ -120,11 +122,27 @@ struct PullPlaybook {
     }
 }
 
+// Steps of the stream, as if they were the pull's own.
 extension PullAction {
     /// Asks for everything that a client of version 1 has, from the vector on.
     static func stream(from vector: CheckpointVector, afresh: Bool = true) -> PullAction {
         .stream(types: PullPlaybook.types, from: vector, afresh: afresh)
     }
+
+    static func stream(types: [String], from vector: CheckpointVector, afresh: Bool) -> PullAction {
+        .stream(.open(types: types, from: vector, afresh: afresh))
+    }
+
+    static func storePosition(_ position: Position) -> PullAction { .stream(.storePosition(position)) }
+    static var listCheckpoints: PullAction { .stream(.listCheckpoints) }
+    static func forget(_ namespaces: [String]) -> PullAction { .stream(.forget(namespaces)) }
+    static var forgetAll: PullAction { .stream(.forgetAll) }
+    static func acknowledge(_ tokens: [String]) -> PullAction { .stream(.acknowledge(tokens)) }
+    static var raiseGeneration: PullAction { .stream(.raiseGeneration) }
+    static func acknowledgeReset(token: String) -> PullAction { .stream(.acknowledgeReset(token: token)) }
+    static var takeCached: PullAction { .stream(.takeCached) }
+    /// Waits before a broken stream is taken up again.
+    static func pause(_ milliseconds: Int64) -> PullAction { .stream(.sleep(milliseconds)) }
 }
 
 extension PullEvent {
@@ -134,4 +152,11 @@ extension PullEvent {
     ) -> PullEvent {
         .streamEnded(StreamReport(end: end, received: CheckpointVector(received), carriedData: carriedData))
     }
+
+    static func streamEnded(_ report: StreamReport) -> PullEvent { .stream(.ended(report)) }
+    static func listed(_ held: CheckpointVector) -> PullEvent { .stream(.listed(held)) }
+    static var tokensRefused: PullEvent { .stream(.tokensRefused) }
+    static var namespacesRefused: PullEvent { .stream(.namespacesRefused) }
+    static func typesRefused(named: [String]) -> PullEvent { .stream(.typesRefused(named: named)) }
+    static func generationRaised(_ generation: Int) -> PullEvent { .stream(.generationRaised(generation)) }
 }

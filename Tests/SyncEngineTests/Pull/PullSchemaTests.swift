@@ -50,7 +50,7 @@ import Testing
     /// Plays a pull up to its stream: what is asked for and from where on.
     private static func stream(_ pull: inout Book) -> (types: [String], from: CheckpointVector)? {
         for _ in 0..<6 {
-            if case .stream(let types, let from, _) = pull.action { return (types, from) }
+            if case .stream(.open(let types, let from, _)) = pull.action { return (types, from) }
             pull.send(pull.action == .listCheckpoints ? .listed(CheckpointVector()) : .done)
         }
         return nil

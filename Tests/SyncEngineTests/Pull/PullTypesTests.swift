@@ -13,7 +13,7 @@ import Testing
     private static func types(_ pull: inout Book) -> [String]? {
         for _ in 0..<6 {
             switch pull.action {
-            case .stream(let types, _, _): return types
+            case .stream(.open(let types, _, _)): return types
             case .fail: return nil
             default: pull.send(pull.action == .listCheckpoints ? .listed(CheckpointVector()) : .done)
             }

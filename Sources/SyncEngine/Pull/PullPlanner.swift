@@ -3,73 +3,140 @@
 
 import SyncModel
 
-// What a pull is about: from where on, into which replica, compared with what.
-extension PullMachine {
-    mutating func contextLoaded(_ context: PullContext) -> PullAction {
-        self.context = context
-        position = context.session.position
-        isStoredUnknown = position == .unknown
-        if query.isCheck { return beginCheck() }
+/// What a pull is about: from where on it streams, what that is compared with, and how it is handed out.
+struct PullPlan: Sendable {
+    /// How the lines are compared.
+    var diff: LedgerDiffPlan
+    /// How the records are handed out; certain once the stream is complete.
+    var delivery: PullDelivery
+    /// The replica that the new cursor belongs to.
+    var replica: ReplicaID
+    /// Why everything comes; nil on a plain pull.
+    var restart: PullRestart?
+    /// Where the stream begins.
+    var start = CheckpointVector()
+    /// The request type that is to be compared as a whole once the stream has come to its end.
+    var dueType: String?
+}
+
+/// Decides what a pull is about, from what the client asks for and what the state knows.
+struct PullPlanner: Sendable {
+    let query: PullQuery
+    let settings: PullSettings
+    var context: PullContext
+    /// What the client's schema version asks for; nothing for a check.
+    var negotiation = SchemaNegotiator.Decision(outcome: .nothing)
+
+    /// Decides about the client's schema version.
+    mutating func negotiate() {
         negotiation = SchemaNegotiator(query.schema).decide(
             SchemaNegotiator.Query(
                 isFirst: query.isFirst, last: context.row?.schemaVersion, told: query.schemaVersion,
                 inferred: inferredVersion, asked: query.asked))
-        if case .refuse(let refusal) = negotiation.outcome {
-            step = .ended
-            return .refuse(refusal)
-        }
-        step = .confirmed
-        if let row = context.row, !row.isConfirmed, !context.isFork { return .confirm(row.cursor) }
-        return compactOrChooseMode()
     }
 
     /// The client's version as its pushes show it; where another line of cursors has gone on, they were another
     /// device's.
-    var inferredVersion: Int? { context.isFork ? nil : context.pushedVersion }
+    private var inferredVersion: Int? { context.isFork ? nil : context.pushedVersion }
 
-    mutating func compactOrChooseMode() -> PullAction {
-        guard settings.comparisons != nil, context.ledger.needsCompaction, context.row != nil, !context.isFork else {
-            return chooseMode()
-        }
-        step = .compacted
-        return .compactLedger
+    /// The presented cursor, if it has to be confirmed.
+    var unconfirmed: Cursor? {
+        guard let row = context.row, !row.isConfirmed, !context.isFork else { return nil }
+        return row.cursor
     }
 
-    mutating func chooseMode() -> PullAction {
+    /// Whether the replica's ledger has so many layers that they should be compacted first.
+    var needsCompaction: Bool {
+        settings.comparisons != nil && context.ledger.needsCompaction && context.row != nil && !context.isFork
+    }
+
+    /// Decides what the pull is about.
+    ///
+    /// - Throws: The failure that the configuration wants for a cursor which the stream cannot go on from.
+    func plan() throws(PullFailure) -> PullPlan {
         guard !query.isFirst else {
-            plan.compared = Set(query.ledgered.keys)
-            return beginStream(at: CheckpointVector())
+            return PullPlan(
+                diff: LedgerDiffPlan(compared: Set(query.ledgered.keys)), delivery: .first, replica: query.newReplica)
         }
-        guard let row = context.row else { return beginUnknown() }
-        if !context.isFork { replica = row.replica }
-        if let reason = reasonForWhole(row) {
-            return streamWhole(because: reason) ?? beginStream(at: CheckpointVector())
-        }
-        delivery = .later
-        plan = LedgerDiffPlan(
-            basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false,
-            released: released(row))
-        plan.untracked = untracked(row)
-        applyChange(to: &plan)
-        let start = startAfterChange(row)
-        let whole = wholeTypes(from: start, row)
+        guard let row = context.row else { return try planByRule(because: .unknownCursor, query.newReplica) }
+        if let reason = reasonForWhole(row) { return try planWhole(because: reason) }
+        var plan = PullPlan(
+            diff: LedgerDiffPlan(
+                basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false, untracked: untracked(row),
+                released: released(row)),
+            delivery: .later, replica: replica(of: row), start: startAfterChange(row))
+        applyChange(to: &plan.diff)
+        let whole = wholeTypes(from: plan.start, row)
         guard whole.isEmpty else {
             // What comes as a whole without being asked for is compared as a whole, and one thing at a time.
-            plan.compared = whole
-            return beginStream(at: start)
+            plan.diff.compared = whole
+            return plan
         }
-        dueType = dueComparison(row)
-        if let name = dueType, let type = query.ledgered[name], type.namespaces.allSatisfy({ start[$0] == nil }) {
-            plan.compared = [name]
-            dueType = nil
+        plan.dueType = dueComparison(row)
+        if let name = plan.dueType, let type = query.ledgered[name],
+            type.namespaces.allSatisfy({ plan.start[$0] == nil })
+        {
+            plan.diff.compared = [name]
+            plan.dueType = nil
         }
-        return beginStream(at: start)
+        return plan
     }
+
+    /// Plans for everything; what the client gets of it is what differs from its ledger, or, where there is none, what
+    /// `[pull] unknown_cursor` says.
+    ///
+    /// - Throws: The failure, where the configuration wants one.
+    func planWhole(because reason: PullRestart) throws(PullFailure) -> PullPlan {
+        let replica = context.row.map(replica(of:)) ?? query.newReplica
+        guard settings.comparisons != nil, let row = context.row else {
+            return try planByRule(because: reason, replica)
+        }
+        let untracked = untracked(row)
+        // What Rind itself wants to compare is no cursor that leads nowhere.
+        let isForced = reason != .resync && reason != .damagedLedger
+        if isForced, query.hasUnledgered, settings.unknownCursor == .refuse { throw .unknownCursor }
+        if isForced, !context.ledger.hasBase || !untracked.isEmpty, settings.unknownCursor != .adopt {
+            // What the ledger has never seen no difference would delete.
+            return try planByRule(because: reason, context.ledger.hasBase ? query.newReplica : replica)
+        }
+        let isExact = context.ledger.isExact
+        var diff = LedgerDiffPlan(
+            basis: isExact ? .cursor : .principal, output: context.isFork || !isExact ? .whole : .delta, isFirst: false,
+            isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, compared: Set(query.ledgered.keys),
+            untracked: untracked, released: released(row))
+        applyChange(to: &diff)
+        return PullPlan(
+            diff: diff, delivery: .later, replica: isExact ? replica : query.newReplica, restart: reason)
+    }
+
+    /// Plans for everything where nothing of what the client has can be told from its ledger.
+    private func planByRule(because reason: PullRestart, _ replica: ReplicaID) throws(PullFailure) -> PullPlan {
+        // One that was handed out once is of a device that comes back after long; the ledgers of all the principal's
+        // replicas together know at least what it holds (finding 11).
+        let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
+        let isKnown = context.hasLedgers && settings.comparisons != nil && !query.hasUnledgered && context.row == nil
+        let delivery: PullDelivery =
+            switch settings.unknownCursor {
+            case .adopt: .later
+            case _ where isKnown && wasHandedOut && context.newest != nil: .later
+            case .replacement: .replacement
+            case .refuse: throw .unknownCursor
+            }
+        let types = Set(query.ledgered.keys)
+        return PullPlan(
+            diff: LedgerDiffPlan(
+                basis: isKnown ? .principal : .nothing, output: .whole, isFirst: false, isExact: false,
+                compared: types, untracked: types),
+            delivery: delivery, replica: replica, restart: reason)
+    }
+
+    /// The replica of a row; another one begins where another line of cursors went on from it.
+    private func replica(of row: CursorRow) -> ReplicaID { context.isFork ? query.newReplica : row.replica }
 
     /// Where the stream goes on: what the client has only just got comes from its beginning.
     ///
     /// Deletions go on in any case: of what is older than the beginning nothing has to be deleted.
-    private mutating func startAfterChange(_ row: CursorRow) -> CheckpointVector {
+    private func startAfterChange(_ row: CursorRow) -> CheckpointVector {
         let start = row.vector.filter { keeps($0, of: row) }
         guard let change = negotiation.change else { return start }
         let fetched = query.upsertNamespaces(of: change.affected)
@@ -161,58 +228,6 @@ extension PullMachine {
         settings.comparisons?.due(
             mappings: query.ledgered.mapValues(\.mapping), comparisons: row.comparisons, rows: context.ledger.rows,
             replica: row.replica, acceptedAt: context.ledger.acceptedAt, at: context.now)
-    }
-
-    /// Prepares for everything; what the client gets of it is what differs from its ledger, or, where there is none,
-    /// what `[pull] unknown_cursor` says.
-    ///
-    /// - Returns: The refusal, where the configuration wants one.
-    mutating func streamWhole(because reason: PullRestart) -> PullAction? {
-        restart = reason
-        // Everything is compared now.
-        (dueType, beforeComparison, failedComparison) = (nil, nil, nil)
-        guard settings.comparisons != nil, let row = context.row else { return followRule() }
-        let untracked = untracked(row)
-        // What Rind itself wants to compare is no cursor that leads nowhere.
-        let isForced = reason != .resync && reason != .damagedLedger
-        if isForced, query.hasUnledgered, settings.unknownCursor == .refuse { return fail(.unknownCursor) }
-        if isForced, !context.ledger.hasBase || !untracked.isEmpty, settings.unknownCursor != .adopt {
-            // What the ledger has never seen no difference would delete.
-            if context.ledger.hasBase { replica = query.newReplica }
-            return followRule()
-        }
-        delivery = .later
-        let isExact = context.ledger.isExact
-        plan = LedgerDiffPlan(
-            basis: isExact ? .cursor : .principal, output: context.isFork || !isExact ? .whole : .delta, isFirst: false,
-            isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, compared: Set(query.ledgered.keys),
-            untracked: untracked, released: released(row))
-        applyChange(to: &plan)
-        if !isExact { replica = query.newReplica }
-        return nil
-    }
-
-    /// A cursor without a row: collected, or never this principal's.
-    private mutating func beginUnknown() -> PullAction {
-        restart = .unknownCursor
-        return followRule() ?? beginStream(at: CheckpointVector())
-    }
-
-    private mutating func followRule() -> PullAction? {
-        // One that was handed out once is of a device that comes back after long; the ledgers of all the principal's
-        // replicas together know at least what it holds (finding 11).
-        let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
-        let isKnown = context.hasLedgers && settings.comparisons != nil && !query.hasUnledgered && context.row == nil
-        plan = LedgerDiffPlan(
-            basis: isKnown ? .principal : .nothing, output: .whole, isFirst: false, isExact: false,
-            compared: Set(query.ledgered.keys), untracked: Set(query.ledgered.keys))
-        switch settings.unknownCursor {
-        case .adopt: delivery = .later
-        case _ where isKnown && wasHandedOut && context.newest != nil: delivery = .later
-        case .replacement: delivery = .replacement
-        case .refuse: return fail(.unknownCursor)
-        }
-        return nil
     }
 
     /// Whether a namespace stays in the vector.

@@ -1,0 +1,53 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Finds out which request types the backend does not take any more.
+///
+/// Some backends name what they do not take, others what they do; the latter are found out by asking.
+struct TypeRefusals: Sendable {
+    /// What to do after a refusal.
+    enum Outcome {
+        /// Ask for the others, from this vector on.
+        case goOn(CheckpointVector)
+        /// There is nothing that could be asked for.
+        case nothingLeft(areAllNamed: Bool)
+    }
+
+    /// Those that are not asked for any more.
+    private(set) var types: Set<String> = []
+    /// Those that the first refusal has named.
+    private var named: Set<String> = []
+    private var count = 0
+    /// Where the stream had got to when the refusals began; nil once the backend streams again.
+    private var beginning: CheckpointVector?
+
+    /// Takes in a refusal that names some of the client's request types.
+    ///
+    /// What was only tried without must not start over, so the vector of the first refusal counts.
+    mutating func refuse(_ named: Set<String>, of all: [String], at vector: CheckpointVector) -> Outcome {
+        let asked = Set(all).subtracting(types)
+        let named = named.intersection(asked)
+        count += 1
+        // A backend may name what it has given up one type at a time.
+        guard count <= all.count + 2 else { return .nothingLeft(areAllNamed: false) }
+        if !named.isEmpty, named.count < asked.count {
+            if self.named.isEmpty { self.named = named }
+            types.formUnion(named)
+        } else {
+            let others = Set(all).subtracting(self.named)
+            guard !self.named.isEmpty, types != others else {
+                types.formUnion(named)
+                return .nothingLeft(areAllNamed: !named.isEmpty)
+            }
+            types = others
+        }
+        let start = beginning ?? vector
+        beginning = start
+        return .goOn(start)
+    }
+
+    /// The backend streams, or everything begins anew: the next refusal has another beginning.
+    mutating func forgetBeginning() { beginning = nil }
+}
