@@ -6,46 +6,57 @@ import SyncModel
 // How a push ends, and what has to be written before.
 extension PushMachine {
     /// Schedules the redelivery of what a conflict has named, notes what the backend has, then does the last thing.
-    mutating func end(_ action: PushAction) -> PushAction {
-        guard query.notes, row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
-            return close(action)
+    mutating func end(_ course: PushCourse, _ action: PushAction) -> PushAction {
+        guard query.notes, course.row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
+            return noteHeld(course, action)
         }
-        step = .awaitingRedelivery(action)
+        state = .schedulingRedelivery(course, action)
         return .scheduleRedelivery(refusal.records)
     }
 
-    mutating func close(_ action: PushAction) -> PushAction {
-        guard query.style == .stream, query.notes, applied > 0 else { return finish(action) }
-        step = .closing(action)
-        return .noteHeld(operations: next)
+    mutating func noteHeld(_ course: PushCourse, _ action: PushAction) -> PushAction {
+        guard case .stream(let stream) = course.sending, query.notes, applied > 0 else {
+            return setAside(course, action)
+        }
+        state = .notingHeld(course, action)
+        return .noteHeld(operations: stream.next)
     }
 
-    mutating func finish(_ action: PushAction) -> PushAction {
-        // Durable before anybody can hear that it was taken, from a receipt too.
-        if query.rejection == .quarantine, !rejected.isEmpty, !isSetAside, action == .saveReceipt || action == .answer {
-            isSetAside = true
-            step = .closing(action)
-            return .setAside(rejected)
+    /// Sets aside what was refused: durable before anybody can hear that it was taken, from a receipt too.
+    mutating func setAside(_ course: PushCourse, _ action: PushAction) -> PushAction {
+        guard query.rejection == .quarantine, !rejected.isEmpty, action == .saveReceipt || action == .answer else {
+            return write(course, action)
         }
-        if calls.hasBegun { return endJournal(action) }
-        step = action == .saveReceipt ? .savingReceipt : .ended
+        state = .settingAside(course, action)
+        return .setAside(rejected)
+    }
+
+    /// Writes the journal's last transaction, with the receipt, or the receipt alone.
+    mutating func write(_ course: PushCourse, _ action: PushAction) -> PushAction {
+        if case .calls(var calls) = course.sending, calls.hasBegun {
+            let unwritten = calls.takeUnwritten()
+            var course = course
+            course.sending = .calls(calls)
+            state = .endingJournal(course, action == .saveReceipt ? .answer : action)
+            return .endJournal(PushEnd(Self.outcome(action), applied: unwritten, unknown: calls.unknown.sorted()))
+        }
+        guard action == .saveReceipt else { return finish(course, action) }
+        state = .savingReceipt(course)
+        return .saveReceipt
+    }
+
+    /// What a journal is told of an end.
+    private static func outcome(_ action: PushAction) -> PushEnd.Outcome {
+        switch action {
+        case .refuse(let refusal, _): .refused(refusal)
+        case .fail(let failure, _): .failed(failure)
+        case .rethrow: .error
+        default: .answered(keepsReceipt: action == .saveReceipt)
+        }
+    }
+
+    mutating func finish(_ course: PushCourse, _ action: PushAction) -> PushAction {
+        state = .ended(course)
         return action
-    }
-
-    /// Ends a push whose machine got what it had not asked for, with as much written as can be.
-    ///
-    /// What was being sent may have been applied.
-    mutating func fail(_ event: PushEvent) -> PushAction {
-        unexpected = unexpected ?? UnexpectedEvent(event, in: step)
-        calls.abandon()
-        let failure = PushAction.fail(.unexpectedEvent, applied: applied)
-        switch step {
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .applying, .pausing, .advancing,
-            .findingRoom, .timing:
-            return end(failure)
-        case .savingReceipt, .ended, .endingJournal, .awaitingRedelivery, .closing:
-            step = .ended
-            return failure
-        }
     }
 }

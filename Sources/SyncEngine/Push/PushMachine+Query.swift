@@ -54,5 +54,13 @@ extension PushMachine {
             self.attempts = attempts
             self.backoff = backoff
         }
+
+        /// Whether a refusal is about operations of this push.
+        func fits(_ refusal: PushRefusal) -> Bool {
+            refusal.records.allSatisfy { (0..<operations).contains($0.place) }
+        }
+
+        /// What a push ends with that went well: without a time there are no receipts.
+        var success: PushAction { hasToldTime ? .saveReceipt : .answer }
     }
 }

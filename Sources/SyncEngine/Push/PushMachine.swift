@@ -27,181 +27,248 @@ package struct PushMachine: SyncMachine, Sendable {
         case quarantine
     }
 
-    enum Step: Sendable {
-        case loading, confirming, findingReceipt, checking, verifying, noting, applying, pausing, savingReceipt, ended
-        /// What comes of a batch of calls is written; then there is a pause, or the next one is sent.
-        case advancing(pause: Int64?)
-        /// The last transaction of a journal is written, then this is done.
-        case endingJournal(PushAction)
-        /// The redelivery of what a conflict has named is scheduled, then this is done.
-        case awaitingRedelivery(PushAction)
-        /// The notes of what is applied are written, then this is done.
-        case closing(PushAction)
-        /// Whether what is refused can be set aside.
-        case findingRoom(PushRefusal)
-        /// How long the backend has been refusing one line after the other.
-        case timing
+    /// What is under way, with all that is known by then.
+    enum State: Sendable {
+        case loading
+        case confirming(PushCourse)
+        case findingReceipt(PushCourse)
+        case checking(PushCourse)
+        /// Nothing is to be sent; the credential is looked at.
+        case verifying(PushCourse)
+        /// What is about to be sent is noted.
+        case noting(PushCourse)
+        case sending(PushCourse)
+        case pausing(PushCourse)
+        /// What has come of a batch of calls is written; then there is a pause, or the next one is sent.
+        case advancing(PushCourse, pause: Int64?)
+        /// It is found out whether what is refused can be set aside.
+        case findingRoom(PushCourse, PushRefusal)
+        /// It is found out how long the backend has been refusing one line after the other.
+        case timing(PushCourse)
+        /// The redelivery of what a conflict has named is scheduled, then the push ends so.
+        case schedulingRedelivery(PushCourse, PushAction)
+        /// What is applied is noted, then the push ends so.
+        case notingHeld(PushCourse, PushAction)
+        /// What is refused is set aside, then the push ends so.
+        case settingAside(PushCourse, PushAction)
+        /// The last transaction of the journal is written, then the push ends so.
+        case endingJournal(PushCourse, PushAction)
+        case savingReceipt(PushCourse)
+        case ended(PushCourse?)
     }
 
     let query: Query
-    var step = Step.loading
-    private(set) var row: CursorRow?
-    var attempt = 0
-    /// How often a stream push was sent again without what was refused, and when that began.
-    var rounds = 0
-    var firstRound: Int64?
-    /// The first operation of a stream push whose outcome is open.
-    private(set) var next = 0
-    /// How often in a row something was put off, and how long the push has waited altogether.
-    var retries = 0
-    private var waited: Int64 = 0
-    var isSetAside = false
-    /// What has become of the calls.
-    var calls = CallBatches()
-
-    /// The places of the operations that the backend will never take.
-    package internal(set) var rejected: Set<Int> = []
-    /// The places of the operations that the backend is known to have applied.
-    package internal(set) var taken: Set<Int> = []
+    var state = State.loading
+    var outcome = PushOutcome()
     /// What came where nothing of its kind was asked for; the push fails then (`internal.unexpected_event`).
     package internal(set) var unexpected: UnexpectedEvent?
-    /// How many operations the backend is known to have applied.
-    package var applied: Int { taken.count }
-    /// Operations that may have been applied.
-    package var unknown: [Int] { calls.unknown.sorted() }
-    /// Whether the backend is known to have applied nothing: what an answer has once left open stays open here,
-    /// whatever a later attempt was told.
-    package var isUnapplied: Bool { taken.isEmpty && !wasUncertain }
-    private var wasUncertain = false
 
     /// A push that is about to begin.
-    package init(query: Query) {
-        self.query = query
-        calls = CallBatches(levels: query.style == .calls ? query.levels : [], parallel: query.parallel)
-    }
+    package init(query: Query) { self.query = query }
 
     /// The first action.
     package mutating func begin() -> PushAction { .loadContext }
 
     /// Takes what happened and says what to do next, whatever it is.
     package mutating func handle(_ event: PushEvent) -> PushAction {
-        wasUncertain = wasUncertain || event.leavesOpen
-        switch (step, event) {
-        case (.loading, .context(let row)):
-            self.row = row
-            step = .confirming
-            if let row, !row.isConfirmed { return .confirm(row.cursor) }
-            return lookForReceipt()
-        case (.confirming, .done): return lookForReceipt()
-        case (.findingReceipt, .receipt(let found)):
-            guard !found else {
-                step = .ended
-                return .answerFromReceipt
-            }
-            return check()
-        case (.checking, .checked): return apply()
-        case (.checking, .refused(let refusal)): return end(.refuse(refusal, applied: 0))
-        case (.verifying, .done):
-            step = .ended
-            return .answer
-        case (.applying, .sent(let results)) where query.style == .calls && calls.fits(results, self):
-            return callBatchEnded(results)
-        case (.applying, .applied) where query.style == .stream: return batchApplied()
-        case (.applying, .refused(let refusal)) where query.style == .stream && fits(refusal): return refused(refusal)
-        case (.findingRoom(let refusal), .room(let isThere)):
-            return isThere ? goOn(without: refusal) : end(.refuse(refusal, applied: applied))
-        case (.timing, .clock(let now)): return sendAgain(at: now)
-        case (.applying, .notNow(let after, let isKnown)) where query.style == .stream:
-            guard let pause = pause(after) else {
-                return end(.fail(isKnown ? .busy : .unknownOutcome, applied: applied))
-            }
-            step = .pausing
+        outcome.wasUncertain = outcome.wasUncertain || event.leavesOpen
+        return switch event {
+        case .done: done()
+        case .context(let row): contextLoaded(row)
+        case .receipt(let isThere): receiptFound(isThere)
+        case .checked: checked()
+        case .applied: allApplied()
+        case .sent(let results): sent(results)
+        case .refused(let refusal): refused(refusal)
+        case .room(let isThere): roomFound(isThere)
+        case .clock(let now): clockRead(now)
+        case .unknownOutcome: outcomeUnknown()
+        case .notNow(let after, let isKnown): putOff(after, isKnown: isKnown)
+        }
+    }
+
+    private mutating func done() -> PushAction {
+        switch state {
+        case .confirming(let course): return lookForReceipt(course)
+        case .verifying(let course): return finish(course, .answer)
+        case .noting(let course), .pausing(let course): return send(course)
+        case .advancing(let course, let pause):
+            guard let pause else { return send(course) }
+            state = .pausing(course)
             return .sleep(pause)
-        case (.applying, .unknownOutcome) where query.style == .stream:
-            guard attempt < query.attempts else { return end(.fail(.unknownOutcome, applied: applied)) }
-            defer { attempt += 1 }
-            step = .pausing
-            return .sleep(query.backoff << Int64(min(attempt, 6)))
-        case (.noting, .done), (.pausing, .done): return send()
-        case (.advancing(let pause?), .done):
-            step = .pausing
+        case .schedulingRedelivery(let course, let action): return noteHeld(course, action)
+        case .notingHeld(let course, let action): return setAside(course, action)
+        case .settingAside(let course, let action): return write(course, action)
+        case .endingJournal(let course, let action): return finish(course, action)
+        case .savingReceipt(let course): return finish(course, .answer)
+        case .loading, .findingReceipt, .checking, .sending, .findingRoom, .timing, .ended:
+            return fail(.done)
+        }
+    }
+
+    private mutating func contextLoaded(_ row: CursorRow?) -> PushAction {
+        switch state {
+        case .loading:
+            let course = PushCourse(row, query)
+            guard let row, !row.isConfirmed else { return lookForReceipt(course) }
+            state = .confirming(course)
+            return .confirm(row.cursor)
+        case .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.context(row))
+        }
+    }
+
+    private mutating func receiptFound(_ isThere: Bool) -> PushAction {
+        switch state {
+        case .findingReceipt(let course): return isThere ? finish(course, .answerFromReceipt) : check(course)
+        case .loading, .confirming, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.receipt(isThere))
+        }
+    }
+
+    private mutating func checked() -> PushAction {
+        switch state {
+        case .checking(let course): return apply(course)
+        case .loading, .confirming, .findingReceipt, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.checked)
+        }
+    }
+
+    private mutating func allApplied() -> PushAction {
+        switch state {
+        case .sending(let course):
+            guard case .stream(let stream) = course.sending else { return fail(.applied) }
+            return batchApplied(course, stream)
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.applied)
+        }
+    }
+
+    private mutating func sent(_ results: [Int: CallResult]) -> PushAction {
+        switch state {
+        case .sending(let course):
+            guard case .calls(let calls) = course.sending, calls.fits(results, query) else {
+                return fail(.sent(results))
+            }
+            return callBatchEnded(course, calls, results)
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.sent(results))
+        }
+    }
+
+    private mutating func refused(_ refusal: PushRefusal) -> PushAction {
+        switch state {
+        case .checking(let course): return end(course, .refuse(refusal, applied: 0))
+        case .sending(let course):
+            guard case .stream = course.sending, query.fits(refusal) else { return fail(.refused(refusal)) }
+            return streamRefused(course, refusal)
+        case .loading, .confirming, .findingReceipt, .verifying, .noting, .pausing, .advancing, .findingRoom, .timing,
+            .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.refused(refusal))
+        }
+    }
+
+    private mutating func roomFound(_ isThere: Bool) -> PushAction {
+        switch state {
+        case .findingRoom(let course, let refusal):
+            return isThere
+                ? goOn(course, without: refusal) : end(course, .refuse(refusal, applied: applied))
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.room(isThere))
+        }
+    }
+
+    private mutating func clockRead(_ now: Int64) -> PushAction {
+        switch state {
+        case .timing(let course): return sendAgain(course, at: now)
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing,
+            .findingRoom, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.clock(now))
+        }
+    }
+
+    private mutating func outcomeUnknown() -> PushAction {
+        switch state {
+        case .sending(var course):
+            guard case .stream(var stream) = course.sending else { return fail(.unknownOutcome) }
+            guard stream.attempt < query.attempts else {
+                return end(course, .fail(.unknownOutcome, applied: applied))
+            }
+            let pause = query.backoff << Int64(min(stream.attempt, 6))
+            stream.attempt += 1
+            course.sending = .stream(stream)
+            state = .pausing(course)
             return .sleep(pause)
-        case (.advancing(nil), .done): return send()
-        case (.endingJournal(let action), .done):
-            step = .ended
-            return action
-        case (.awaitingRedelivery(let action), .done): return close(action)
-        case (.closing(let action), .done): return finish(action)
-        case (.savingReceipt, .done):
-            step = .ended
-            return .answer
-        default: return fail(event)
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.unknownOutcome)
         }
     }
 
-    private mutating func lookForReceipt() -> PushAction {
-        guard query.hasToldTime else { return apply() }
-        step = .findingReceipt
-        return .findReceipt
-    }
-
-    private mutating func check() -> PushAction {
-        guard query.checks, query.operations > 0 else { return apply() }
-        step = .checking
-        return .checkConflicts
-    }
-
-    private mutating func apply() -> PushAction {
-        guard query.operations > 0 else {
-            step = .verifying
-            return .verifyCredential
+    private mutating func putOff(_ after: Int64?, isKnown: Bool) -> PushAction {
+        switch state {
+        case .sending(var course):
+            guard case .stream = course.sending else { return fail(.notNow(after: after, isKnown: isKnown)) }
+            guard let pause = course.patience.pause(after, query) else {
+                return end(course, .fail(isKnown ? .busy : .unknownOutcome, applied: applied))
+            }
+            state = .pausing(course)
+            return .sleep(pause)
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
+            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+            return fail(.notNow(after: after, isKnown: isKnown))
         }
-        guard query.style == .stream else {
-            calls.begin()
-            step = .noting
-            return .beginJournal
+    }
+}
+
+// What others may know of it.
+extension PushMachine {
+    /// The places of the operations that the backend will never take.
+    package var rejected: Set<Int> { outcome.rejected }
+    /// The places of the operations that the backend is known to have applied.
+    package var taken: Set<Int> { outcome.taken }
+    /// How many operations the backend is known to have applied.
+    package var applied: Int { outcome.taken.count }
+    /// Operations that may have been applied.
+    package var unknown: [Int] { course?.unknown.sorted() ?? [] }
+    /// Whether the backend is known to have applied nothing: what an answer has once left open stays open here,
+    /// whatever a later attempt was told.
+    package var isUnapplied: Bool { outcome.taken.isEmpty && !outcome.wasUncertain }
+
+    private var course: PushCourse? {
+        switch state {
+        case .loading: nil
+        case .confirming(let course), .findingReceipt(let course), .checking(let course), .verifying(let course),
+            .noting(let course), .sending(let course), .pausing(let course), .advancing(let course, _),
+            .findingRoom(let course, _), .timing(let course), .schedulingRedelivery(let course, _),
+            .notingHeld(let course, _), .settingAside(let course, _), .endingJournal(let course, _),
+            .savingReceipt(let course):
+            course
+        case .ended(let course): course
         }
-        guard query.notes else { return send() }
-        step = .noting
-        return .noteSeen
     }
 
-    /// Sends everything, or what of the calls is next: that these are about to be sent is written down before.
-    mutating func send() -> PushAction {
-        step = .applying
-        guard query.style == .calls else {
-            return .sendAll(base: row?.vector, without: rejected, batch: query.batch > 0 ? batch : nil)
+    /// Ends a push whose machine got what it had not asked for, with as much written as can be.
+    ///
+    /// What was being sent may have been applied.
+    private mutating func fail(_ event: PushEvent) -> PushAction {
+        unexpected = unexpected ?? UnexpectedEvent(event, in: state)
+        var course = course
+        course?.abandon()
+        let failure = PushAction.fail(.unexpectedEvent, applied: applied)
+        switch state {
+        case .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
+            .timing:
+            if let course { return end(course, failure) }
+        case .loading, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended: break
         }
-        let (applied, inFlight) = calls.toWrite()
-        guard applied.isEmpty, inFlight.isEmpty else {
-            step = .advancing(pause: nil)
-            return .advance(applied: applied, inFlight: inFlight)
-        }
-        return calls.callBatch.isEmpty ? end(query.hasToldTime ? .saveReceipt : .answer) : .send(calls.callBatch)
-    }
-
-    /// The operations of a stream push that are sent at present, in the order in which they can be applied: so a batch
-    /// has what it refers to in it or behind it.
-    var batch: Range<Int> {
-        next..<min(next + (query.batch > 0 ? query.batch : query.operations), query.operations)
-    }
-
-    mutating func batchApplied() -> PushAction {
-        taken.formUnion(Set(batch).subtracting(rejected))
-        next = batch.upperBound
-        retries = 0
-        attempt = 0
-        (rounds, firstRound) = (0, nil)
-        guard next >= query.operations else { return send() }
-        return end(query.hasToldTime ? .saveReceipt : .answer)
-    }
-
-    /// How long to wait before it is tried again; nil where the budget does not hold that.
-    mutating func pause(_ after: Int64?) -> Int64? {
-        let pause = max(after ?? 0, query.backoff << Int64(min(retries, 6)))
-        guard pause <= query.retryBudget - waited else { return nil }
-        waited += pause
-        retries += 1
-        return pause
+        state = .ended(course)
+        return failure
     }
 }

@@ -1,59 +1,6 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
-
-// A push by calls: batches of calls, and a journal of them (finding 19).
-extension PushMachine {
-    /// Takes what became of a batch of calls: what was applied counts whatever else happened.
-    mutating func callBatchEnded(_ results: [Int: CallResult]) -> PushAction {
-        let ended = calls.end(results)
-        taken.formUnion(ended.applied)
-        if !ended.applied.isEmpty { retries = 0 }
-        // A refusal tells the client more than that something else is uncertain.
-        for refusal in ended.refusals where refusal.kind != .rejected || query.rejection == .fail {
-            return end(.refuse(refusal, applied: applied))
-        }
-        if ended.hasFailed { return end(.rethrow(applied: applied)) }
-        if ended.isUncertain { return end(.fail(.unknownOutcome, applied: applied)) }
-        guard let first = ended.refusals.first else { return nextCallBatch() }
-        let refusal = PushRefusal(kind: first.kind, records: ended.refusals.flatMap(\.records))
-        return query.rejection == .quarantine ? findRoom(refusal) : goOn(without: refusal)
-    }
-
-    /// Goes on with what was put off, after a pause, and with what comes next.
-    mutating func nextCallBatch() -> PushAction {
-        guard let delay = calls.delay else {
-            calls.gather()
-            return send()
-        }
-        guard let pause = pause(delay.after) else {
-            return end(.fail(calls.unknown.isEmpty ? .busy : .unknownOutcome, applied: applied))
-        }
-        calls.gather()
-        let (applied, inFlight) = calls.toWrite()
-        guard applied.isEmpty, inFlight.isEmpty else {
-            step = .advancing(pause: pause)
-            return .advance(applied: applied, inFlight: inFlight)
-        }
-        step = .pausing
-        return .sleep(pause)
-    }
-
-    /// The last transaction of the journal, with the receipt, then the answer.
-    mutating func endJournal(_ action: PushAction) -> PushAction {
-        let outcome: PushEnd.Outcome =
-            switch action {
-            case .refuse(let refusal, _): .refused(refusal)
-            case .fail(let failure, _): .failed(failure)
-            case .rethrow: .error
-            default: .answered(keepsReceipt: action == .saveReceipt)
-            }
-        step = .endingJournal(action == .saveReceipt ? .answer : action)
-        return .endJournal(PushEnd(outcome, applied: calls.takeUnwritten(), unknown: unknown))
-    }
-}
-
 /// Which calls of a push are made at the same time, and what the journal has to be told of them.
 struct CallBatches: Sendable {
     /// What one batch has come to.
@@ -107,14 +54,14 @@ struct CallBatches: Sendable {
     }
 
     /// Whether results are about the batch, so that it comes to an end.
-    func fits(_ results: [Int: CallResult], _ machine: PushMachine) -> Bool {
+    func fits(_ results: [Int: CallResult], _ query: PushMachine.Query) -> Bool {
         let isAboutCallBatch = callBatch.contains { results[$0] != nil }
         return isAboutCallBatch
             && results.allSatisfy { place, result in
                 guard case .refused(let refusal) = result else { return true }
                 // Whatever goes on must know that this one is refused.
-                let isNamed = machine.query.rejection == .fail || refusal.records.contains { $0.place == place }
-                return isNamed && machine.fits(refusal)
+                let isNamed = query.rejection == .fail || refusal.records.contains { $0.place == place }
+                return isNamed && query.fits(refusal)
             }
     }
 
