@@ -9,7 +9,7 @@ MUTATIONS ?= 1000000
 OPTIMISED := -c release -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test soak lint format bench docs-check
+.PHONY: help setup build demo test soak figures lint format bench docs-check
 
 help: ## Show this list
 	@echo 'usage: make TARGET [ARGS="..."]'
@@ -36,6 +36,9 @@ soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, 
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
 	@RIND_TEST_FLOOD=1 .ci/test $(OPTIMISED) --filter FloodTests $(SWIFTFLAGS)
+
+figures: setup ## Print how large the tree is, and how well it keeps to its shape
+	@RIND_FIGURES=1 swift test --disable-xctest --quiet --filter TreeFigures $(SWIFTFLAGS) 2>/dev/null | grep '^  [a-z]'
 
 lint: setup ## Check formatting and style
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift

@@ -26,7 +26,7 @@ protocol Effects<Machine> {
     ) async throws -> Machine.Event
 }
 
-/// Drives a machine to its end: the one place where actions are done and errors become events.
+/// Drives a machine to its end: the one place where actions are done, and where errors end a sync or become events.
 func drive<E: Effects>(_ machine: inout E.Machine, _ effects: inout E) async throws -> E.End {
     var action = machine.begin()
     while true {

@@ -8,6 +8,16 @@ import Testing
         report(Tree.swiftFiles.flatMap(SizeRule.violations))
     }
 
+    @Test func `machines have few stored properties`() {
+        report(Tree.swiftFiles.flatMap(MachineRule.violations))
+    }
+
+    @Test(arguments: [(8, 0), (9, 1)]) func `a machine may have eight stored properties`(count: Int, expected: Int) {
+        let text = "struct PullMachine {\n" + (0..<count).map { "    var a\($0) = 1\n" }.joined() + "}\n"
+        #expect(
+            MachineRule.violations(in: SourceFile(path: "Sources/SyncEngine/A.swift", text: text)).count == expected)
+    }
+
     @Test(
         arguments: [
             ("func f() {\n\n}", 3),

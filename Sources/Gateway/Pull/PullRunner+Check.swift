@@ -7,7 +7,7 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// What a push and its recovery ask of the stream: a pull that ends with its stream.
+// What a push and its recovery ask of the stream.
 extension PullRunner {
     /// What came of it.
     enum Checked {
@@ -137,7 +137,7 @@ private struct CheckRunner: Effects {
         try Task.checkCancellation()
         switch action {
         case .loadContext: return .context(try await pull.loadContext())
-        case .stream(let action): return .stream(try await pull.perform(action))
+        case .stream(let action): return .stream(try await pull.perform(action, isComparing: false))
         case .end, .fail: throw PullFailure.unexpectedEvent
         }
     }

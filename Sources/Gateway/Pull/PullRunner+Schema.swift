@@ -1,7 +1,6 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Backend
 import Logging
 import SyncEngine
 import SyncModel
@@ -9,7 +8,8 @@ import SyncModel
 // What the client's schema version means for a pull, and what becomes of request types that the backend has given up.
 extension PullRunner {
     /// Takes over what was negotiated, before something is streamed; the operator hears of it once a pull.
-    mutating func begin(_ decision: SchemaNegotiator.Decision) {
+    mutating func begin(_ decision: SchemaNegotiator.Decision, without refused: Set<String>) {
+        refusedTypes = refused
         guard negotiation == nil else { return }
         negotiation = decision
         figures.dropped += decision.unknown.count

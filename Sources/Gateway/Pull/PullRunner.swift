@@ -54,7 +54,7 @@ struct PullRunner {
     private var hasComparisonPermit = false
     /// What had come by then, to go back to where the comparison fails, and why it did.
     private var beforeComparison: (spooler: StreamSpooler, length: SpoolLength)?
-    private var comparisonFailure: (any Error)?
+    var comparisonFailure: (any Error)?
     private var droppedComparison = ""
     /// What was negotiated about the client's schema version, once it is known.
     var negotiation: SchemaNegotiator.Decision?
@@ -118,7 +118,9 @@ struct PullRunner {
     }
 
     /// Does a step of the stream.
-    mutating func perform(_ action: StreamAction) async throws -> StreamEvent {
+    ///
+    /// What the backend refuses while a whole type is compared is thrown: the comparison fails by it.
+    mutating func perform(_ action: StreamAction, isComparing: Bool) async throws -> StreamEvent {
         switch action {
         case .storePosition(let position):
             try await admit()
@@ -142,8 +144,7 @@ struct PullRunner {
         case .acknowledgeReset(let token): try await backend.acknowledge([token], identity.forwarded)
         case .takeCached: try await takeCached()
         case .open(let types, let vector, let afresh):
-            refusedTypes = Set(query.requestTypes).subtracting(types)
-            return try await open(types, from: vector, afresh: afresh)
+            return try await open(types, from: vector, afresh: afresh, isComparing: isComparing)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         }
         return .done
@@ -218,7 +219,7 @@ struct PullRunner {
     }
 
     /// Takes a place among the pulls that compare a whole request type, where there is one.
-    private mutating func beginComparison(_ type: String) -> Bool {
+    mutating func beginComparison(_ type: String) -> Bool {
         hasComparisonPermit = services.comparing.tryEnter()
         guard hasComparisonPermit else { return false }
         comparisonBegan = UInt64(spooler.counts.lines)
@@ -228,12 +229,12 @@ struct PullRunner {
     }
 
     /// Whether an error is about what a stream brings, rather than about the state.
-    private static func isOfStream(_ error: any Error) -> Bool {
+    static func isOfStream(_ error: any Error) -> Bool {
         error is BackendError || error is StreamIntake.Failure || error is SpoolError || error is DamagedRun
     }
 
     /// Goes back to what had come when the comparison began.
-    private mutating func dropComparison(_ type: String, failures: Int) async throws {
+    mutating func dropComparison(_ type: String, failures: Int) async throws {
         guard let before = beforeComparison.take() else { throw PullFailure.unexpectedEvent }
         let error = GatewayError(comparisonFailure ?? PullFailure.streamBroken)
         logger.error(
@@ -254,18 +255,15 @@ struct PullRunner {
         services.comparing.leave()
     }
 
-    /// Streams into the spool.
-    ///
-    /// - Returns: How it ended, be it by an interruption, or that the backend does not take its request types; any other
-    ///   refusal is thrown, and each one of a comparison.
+    /// Streams into the spool, to a complete line or to an interruption.
     private mutating func open(
-        _ types: [String], from vector: CheckpointVector, afresh: Bool
+        _ types: [String], from vector: CheckpointVector, afresh: Bool, isComparing: Bool
     ) async throws -> StreamEvent {
         do {
             return .ended(try await stream(types, from: vector, afresh: afresh))
-        } catch BackendError.typesRefused(let named) where beforeComparison == nil {
+        } catch BackendError.typesRefused(let named) where !isComparing {
             return .typesRefused(named: named)
-        } catch BackendError.refused(status: 400) where beforeComparison == nil && !refusedTypes.isEmpty {
+        } catch BackendError.refused(status: 400) where !isComparing && types.count < query.requestTypes.count {
             // Once it has named some, a refusal that names none is about the same.
             return .typesRefused(named: [])
         }
@@ -310,7 +308,7 @@ struct PullRunner {
         return report
     }
 
-    private mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
+    mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
         try await awaitIDs()
         // Before anything is written: an answer that cannot be sent had better not begin.
         sendingRoom = try finished?.makeRoomToSend(services.spools.lease(for: query.principal))
@@ -338,7 +336,7 @@ struct PullRunner {
         return "pull: " + refused + droppedComparison + counts.joined(separator: ", ")
     }
 
-    private mutating func answer(_ plan: PullAnswerPlan, _ stream: CachedAnswer?) async throws -> PullAnswer {
+    mutating func answer(_ plan: PullAnswerPlan, _ stream: CachedAnswer?) async throws -> PullAnswer {
         // A push may have left one while this pull was streaming (finding 18); nothing is written where there is none.
         if plan.row == nil { try await services.store.dropReceipts(principal: query.principal) }
         let spool: FinishedSpool? =
@@ -389,60 +387,5 @@ struct PullRunner {
         logger.warning(
             "deletions by a column concern tables without a ledger, where nobody knows which records they mean",
             metadata: ["code": "ledger.unresolved_deletes", "lines": "\(spooler.counts.unresolvedDeletes)"])
-    }
-}
-
-extension PullRunner: Effects {
-    mutating func end(_ action: PullAction, of machine: PullMachine) async throws -> PullAnswer? {
-        switch action {
-        case .answer(let plan): return try await answer(plan, machine.cachedAnswer)
-        case .fail(let failure):
-            tell(unexpected: machine.unexpected)
-            throw failure
-        case .refuse(let refusal): throw refusal
-        case .loadContext, .compactLedger, .beginComparison, .dropComparison, .confirm, .stream, .diff, .sleep,
-            .readClock, .commit:
-            return nil
-        }
-    }
-
-    mutating func perform(_ action: PullAction, of machine: PullMachine) async throws -> PullEvent {
-        try Task.checkCancellation()
-        switch action {
-        case .loadContext:
-            var context = try await loadContext()
-            redeliveries = try await pendingRedeliveries(to: context.row)
-            context.redeliveries = redeliveries
-            return .context(context)
-        case .compactLedger:
-            try await admit()
-            return try await readingLedger {
-                try await $0.compactLedger()
-                return .done
-            }
-        case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
-        case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
-        case .diff(let plan): return try await readingLedger { .diffed(try await $0.diff(plan)) }
-        case .confirm(let cursor):
-            unconfirmed = cursor
-            if isAccepted { try await confirm() }
-        case .stream(let action):
-            begin(machine.negotiation)
-            return .stream(try await perform(action))
-        case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
-        case .readClock: return .clock(services.clock.now + services.store.cursorLead)
-        case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
-        case .answer, .fail, .refuse: throw PullFailure.unexpectedEvent
-        }
-        return .done
-    }
-
-    /// What fails of a comparison need not fail the pull.
-    mutating func event(
-        for error: any Error, of action: PullAction, of machine: PullMachine
-    ) async throws -> PullEvent {
-        guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
-        comparisonFailure = error
-        return .comparisonFailed
     }
 }

@@ -46,7 +46,6 @@ struct PushRecovery {
             inFlight.values.sorted { $0.place < $1.place }
                 .map { PushRecoveryMachine.Creation(place: $0.place, means: means($0, open.journal)) })
         do {
-            // Finds out what has become of creations, one after the other.
             var resolving = Resolving(recovery: self, inFlight: inFlight, journal: open.journal)
             let (found, lost) = try await drive(&closing, &resolving)
             try await close(open, inFlight, found: found, lost: lost)
@@ -151,7 +150,7 @@ struct PushRecovery {
     }
 }
 
-/// Runs the actions of a push's recovery.
+/// Finds out what has become of creations, one after the other.
 private struct Resolving: Effects {
     let recovery: PushRecovery
     let inFlight: [Int: InFlightOperation]
@@ -160,6 +159,7 @@ private struct Resolving: Effects {
     func end(
         _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
     ) async throws -> (found: [Int: String], lost: [Int])? {
+        try Task.checkCancellation()
         switch action {
         case .repeatRequest, .search: return nil
         case .close(let found, let lost): return (found, lost)
@@ -177,7 +177,6 @@ private struct Resolving: Effects {
     func perform(
         _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
     ) async throws -> PushRecoveryMachine.Event {
-        try Task.checkCancellation()
         switch action {
         case .repeatRequest(let place):
             guard let operation = inFlight[place] else { return .unanswerable }

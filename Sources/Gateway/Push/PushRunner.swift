@@ -40,9 +40,9 @@ struct PushRunner {
     /// What the backend has of records in conflict, where the stream has told.
     var present: [PresentRecord] = []
     /// The places of the operations that the backend will never take, while the others go on.
-    private(set) var rejected: Set<Int> = []
+    var rejected: Set<Int> = []
     /// The places of the operations that the backend has applied.
-    private(set) var taken: Set<Int> = []
+    var taken: Set<Int> = []
     /// Names the push, or its creations, to the backend; random for every request of a client, so that a push that is
     /// meant to be applied again is applied again, and the same for the gateway's own repetitions.
     let idempotencyKey = PushRunner.newIdempotencyKey()
@@ -121,7 +121,7 @@ struct PushRunner {
             levels: plan.levels, parallel: push.parallel, batch: push.batch)
     }
 
-    private mutating func perform(_ action: PushAction) async throws -> PushEvent {
+    mutating func perform(_ action: PushAction) async throws -> PushEvent {
         let (store, clock) = (services.store, services.clock)
         switch action {
         case .loadContext:
@@ -171,7 +171,7 @@ struct PushRunner {
             try await removeTaken()
             await saveReceipt()
         case .answer, .answerFromReceipt, .refuse, .fail, .rethrow:
-            preconditionFailure("the end of a push is not an action to perform")
+            throw PushFailure.unexpectedEvent
         }
         return .done
     }
@@ -200,59 +200,5 @@ struct PushRunner {
             let digits = String(generator.next(), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
-    }
-}
-
-extension PushRunner: Effects {
-    mutating func end(_ action: PushAction, of machine: PushMachine) async throws -> PushAnswer? {
-        (rejected, taken) = (machine.rejected, machine.taken)
-        switch action {
-        case .answer:
-            try await removeTaken()
-            await noteRefusals()
-            // A retry is the operator's, and says nothing of the app.
-            if !isRetry { await noteVersion() }
-            return answer(newReceipt)
-        case .answerFromReceipt:
-            logger.info("a push came again and was answered as before")
-            await noteVersion()
-            return answer(receipt ?? newReceipt)
-        case .refuse(let refusal, let applied):
-            if applied > 0 { tellHalf(applied) }
-            await removeTakenAtLast()
-            await dropNotes(machine)
-            await noteRefusals()
-            count(refusal)
-            throw refused(refusal, applied: applied)
-        case .rethrow(let applied):
-            await removeTakenAtLast()
-            await dropNotes(machine)
-            await noteRefusals()
-            if applied > 0 { tellHalf(applied) }
-            throw failure ?? PushFailure.unknownOutcome
-        case .fail(let failure, let applied): throw await failed(failure, applied: applied, machine)
-        case .loadContext, .confirm, .findReceipt, .checkConflicts, .verifyCredential, .noteSeen, .beginJournal,
-            .advance, .endJournal, .noteHeld, .scheduleRedelivery, .sendAll, .send, .findRoom, .setAside, .readClock,
-            .sleep, .saveReceipt:
-            return nil
-        }
-    }
-
-    mutating func perform(_ action: PushAction, of machine: PushMachine) async throws -> PushEvent {
-        let event = try await perform(action)
-        note(event)
-        return event
-    }
-
-    /// No error is an event: the push ends, and leaves behind what is known of it.
-    mutating func event(
-        for error: any Error, of action: PushAction, of machine: PushMachine
-    ) async throws -> PushEvent {
-        if journal == nil { await noteApplied(machine.taken) }
-        await abandonJournal(machine, because: error)
-        await removeTakenAtLast()
-        await noteRefusals()
-        if let error = error as? BackendError, !error.isOutcomeUnknown { await dropNotes(machine) }
-        throw error
     }
 }

@@ -10,7 +10,7 @@ struct PullCourse: Sendable {
     var stream: StreamMachine
     /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than
     /// one stream, or less.
-    private var streamed: CachedAnswer?
+    fileprivate var streamed: CachedAnswer?
     /// Whether it went on from where an earlier pull's stream has ended.
     private(set) var hasTakenCached = false
     /// The request type of which a comparison has failed.
@@ -21,7 +21,7 @@ struct PullCourse: Sendable {
         self.planner = planner
         self.plan = plan
         stream = StreamMachine(
-            planner.query.stream(planner.settings, takesSelfWritten: true), session: planner.context.session)
+            StreamQuery(planner.query, planner.settings, isCheck: false), session: planner.context.session)
     }
 
     private var query: PullQuery { planner.query }
@@ -54,15 +54,6 @@ struct PullCourse: Sendable {
         return stream.fetch(type.namespaces)
     }
 
-    /// Goes back to what it was before a comparison that has failed.
-    mutating func drop(_ comparison: Rollback) -> Int {
-        self = comparison.course
-        streamed = nil
-        failedComparison = comparison.type
-        stream.losePosition()
-        return failures(of: comparison.type)
-    }
-
     private func beginning(at start: CheckpointVector) -> CachedAnswer {
         CachedAnswer(
             from: start, to: start, whole: plan.diff.compared, session: query.session, generation: stream.generation,
@@ -77,14 +68,15 @@ struct PullCourse: Sendable {
         return streamed
     }
 
-    private func failures(of type: String) -> Int { (context.row?.comparisons[type]?.failures ?? 0) + 1 }
+    /// How often comparing a type has failed in a row, this time included.
+    func failures(of type: String) -> Int { (context.row?.comparisons[type]?.failures ?? 0) + 1 }
 
-    /// How the lines are compared now.
-    mutating func diffPlan() -> LedgerDiffPlan {
-        // Of what is not asked for, nothing is gone because it did not come, whatever was to be compared.
+    /// Takes into the plan which types are not asked for.
+    ///
+    /// Of those, nothing is gone because it did not come, whatever was to be compared.
+    mutating func excludeRefusedTypes() {
         plan.diff.compared.subtract(stream.refusals.types)
         plan.diff.refused = stream.refusals.types
-        return plan.diff
     }
 
     /// Whether a pull has brought nothing, so that it gives the presented cursor back and writes nothing.
@@ -175,5 +167,24 @@ struct PullCourse: Sendable {
 /// What a pull goes back to where the comparison of a whole type fails.
 struct Rollback: Sendable {
     let type: String
-    let course: PullCourse
+    /// The course before the comparison.
+    private var course: PullCourse
+
+    init(type: String, course: PullCourse) {
+        self.type = type
+        self.course = course
+    }
+
+    /// The course as one that has not compared anything.
+    ///
+    /// - Parameter newest: The principal's newest cursor, as far as another pull has shown it meanwhile.
+    /// - Returns: The course; which of the last calls the backend has got is unknown.
+    func dropped(newest: Cursor?) -> PullCourse {
+        var course = course
+        course.streamed = nil
+        course.failedComparison = type
+        course.planner.context.newest = newest
+        course.stream.losePosition()
+        return course
+    }
 }

@@ -95,17 +95,16 @@ extension PullMachine {
     ///
     /// A type that is too large, or of which the backend fails, must not keep its device from what is new.
     mutating func drop(_ rollback: Rollback) -> PullAction {
-        var course = rollback.course
-        let failures = course.drop(rollback)
+        let course = rollback.dropped(newest: course?.planner.context.newest)
         state = .droppingComparison(course)
-        return .dropComparison(type: rollback.type, failures: failures)
+        return .dropComparison(type: rollback.type, failures: course.failures(of: rollback.type))
     }
 
     mutating func diff(_ course: PullCourse, _ rollback: Rollback?) -> PullAction {
         var course = course
-        let plan = course.diffPlan()
+        course.excludeRefusedTypes()
         state = .diffing(course, rollback)
-        return .diff(plan)
+        return .diff(course.plan.diff)
     }
 
     mutating func answerNothing(_ course: PullCourse, _ row: CursorRow) -> PullAction {
@@ -142,7 +141,7 @@ extension PullMachine {
         return .fail(failure)
     }
 
-    mutating func unexpected(_ event: PullEvent) -> PullAction {
+    mutating func unexpected(_ event: some Any) -> PullAction {
         unexpected = UnexpectedEvent(event, in: state)
         return fail(.unexpectedEvent)
     }

@@ -18,7 +18,9 @@ package struct PullMachine: SyncMachine, Sendable {
     static let clockWaits = 10
 
     /// What is under way, with all that is known by then.
-    enum State: Sendable {
+    ///
+    /// It is indirect, since a course is large and a state is copied with every event.
+    indirect enum State: Sendable {
         case loading
         /// The presented cursor is confirmed.
         case confirming(PullPlanner)
@@ -118,7 +120,7 @@ package struct PullMachine: SyncMachine, Sendable {
             return follow(step, course, rollback)
         case .loading, .confirming, .compacting, .askingForPlace, .droppingComparison, .checkingIdle, .diffing,
             .readingClock, .waiting, .committing, .ended:
-            return unexpected(PullEvent.stream(event))
+            return unexpected(event)
         }
     }
 
@@ -233,7 +235,7 @@ extension PullMachine {
         }
     }
 
-    private var course: PullCourse? {
+    var course: PullCourse? {
         switch state {
         case .streaming(let course), .askingForPlace(let course, _), .comparing(let course, _),
             .droppingComparison(let course), .checkingIdle(let course, _), .diffing(let course, _):

@@ -59,4 +59,22 @@ extension PushMachine {
         state = .ended(course)
         return action
     }
+
+    /// Ends a push whose machine got what it had not asked for, with as much written as can be.
+    ///
+    /// What was being sent may have been applied.
+    mutating func fail(_ event: PushEvent) -> PushAction {
+        unexpected = unexpected ?? UnexpectedEvent(event, in: state)
+        var course = course
+        course?.abandon()
+        let failure = PushAction.fail(.unexpectedEvent, applied: applied)
+        switch state {
+        case .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
+            .timing:
+            if let course { return end(course, failure) }
+        case .loading, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended: break
+        }
+        state = .ended(course)
+        return failure
+    }
 }

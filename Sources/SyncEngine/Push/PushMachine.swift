@@ -28,7 +28,9 @@ package struct PushMachine: SyncMachine, Sendable {
     }
 
     /// What is under way, with all that is known by then.
-    enum State: Sendable {
+    ///
+    /// It is indirect, since a course is large and a state is copied with every event.
+    indirect enum State: Sendable {
         case loading
         case confirming(PushCourse)
         case findingReceipt(PushCourse)
@@ -241,7 +243,7 @@ extension PushMachine {
     /// whatever a later attempt was told.
     package var isUnapplied: Bool { outcome.taken.isEmpty && !outcome.wasUncertain }
 
-    private var course: PushCourse? {
+    var course: PushCourse? {
         switch state {
         case .loading: nil
         case .confirming(let course), .findingReceipt(let course), .checking(let course), .verifying(let course),
@@ -252,23 +254,5 @@ extension PushMachine {
             course
         case .ended(let course): course
         }
-    }
-
-    /// Ends a push whose machine got what it had not asked for, with as much written as can be.
-    ///
-    /// What was being sent may have been applied.
-    private mutating func fail(_ event: PushEvent) -> PushAction {
-        unexpected = unexpected ?? UnexpectedEvent(event, in: state)
-        var course = course
-        course?.abandon()
-        let failure = PushAction.fail(.unexpectedEvent, applied: applied)
-        switch state {
-        case .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
-            .timing:
-            if let course { return end(course, failure) }
-        case .loading, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended: break
-        }
-        state = .ended(course)
-        return failure
     }
 }

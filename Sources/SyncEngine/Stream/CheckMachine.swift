@@ -9,7 +9,7 @@ package import SyncModel
 /// and nothing but the position is written down: the next pull streams the same once more, and checkpoints that the
 /// backend has written by itself belong to a position that is unknown already.
 package struct CheckMachine: SyncMachine, Sendable {
-    enum State: Sendable {
+    indirect enum State: Sendable {
         case loading
         /// What comes is to be compared by the plan, from the vector on.
         case streaming(StreamMachine, LedgerDiffPlan, since: CheckpointVector)
@@ -62,7 +62,7 @@ package struct CheckMachine: SyncMachine, Sendable {
             vector = row.vector.filter { planner.keeps($0, of: row) }
         }
         guard !query.requestTypes.isEmpty else { return end(.complete(plan, since: vector)) }
-        var stream = StreamMachine(query.stream(settings, takesSelfWritten: false), session: context.session)
+        var stream = StreamMachine(StreamQuery(query, settings, isCheck: true), session: context.session)
         let step = stream.begin(at: vector)
         return follow(step, stream, plan, since: vector)
     }

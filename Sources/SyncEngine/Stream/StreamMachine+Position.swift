@@ -3,7 +3,7 @@
 
 import SyncModel
 
-// The backend is made to hold the vector.
+// The backend is made to hold the vector, and streams from there to an end.
 extension StreamMachine {
     /// Makes the backend hold exactly the vector (findings 4 and 5), then streams.
     ///
@@ -12,7 +12,7 @@ extension StreamMachine {
     mutating func setPosition() -> StreamStep {
         let start = progress.vector
         progress.start = start
-        guard query.style == .server else { return open() }
+        guard query.isPositioned else { return open() }
         let after = query.lacksUpsertNamespace(start) ? Position.unknown : .at(start)
         var actions: [StreamAction] = []
         switch position {

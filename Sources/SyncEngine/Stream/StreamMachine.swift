@@ -115,7 +115,7 @@ struct StreamMachine: Sendable {
     /// Serves a reset, then streams everything.
     mutating func serveReset(token: String) -> StreamStep {
         // A backend that keeps no checkpoints has no flag to clear: the reset is for this stream alone.
-        guard query.style == .server else { return startOver() }
+        guard query.isPositioned else { return startOver() }
         state = .raisingGeneration(token: token)
         return .perform(.raiseGeneration)
     }
@@ -142,7 +142,7 @@ struct StreamMachine: Sendable {
         case .setting(let rest): return set(rest)
         case .pausing:
             // A backend that has just broken a stream may not list either; the pause is over.
-            guard query.style == .server, query.lacksUpsertNamespace(progress.start) else { return setPosition() }
+            guard query.isPositioned, query.lacksUpsertNamespace(progress.start) else { return setPosition() }
             state = .listingSelfWritten(resumes: true)
             return .perform(.listCheckpoints)
         case .acknowledgingReset: return startOver()
@@ -204,8 +204,7 @@ struct StreamMachine: Sendable {
     private mutating func typesRefused(_ named: Set<String>) -> StreamStep {
         switch state {
         case .streaming:
-            let outcome = refusals.refuse(named, of: query.requestTypes, at: progress.vector)
-            switch outcome {
+            switch refusals.refuse(named, of: query, at: progress.vector) {
             case .goOn(let vector):
                 let gone = query.namespaces(ofOnly: refusals.types)
                 progress.vector = vector.filter { !gone.contains($0) }
@@ -241,7 +240,7 @@ struct StreamMachine: Sendable {
         for (namespace, token) in report.received.tokens { progress.vector[namespace] = token }
         switch report.end {
         case .complete:
-            guard query.takesSelfWritten, query.style == .server, query.lacksUpsertNamespace(progress.start) else {
+            guard !query.isCheck, query.isPositioned, query.lacksUpsertNamespace(progress.start) else {
                 return end(.complete)
             }
             state = .listingSelfWritten(resumes: false)

@@ -11,7 +11,7 @@ struct TypeRefusals: Sendable {
     enum Outcome {
         /// Ask for the others, from this vector on.
         case goOn(CheckpointVector)
-        /// There is nothing that could be asked for.
+        /// There is nothing that could be asked for; to a check, the backend has said so of all types.
         case nothingLeft(areAllNamed: Bool)
     }
 
@@ -26,9 +26,14 @@ struct TypeRefusals: Sendable {
     /// Takes in a refusal that names some of the client's request types.
     ///
     /// What was only tried without must not start over, so the vector of the first refusal counts.
-    mutating func refuse(_ named: Set<String>, of all: [String], at vector: CheckpointVector) -> Outcome {
+    mutating func refuse(_ named: Set<String>, of query: StreamQuery, at vector: CheckpointVector) -> Outcome {
+        let all = query.requestTypes
         let asked = Set(all).subtracting(types)
         let named = named.intersection(asked)
+        if query.isCheck, named == asked {
+            types.formUnion(named)
+            return .nothingLeft(areAllNamed: true)
+        }
         count += 1
         // A backend may name what it has given up one type at a time.
         guard count <= all.count + 2 else { return .nothingLeft(areAllNamed: false) }
@@ -37,10 +42,7 @@ struct TypeRefusals: Sendable {
             types.formUnion(named)
         } else {
             let others = Set(all).subtracting(self.named)
-            guard !self.named.isEmpty, types != others else {
-                types.formUnion(named)
-                return .nothingLeft(areAllNamed: !named.isEmpty)
-            }
+            guard !self.named.isEmpty, types != others else { return .nothingLeft(areAllNamed: false) }
             types = others
         }
         let start = beginning ?? vector

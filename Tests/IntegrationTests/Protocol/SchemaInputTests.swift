@@ -211,4 +211,14 @@ import Testing
             #expect((line.metadata["names"] ?? "").utf8.count < 2_000)
         }
     }
+
+    @Test func `what a stranger asks for is not repeated in the log`() async throws {
+        try await GatewayStack.with(StackOptions(["identity.principal": "bearer"])) { stack in
+            let body = "{\"lastPulledAt\":1000,\"schemaVersion\":3,\"migration\":\(Self.tables(900, "unknown"))}"
+            let headers = [("Authorization", "Bearer made-up"), ("Content-Type", "application/json")]
+            let answer = try await stack.http.send("POST", "/sync/pull", headers: headers, body: Array(body.utf8))
+            #expect(answer.outcome == "401 backend.credential")
+            #expect(stack.logged("schema.unknown_names").isEmpty)
+        }
+    }
 }

@@ -146,6 +146,18 @@ import Testing
         pull.send(.ended(.complete), expect: Self.complete())
     }
 
+    @Test func `types that the backend gives up one after the other stop no push`() throws {
+        var pull = Self.book(["albums", "links"])
+        pull.send(.context(try Self.context()))
+        pull.send(.typesRefused(named: ["AlbumsV1"]))
+        for _ in 0..<5 {
+            if case .stream(.open(let types, _, _)) = pull.action, types == ["LinksV1"] { break }
+            pull.send(.done)
+        }
+        pull.send(.typesRefused(named: ["LinksV1"]), expect: Self.complete())
+        #expect(pull.machine.refusedTypes == ["AlbumsV1", "LinksV1"])
+    }
+
     @Test func `types that the backend has given up stop no push`() throws {
         var pull = Self.book()
         pull.send(.context(try Self.context()))

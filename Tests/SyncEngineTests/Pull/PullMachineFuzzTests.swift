@@ -23,7 +23,7 @@ import Testing
             // Long enough for every state, and on behind the end now and then.
             for _ in 0..<fuzz.number(below: 40) + 2 {
                 let event = fuzz.number(below: 8) > 0 ? fuzz.answer(to: action) : fuzz.event()
-                if events.isMultiple(of: 3) {
+                if events.isMultiple(of: 11) {
                     for name in Self.names(of: machine.state) { reached[name, default: 0] += 1 }
                 }
                 action = machine.handle(event)
@@ -57,7 +57,7 @@ import Testing
         var fuzz = try Fuzz(seed: seed)
         var events = 0
         var ends: Set<String> = []
-        while events < Self.events / 2 {
+        while events < Self.events / 4 {
             var machine = fuzz.check()
             var action = machine.begin()
             for _ in 0..<fuzz.number(below: 30) + 2 {
