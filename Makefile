@@ -38,7 +38,7 @@ soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, 
 	@RIND_TEST_FLOOD=1 .ci/test $(OPTIMISED) --filter FloodTests $(SWIFTFLAGS)
 
 figures: setup ## Print how large the tree is, and how well it keeps to its shape
-	@RIND_FIGURES=1 swift test --disable-xctest --quiet --filter TreeFigures $(SWIFTFLAGS) 2>/dev/null | grep '^  [a-z]'
+	@RIND_FIGURES=1 swift test --disable-xctest --quiet --filter TreeFigures $(SWIFTFLAGS) | grep '^  [a-z]'
 
 lint: setup ## Check formatting and style
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift

@@ -68,15 +68,11 @@ import Testing
         return lines.map { ($0.key, $0.value, places[$0.key]?.count ?? 0) }.sorted { $0.1 > $1.1 }
     }
 
-    /// Where a machine is handed an event.
+    /// Where Gateway hands an event to a machine.
     private static func driveLoops(in files: [SourceFile]) -> Int {
-        files.reduce(0) { sum, file in
+        files.filter { $0.target == "Gateway" }.reduce(0) { sum, file in
             let tokens = file.swift.tokens
-            return sum
-                + tokens.indices.dropFirst(2).count { index in
-                    tokens[index].text == "handle" && tokens[index - 1].text == "."
-                        && tokens[index - 2].text == "machine"
-                }
+            return sum + tokens.indices.dropFirst().count { tokens[$0].text == "handle" && tokens[$0 - 1].text == "." }
         }
     }
 

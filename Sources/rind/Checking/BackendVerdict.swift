@@ -31,16 +31,10 @@ struct BackendVerdict {
                     .unsure, "\(checked.place): status \(status), a page of HTML",
                     hint: "servers before the API and others answer so, too: sign in with --header"))
         }
+        if case .acknowledgement = checked.kind, let finding = acknowledgement(checked, answer) {
+            return .found(finding)
+        }
         if (200..<300).contains(status), !answer.isPage { return .found(success(checked, answer)) }
-        if case .acknowledgement = checked.kind, [400, 409, 422].contains(status), !answer.isPage {
-            return .found(CheckFinding(.ok, "\(checked.place): refuses a list without tokens (\(status))"))
-        }
-        if case .acknowledgement = checked.kind, status == 500, !answer.isPage {
-            return .found(
-                CheckFinding(
-                    .note, "\(checked.place): status 500 to a list without tokens",
-                    hint: "there is something for \(checked.key); some backends fail at an empty list"))
-        }
         if case .neighbour = checked.kind, (400..<500).contains(status), !isTurnedAway {
             return .found(neighbour(checked, status))
         }
@@ -77,6 +71,21 @@ struct BackendVerdict {
         return ("", "\(checked.key), or [backend] url if other calls are wrong, too")
     }
 
+    /// Judges the answer to a list without tokens; nil where it is not plainly from the call that sets checkpoints.
+    private func acknowledgement(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding? {
+        guard !answer.isPage else { return nil }
+        switch answer.status {
+        case 200..<300: return CheckFinding(.ok, "\(checked.place): takes a list without tokens (\(answer.status))")
+        case 400, 409, 422:
+            return CheckFinding(.ok, "\(checked.place): refuses a list without tokens (\(answer.status))")
+        case 500:
+            return CheckFinding(
+                .note, "\(checked.place): status 500 to a list without tokens",
+                hint: "there is something for \(checked.key); some backends fail at an empty list")
+        default: return nil
+        }
+    }
+
     /// Judges a `GET` where another call goes.
     ///
     /// Many servers say 404, some with a page, to a method that a path does not have. Where somebody has signed in, the
@@ -110,9 +119,6 @@ struct BackendVerdict {
         }
         if case .neighbour = checked.kind {
             return finding(.ok, "status \(answer.status), so there is something for \(checked.key)")
-        }
-        if case .acknowledgement = checked.kind {
-            return finding(.ok, "takes a list without tokens (\(answer.status))")
         }
         if case .stream = checked.kind {
             if let type = answer.contentType, !BackendClient.mayBeLines(type) {

@@ -56,20 +56,17 @@ struct CheckedCall {
         let types = schema.requestTypes(at: schema.version)
         calls.append(CheckedCall(.stream(types: types), settings.stream, key: "[backend] stream", settings))
         guard settings.checkpoints == .server else { return calls }
-        // Mostly their path is that of the list, which has shown it.
-        let paths = Set(calls.map { settings.path(of: $0.call) })
-        if let call = settings.acknowledge, !paths.contains(settings.path(of: call)) {
-            let key = "[backend] ack"
-            let get = Call(method: "GET", target: call.target)
-            calls.append(
-                isSignedIn
-                    ? CheckedCall(.acknowledgement, call, key: key, settings)
-                    : CheckedCall(.neighbour, get, key: key, settings))
-        }
-        if let call = settings.forget, !calls.contains(where: { settings.path(of: $0.call) == settings.path(of: call) })
-        {
-            let get = Call(method: "GET", target: call.target)
-            calls.append(CheckedCall(.neighbour, get, key: "[backend] forget", settings))
+        for (call, key) in [(settings.acknowledge, "[backend] ack"), (settings.forget, "[backend] forget")] {
+            // Mostly their path is that of the list, which has shown it.
+            guard let call, !calls.contains(where: { settings.path(of: $0.call) == settings.path(of: call) }) else {
+                continue
+            }
+            if isSignedIn, call == settings.acknowledge {
+                calls.append(CheckedCall(.acknowledgement, call, key: key, settings))
+            } else {
+                let get = Call(method: "GET", target: call.target)
+                calls.append(CheckedCall(.neighbour, get, key: key, settings))
+            }
         }
         return calls
     }

@@ -68,6 +68,19 @@ import Testing
         }
     }
 
+    @Test func `a push that asks the stream for a type which the backend has given up tells that once`() async throws {
+        try await GatewayStack.with(StackOptions(["push.conflicts": "stream"])) { stack in
+            try await stack.seed()
+            var device = try await stack.quietDevice(version: 3)
+            stack.backend.retirement = DemoRetirement(["TasksV2"], style: .names)
+            try device.model.update("projects", "p-1", ["name": "mine"])
+            try device.model.update("tasks", "t-5", ["name": "mine"])
+            _ = try await device.push()
+            let lines = stack.logged("backend.types")
+            #expect(lines.count == 1 && lines.allSatisfy { $0.metadata["tables"] == nil })
+        }
+    }
+
     @Test(arguments: ["GET", "POST"])
     func `a 400 to another call says nothing about types, and fails that pull alone`(_ method: String) async throws {
         try await GatewayStack.with(StackOptions(["pull.repeat_window": "0s"])) { stack in
