@@ -34,10 +34,9 @@ extension PullRunner {
     /// The subjects are the records by the table's place in the schema, only of tables that the query asks for. Throws
     /// what a pull throws.
     mutating func check(_ subjects: [Int: [ConflictCheck.Subject]]) async throws -> Checked {
-        let (stream, refused) = try await runCheck()
-        switch stream {
+        switch try await runCheck() {
         case .outdated(let reason): return .outdated(reason)
-        case .complete(let plan, let since):
+        case .complete(let plan, let since, let refused):
             tellUnchecked(refused)
             return try await compare(subjects, plan, since: since)
         }
@@ -49,14 +48,12 @@ extension PullRunner {
     mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
         creations = search
         // What the backend does not stream any more brings nothing; the rest of the search goes on.
-        guard case .complete = try await runCheck().stream else { return nil }
+        guard case .complete = try await runCheck() else { return nil }
         return creations
     }
 
     /// Runs a check to the end of its stream.
-    ///
-    /// - Returns: How the stream ended, and the request types that the backend did not take.
-    private mutating func runCheck() async throws -> CheckRunner.End {
+    private mutating func runCheck() async throws -> CheckedStream {
         var machine = CheckMachine(query: query, settings: services.pullSettings)
         var runner = CheckRunner(pull: self)
         defer { self = runner.pull }
@@ -119,13 +116,11 @@ extension PullRunner {
 
 /// Runs the actions of a check, by the means of a pull.
 private struct CheckRunner: Effects {
-    typealias End = (stream: CheckedStream, refused: Set<String>)
-
     var pull: PullRunner
 
-    mutating func end(_ action: CheckAction, of machine: CheckMachine) async throws -> End? {
+    mutating func end(_ action: CheckAction, of machine: CheckMachine) async throws -> CheckedStream? {
         switch action {
-        case .end(let stream): return (stream, machine.refusedTypes)
+        case .end(let stream): return stream
         case .fail(let failure):
             pull.tell(unexpected: machine.unexpected)
             throw failure

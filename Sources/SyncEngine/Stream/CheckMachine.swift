@@ -19,8 +19,6 @@ package struct CheckMachine: SyncMachine, Sendable {
     private let query: PullQuery
     private let settings: PullSettings
     private(set) var state = State.loading
-    /// The request types that the backend does not take any more.
-    package private(set) var refusedTypes: Set<String> = []
     /// The event that could not be, and in which state it came, for the log.
     package private(set) var unexpected: UnexpectedEvent?
 
@@ -61,7 +59,7 @@ package struct CheckMachine: SyncMachine, Sendable {
             plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false, untracked: planner.untracked(row))
             vector = row.vector.filter { planner.keeps($0, of: row) }
         }
-        guard !query.requestTypes.isEmpty else { return end(.complete(plan, since: vector)) }
+        guard !query.requestTypes.isEmpty else { return end(.complete(plan, since: vector, refused: [])) }
         var stream = StreamMachine(StreamQuery(query, settings, isCheck: true), session: context.session)
         let step = stream.begin(at: vector)
         return follow(step, stream, plan, since: vector)
@@ -70,14 +68,14 @@ package struct CheckMachine: SyncMachine, Sendable {
     private mutating func follow(
         _ step: StreamStep, _ stream: StreamMachine, _ plan: LedgerDiffPlan, since: CheckpointVector
     ) -> CheckAction {
-        refusedTypes = stream.refusals.types
+        let complete = CheckedStream.complete(plan, since: since, refused: stream.refusals.types)
         switch step {
         case .perform(let action):
             state = .streaming(stream, plan, since: since)
             return .stream(action)
         case .ended(let end):
             switch end {
-            case .complete: return self.end(.complete(plan, since: since))
+            case .complete: return self.end(complete)
             case .broken: return fail(.streamBroken)
             case .reset(let token):
                 // The next pull gets the same line, and serves it; who looks in everything has to serve it to see
@@ -89,7 +87,7 @@ package struct CheckMachine: SyncMachine, Sendable {
             case .resetAgain: return fail(.resetAgain)
             case .tokensRefused, .tokensRefusedAgain: return self.end(.outdated(.refusedTokens))
             // The device does without these types, and nobody can say what has become of their records.
-            case .typesRefused(areAllNamed: true): return self.end(.complete(plan, since: since))
+            case .typesRefused(areAllNamed: true): return self.end(complete)
             case .typesRefused(areAllNamed: false): return fail(.typesRefused)
             case .unexpected(let event):
                 unexpected = event
@@ -131,8 +129,9 @@ package enum CheckEvent: Hashable, Sendable {
 
 /// How asking the stream what has changed since a cursor has ended.
 package enum CheckedStream: Hashable, Sendable {
-    /// What has come since this vector is complete, and to be compared by the plan.
-    case complete(LedgerDiffPlan, since: CheckpointVector)
+    /// What has come since this vector is complete, and to be compared by the plan; but for what comes with request
+    /// types that the backend has refused.
+    case complete(LedgerDiffPlan, since: CheckpointVector, refused: Set<String>)
     /// The stream cannot go on from the cursor: the client has to pull first.
     case outdated(PullRestart)
 }
