@@ -56,11 +56,12 @@ let package = Package(
         .target(name: "SyncModel"),
         .target(name: "WatermelonWire", dependencies: ["JSONBytes", "SyncModel"]),
         .target(name: "SyncEngine", dependencies: ["JSONBytes", "SyncModel"]),
+        .target(name: "StateStore", dependencies: ["SyncModel"]),
 
         // What speaks to the outside.
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
         .target(name: "Curl", dependencies: ["CCurl", nioCore, nioLocks, httpTypes]),
-        .target(name: "StateStore", dependencies: ["SyncModel", grdb, crypto, nioLocks]),
+        .target(name: "SQLiteState", dependencies: ["StateStore", "SyncModel", grdb, crypto, nioLocks]),
         .target(
             name: "Backend",
             dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", nioCore, nioLocks, httpTypes, log]),
@@ -86,7 +87,8 @@ let package = Package(
             name: "rind",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "INI",
-                "JSONBytes", "StateStore", "SyncEngine", "SyncModel", arguments, httpTypes, lifecycle, log, nioCore,
+                "JSONBytes", "SQLiteState", "StateStore", "SyncEngine", "SyncModel", arguments, httpTypes, lifecycle,
+                log, nioCore,
                 signals,
             ]),
         .executableTarget(
@@ -97,11 +99,13 @@ let package = Package(
                 "DemoBackend", "GatewayConfig", "JSONBytes", "SyncEngine", "SyncModel", arguments, nioCore, nioHTTP1,
                 nioLocks, nioPosix,
             ]),
+        .target(name: "MemoryState", dependencies: ["StateStore", "SyncModel", nioLocks]),
         .target(
             name: "GatewayTesting",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "JSONBytes",
-                "StateStore", "SyncEngine", "SyncModel", httpTypes, nioCore, nioPosix, nioLocks, lifecycle, log,
+                "SQLiteState", "StateStore", "SyncEngine", "SyncModel", httpTypes, nioCore, nioPosix, nioLocks,
+                lifecycle, log,
             ]),
 
         // Tests, one room each.
@@ -113,7 +117,9 @@ let package = Package(
         .testTarget(name: "SyncEngineTests", dependencies: ["SyncEngine", "JSONBytes", "SyncModel"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip", nioCore]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
-        .testTarget(name: "StateStoreTests", dependencies: ["StateStore", "SyncModel", grdb, nioLocks]),
+        .testTarget(
+            name: "StateStoreTests",
+            dependencies: ["MemoryState", "SQLiteState", "StateStore", "SyncModel", grdb, nioLocks]),
         .testTarget(
             name: "BackendTests",
             dependencies: [
@@ -123,8 +129,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Backend", "Curl", "Gateway", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
-                "WatermelonWire", httpTypes, nioCore, nioLocks, log,
+                "Backend", "Curl", "Gateway", "GatewayConfig", "JSONBytes", "SQLiteState", "StateStore", "SyncEngine",
+                "SyncModel", "WatermelonWire", httpTypes, nioCore, nioLocks, log,
             ]),
         .testTarget(
             name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"], exclude: ["Fixtures"]),
@@ -141,13 +147,15 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
-                "Gzip", "JSONBytes", "StateStore", "SyncModel", "WatermelonWire", grdb, httpTypes, nioCore, nioPosix,
+                "Gzip", "JSONBytes", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire", grdb, httpTypes,
+                nioCore, nioPosix,
                 nioLocks, log,
             ]),
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
-                "rind", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine",
+                "rind", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "SQLiteState", "StateStore",
+                "SyncEngine",
                 "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks, signals,
             ],
             exclude: ["Fixtures"]),

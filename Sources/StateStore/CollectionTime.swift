@@ -7,9 +7,9 @@
 /// collections know of that, the times before which something goes are put back until as much time has passed since.
 package struct CollectionTime: Hashable, Sendable {
     /// How far clock and running time may differ between two collections, in milliseconds.
-    static let tolerance: Int64 = 900_000
+    package static let tolerance: Int64 = 900_000
     /// How long a process can have run since a collection of one before it, at the most.
-    static let period: Int64 = 3_600_000
+    package static let period: Int64 = 3_600_000
 
     /// When the last collection was; nil before the first.
     package var collectedAt: Int64?
@@ -50,7 +50,7 @@ package struct CollectionTime: Hashable, Sendable {
     package func corrected(_ time: Int64) -> Int64 { time >= leaptAt ? time : time - leapt }
 
     /// Puts back all times of a retention but that of receipts, which are of minutes.
-    func corrected(_ retention: Retention) -> Retention {
+    package func corrected(_ retention: Retention) -> Retention {
         var corrected = retention
         corrected.seenBefore = self.corrected(retention.seenBefore)
         corrected.supersededBefore = self.corrected(retention.supersededBefore)

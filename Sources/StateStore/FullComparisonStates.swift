@@ -1,16 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
+package import SyncModel
 
 /// How the comparison states of a cursor are stored: as netstrings.
 ///
 /// Each request type has its name, the numbers and the digest, as in `8:AlbumsV1,17:1800000000000 0 0,6:a1b2c3,`. The
 /// numbers are when it was done, when it was last tried, since when deletions are held back (0: none are), and, where
 /// there are any, how many tries in a row have failed.
-enum FullComparisonStates {
+package enum FullComparisonStates {
     /// The one spelling of the states, by request type in the order of the bytes.
-    static func encode(_ comparisons: [String: FullComparison]) -> [UInt8] {
+    package static func encode(_ comparisons: [String: FullComparison]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (type, comparison) in comparisons.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             Netstrings.append(type.utf8, to: &bytes)
@@ -23,7 +23,7 @@ enum FullComparisonStates {
     }
 
     /// The states of stored bytes; nil if they are none.
-    static func decode(_ bytes: [UInt8]) -> [String: FullComparison]? {
+    package static func decode(_ bytes: [UInt8]) -> [String: FullComparison]? {
         var rest = bytes[...]
         var comparisons: [String: FullComparison] = [:]
         // Those that can be reckoned with.

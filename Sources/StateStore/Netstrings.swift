@@ -1,16 +1,15 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
-import SyncModel
+package import SyncModel
 
 /// How vectors are stored: netstrings (https://cr.yp.to/proto/netstrings.txt), namespace and token in turn.
 ///
 /// `7:AlbumV1,12:AlbumV1|0197,` takes any bytes without escapes, has one spelling for each vector, and can be read by
 /// an operator with the `sqlite3` shell.
-enum Netstrings {
+package enum Netstrings {
     /// The one spelling of a vector, by namespace in the order of their bytes.
-    static func encode(_ vector: CheckpointVector) -> [UInt8] {
+    package static func encode(_ vector: CheckpointVector) -> [UInt8] {
         var bytes: [UInt8] = []
         let pairs = vector.tokens.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         for (namespace, token) in pairs {
@@ -21,7 +20,7 @@ enum Netstrings {
     }
 
     /// The vector of stored bytes; nil if they are none.
-    static func decode(_ bytes: [UInt8]) -> CheckpointVector? {
+    package static func decode(_ bytes: [UInt8]) -> CheckpointVector? {
         var rest = bytes[...]
         var tokens: [String: String] = [:]
         while !rest.isEmpty {
@@ -33,18 +32,15 @@ enum Netstrings {
     }
 
     /// Appends one string.
-    static func append(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+    package static func append(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: String(text.count).utf8)
         bytes.append(UInt8(ascii: ":"))
         bytes.append(contentsOf: text)
         bytes.append(UInt8(ascii: ","))
     }
 
-    /// SHA-256 of the bytes.
-    static func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
-
     /// Takes the next string; nil if there is none.
-    static func next(in rest: inout ArraySlice<UInt8>) -> String? {
+    package static func next(in rest: inout ArraySlice<UInt8>) -> String? {
         var count = 0
         while let byte = rest.popFirst(), byte != UInt8(ascii: ":") {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), count < 1 << 32 else { return nil }

@@ -55,6 +55,25 @@ package struct PushJournal: Hashable, Sendable {
     package var lost: Int
     /// Why it came to no good end; nil while it runs, or where the gateway was stopped.
     package var failure: Failure?
+
+    /// A journal.
+    package init(
+        id: Int64, principal: Principal, presented: Cursor?, startedAt: Int64, changedAt: Int64, state: State,
+        operations: Int, applied: Int = 0, rejected: Int = 0, found: Int = 0, lost: Int = 0, failure: Failure? = nil
+    ) {
+        self.id = id
+        self.principal = principal
+        self.presented = presented
+        self.startedAt = startedAt
+        self.changedAt = changedAt
+        self.state = state
+        self.operations = operations
+        self.applied = applied
+        self.rejected = rejected
+        self.found = found
+        self.lost = lost
+        self.failure = failure
+    }
 }
 
 /// An operation that was or is about to be sent, and of which nobody knows yet what became of it.

@@ -33,6 +33,14 @@ package struct RefusalEntry: Hashable, Sendable {
     package var firstAt: Int64
     /// When one was refused last.
     package var lastAt: Int64
+
+    /// An entry.
+    package init(operation: RefusedOperation, count: Int, firstAt: Int64, lastAt: Int64) {
+        self.operation = operation
+        self.count = count
+        self.firstAt = firstAt
+        self.lastAt = lastAt
+    }
 }
 
 /// What the state keeps of refused operations, so that an operator can see why a device cannot push.

@@ -27,11 +27,11 @@ package struct Retention: Hashable, Sendable {
     package var ran: Int64?
 
     /// How far cursors run ahead of the clock.
-    var cursorLead: Int64 = 0
+    package var cursorLead: Int64 = 0
     /// Cursors below are collected where a later, confirmed one stands in for them.
-    var supersededCursorsBefore: Int64 { supersededBefore + cursorLead }
+    package var supersededCursorsBefore: Int64 { supersededBefore + cursorLead }
     /// The ways back to cursors below are collected.
-    var undoCursorsBefore: Int64 { undoBefore > 0 ? undoBefore + cursorLead : 0 }
+    package var undoCursorsBefore: Int64 { undoBefore > 0 ? undoBefore + cursorLead : 0 }
 
     /// A retention; without `supersededBefore` both times are the same, without `undoBefore` every way back is kept.
     ///

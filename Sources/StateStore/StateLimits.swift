@@ -37,3 +37,22 @@ package struct StateLimits: Hashable, Sendable {
     /// The defaults.
     package init() {}
 }
+
+/// Checks a text that becomes a key: 1 to 256 bytes without NUL, at which C interfaces would silently cut it.
+///
+/// - Throws: ``StateError/invalid(_:)`` with the noun.
+package func key(_ text: String, _ noun: String) throws(StateError) -> String {
+    guard (1...256).contains(text.utf8.count), !text.utf8.contains(0) else { throw .invalid(noun) }
+    return text
+}
+
+/// Makes a text for the operator storable: without NUL, and cut to about `limit` bytes.
+package func remark(_ text: String, limit: Int = 255) -> String {
+    let cut = text.utf8.count > limit ? String(decoding: text.utf8.prefix(limit), as: UTF8.self) : text
+    return cut.utf8.contains(0) ? String(cut.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : Character($0) }) : cut
+}
+
+/// Tells whether a time that is written at most once in an interval is written again; false if the clock went back.
+package func isDue(_ now: Int64, after last: Int64, _ interval: Int64) -> Bool {
+    now > last && now.subtractingReportingOverflow(last).partialValue.magnitude >= interval.magnitude
+}

@@ -5,6 +5,7 @@ import ArgumentParser
 import GatewayConfig
 import GatewayServer
 import Logging
+import SQLiteState
 import ServiceLifecycle
 import StateStore
 import UnixSignals

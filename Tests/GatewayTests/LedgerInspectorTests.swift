@@ -4,6 +4,7 @@
 import Foundation
 import Gateway
 import GatewayConfig
+import SQLiteState
 import StateStore
 import SyncEngine
 import SyncModel

@@ -4,6 +4,7 @@
 import Foundation
 import Gateway
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

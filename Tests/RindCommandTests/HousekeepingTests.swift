@@ -6,6 +6,7 @@ import Gateway
 import GatewayConfig
 import Logging
 import NIOConcurrencyHelpers
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

@@ -3,6 +3,7 @@
 
 import DemoBackend
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

@@ -4,6 +4,7 @@
 import DemoBackend
 import Foundation
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

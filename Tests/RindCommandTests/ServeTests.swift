@@ -6,6 +6,7 @@ import Foundation
 import JSONBytes
 import NIOCore
 import NIOPosix
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

@@ -5,6 +5,7 @@ import GRDB
 import SyncModel
 import Testing
 
+@testable import SQLiteState
 @testable import StateStore
 
 @Suite struct FullDiskTests {

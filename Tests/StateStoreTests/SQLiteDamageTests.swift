@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

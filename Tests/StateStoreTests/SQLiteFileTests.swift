@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import NIOConcurrencyHelpers
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import MemoryState
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing
@@ -28,7 +30,10 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                 try await store.check(thoroughly: true)
                 await store.close()
             }
-        }
+        },
+        StateBacking(testDescription: "memory") { limits, body in
+            try await body(MemoryStateStore(limits: limits))
+        },
     ]
 }
 

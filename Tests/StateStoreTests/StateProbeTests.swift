@@ -6,6 +6,7 @@ import GRDB
 import NIOConcurrencyHelpers
 import Testing
 
+@testable import SQLiteState
 @testable import StateStore
 
 @Suite struct StateProbeTests {

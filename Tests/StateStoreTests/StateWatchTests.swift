@@ -5,6 +5,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import Testing
 
+@testable import SQLiteState
 @testable import StateStore
 
 @Suite struct StateWatchTests {

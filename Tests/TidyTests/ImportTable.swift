@@ -13,13 +13,14 @@ enum ImportTable {
         ["JSONBytes", "SyncModel", "Gzip", "Curl"],
         ["INI"],
         ["WatermelonWire", "SyncEngine", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
+        ["SQLiteState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
         ["rind", "rind-bench", "GatewayTesting"],
     ]
 
     /// Targets that compute and nothing else: no I/O, no clock, no C, no Foundation, not even the system's C library.
-    static let pure: Set = ["INI", "JSONBytes", "SyncModel", "WatermelonWire", "SyncEngine"]
+    static let pure: Set = ["INI", "JSONBytes", "SyncModel", "WatermelonWire", "SyncEngine", "StateStore"]
 
     /// What comes with the toolchain.
     ///
@@ -38,10 +39,12 @@ enum ImportTable {
         "SyncModel": [],
         "WatermelonWire": ["JSONBytes", "SyncModel"],
         "SyncEngine": ["JSONBytes", "SyncModel"],
+        "StateStore": ["SyncModel"],
 
         "Gzip": ["CZlib", "NIOCore"],
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore"],
-        "StateStore": ["Crypto", "GRDB", "NIOConcurrencyHelpers", "SyncModel"],
+        "SQLiteState": ["Crypto", "GRDB", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
+        "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
             "Curl", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel",
         ],
@@ -63,7 +66,8 @@ enum ImportTable {
 
         "rind": [
             "ArgumentParser", "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip",
-            "HTTPTypes", "INI", "JSONBytes", "Logging", "NIOCore", "ServiceLifecycle", "StateStore", "SyncEngine",
+            "HTTPTypes", "INI", "JSONBytes", "Logging", "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore",
+            "SyncEngine",
             "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
@@ -72,7 +76,8 @@ enum ImportTable {
         ],
         "GatewayTesting": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "HTTPTypes", "JSONBytes",
-            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "ServiceLifecycle", "StateStore", "SyncEngine",
+            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle", "StateStore",
+            "SyncEngine",
             "SyncModel",
         ],
 
@@ -83,7 +88,7 @@ enum ImportTable {
         "SyncEngineTests": ["JSONBytes", "SyncEngine", "SyncModel"],
         "GzipTests": ["Gzip", "NIOCore"],
         "CurlTests": ["Curl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix"],
-        "StateStoreTests": ["GRDB", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
+        "StateStoreTests": ["GRDB", "MemoryState", "NIOConcurrencyHelpers", "SQLiteState", "StateStore", "SyncModel"],
         "BackendTests": [
             "Backend", "Curl", "DemoBackend", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
             "NIOCore", "NIOHTTP1", "NIOPosix", "SyncModel",
@@ -95,7 +100,7 @@ enum ImportTable {
         ],
         "GatewayTests": [
             "Backend", "Curl", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
-            "NIOCore", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
+            "NIOCore", "SQLiteState", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
         ],
         "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
         "GatewayServerTests": [
@@ -105,12 +110,13 @@ enum ImportTable {
         ],
         "IntegrationTests": [
             "Backend", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
-            "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore",
-            "SyncModel", "WatermelonWire",
+            "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState",
+            "StateStore", "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
             "Curl", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "UnixSignals",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "StateStore", "SyncEngine", "SyncModel",
+            "UnixSignals",
             "rind",
         ],
         "SimulationTests": ["GatewayTesting", "JSONBytes", "SyncEngine", "SyncModel"],

@@ -8,6 +8,7 @@ import Gateway
 import GatewayConfig
 import GatewayServer
 import NIOConcurrencyHelpers
+import SQLiteState
 import StateStore
 
 extension GatewayStack {

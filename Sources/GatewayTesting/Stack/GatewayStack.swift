@@ -5,6 +5,7 @@ import Curl
 package import DemoBackend
 package import Gateway
 package import GatewayConfig
+import SQLiteState
 package import StateStore
 
 /// A gateway on a free port with a real backend, a real state and real sockets, for one test.

@@ -5,6 +5,7 @@ package import DemoBackend
 import Foundation
 package import Gateway
 package import GatewayConfig
+package import SQLiteState
 package import StateStore
 
 /// How a stack differs from the one of the quickstart example.

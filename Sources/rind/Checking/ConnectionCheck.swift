@@ -6,6 +6,7 @@ import Foundation
 import Gateway
 import GatewayConfig
 import HTTPTypes
+import SQLiteState
 import StateStore
 
 /// Tries what a configuration names: the backend, the state, the spool's directory.

@@ -4,6 +4,7 @@
 import DemoBackend
 import GatewayConfig
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import GatewayConfig
+import SQLiteState
 import StateStore
 import SyncModel
 

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 

@@ -4,6 +4,7 @@
 import ArgumentParser
 import Gateway
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 

@@ -4,6 +4,7 @@
 import ArgumentParser
 import GatewayConfig
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayConfig
+import SQLiteState
 import StateStore
 
 extension Configuration {

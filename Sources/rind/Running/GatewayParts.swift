@@ -7,6 +7,7 @@ import Foundation
 import Gateway
 import GatewayConfig
 import Logging
+import SQLiteState
 import StateStore
 
 /// Everything that a running gateway consists of, but for its server.

@@ -5,6 +5,7 @@ import ArgumentParser
 import Gateway
 import GatewayConfig
 import JSONBytes
+import SQLiteState
 import StateStore
 import SyncModel
 

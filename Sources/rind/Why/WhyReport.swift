@@ -3,6 +3,7 @@
 
 import Gateway
 import GatewayConfig
+import SQLiteState
 import StateStore
 import SyncEngine
 import SyncModel

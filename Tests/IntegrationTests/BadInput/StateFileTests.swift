@@ -4,6 +4,7 @@
 import DemoBackend
 import Foundation
 import GatewayTesting
+import SQLiteState
 import StateStore
 import Testing
 

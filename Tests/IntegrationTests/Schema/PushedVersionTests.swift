@@ -4,6 +4,7 @@
 import DemoBackend
 import GatewayTesting
 import NIOConcurrencyHelpers
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing

@@ -1,0 +1,100 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+
+/// Pushes by calls, while they run and where they came to no good end.
+struct Journals: Sendable {
+    struct Journal: Sendable {
+        var journal: PushJournal
+        /// By their places in the push.
+        var inFlight: [Int: InFlightOperation] = [:]
+        var givenUp: Set<Int> = []
+        /// How often it could not be closed, and since when.
+        var tries = 0
+        var triedAt: Int64?
+
+        var operations: [InFlightOperation] { inFlight.values.sorted { $0.place < $1.place } }
+    }
+
+    private var last: Int64 = 0
+    var journals: [Int64: Journal] = [:]
+
+    /// By their numbers.
+    var all: [Journal] { journals.values.sorted { $0.journal.id < $1.journal.id } }
+
+    mutating func begin(_ opening: JournalOpening, of principal: Principal, at now: Int64) -> Int64 {
+        last += 1
+        journals[last] = Journal(
+            journal: PushJournal(
+                id: last, principal: principal, presented: opening.presented, startedAt: now, changedAt: now,
+                state: .open, operations: opening.operations))
+        return last
+    }
+
+    /// A journal that is open.
+    func open(_ id: Int64) throws(StateError) -> Journal {
+        guard let journal = journals[id], journal.journal.state == .open else { throw .journalClosed }
+        return journal
+    }
+
+    mutating func write(_ step: JournalStep, of id: Int64, at now: Int64) throws(StateError) {
+        var journal = try open(id)
+        for place in step.applied + step.rejected { journal.inFlight[place] = nil }
+        for operation in step.inFlight {
+            _ = try key(operation.record.table, "table")
+            journal.inFlight[operation.place] = operation
+            journal.givenUp.remove(operation.place)
+        }
+        journal.journal.applied += step.applied.count
+        journal.journal.rejected += step.rejected.count
+        journal.journal.changedAt = max(journal.journal.changedAt, now)
+        journals[id] = journal
+    }
+
+    /// Deletes a journal that nobody needs, else says how its push has ended.
+    mutating func end(_ id: Int64, _ end: JournalEnd) throws(StateError) {
+        var journal = try open(id)
+        journal.inFlight = journal.inFlight.filter { end.unknown.contains($0.key) }
+        guard var failure = end.failure, journal.journal.applied > 0 || !journal.inFlight.isEmpty else {
+            journals[id] = nil
+            return
+        }
+        failure.message = failure.message.map { remark($0, limit: 1_024) }
+        journal.journal.failure = failure
+        journal.journal.state = journal.inFlight.values.contains(where: \.makesID) ? .open : .failed
+        journals[id] = journal
+    }
+
+    mutating func close(_ id: Int64, with closure: JournalClosure, at now: Int64) {
+        guard var journal = try? open(id) else { return }
+        journal.journal.state = .closed
+        journal.journal.changedAt = max(journal.journal.changedAt, now)
+        journal.journal.applied += closure.mappings.count
+        journal.journal.found = closure.mappings.count
+        journal.journal.lost = closure.lost
+        // Records are kept no longer than they are needed.
+        journal.inFlight = journal.inFlight.mapValues { operation in
+            var operation = operation
+            (operation.request, operation.sought) = (nil, nil)
+            return operation
+        }
+        journals[id] = journal
+    }
+
+    /// Drops the oldest journals of a principal over a limit, but for open ones.
+    mutating func thin(_ principal: Principal, to limit: Int) {
+        let ended = all.filter { $0.journal.principal == principal && $0.journal.state != .open }
+        for journal in ended.dropLast(max(1, limit)) { journals[journal.journal.id] = nil }
+    }
+
+    /// Deletes journals of pushes that ended long ago, and open ones whose principal has not come for longer.
+    mutating func collect(before: Int64, openBefore: Int64) -> Int {
+        let count = journals.count
+        journals = journals.filter {
+            $0.value.journal.changedAt >= ($0.value.journal.state == .open ? openBefore : before)
+        }
+        return count - journals.count
+    }
+}

@@ -1,0 +1,223 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import StateStore
+package import SyncModel
+
+extension MemoryStateStore: InspectableStore {
+    /// Looks at all of it at once.
+    package func pullContext(
+        principal: Principal, session: Session, presented: Cursor?
+    ) async throws -> PullContext {
+        try await read { try $0.pullContext(principal, session, presented) }
+    }
+
+    /// Confirms the cursor where the replica goes on with it.
+    package func confirm(principal: Principal, cursor: Cursor, at now: Int64) async throws {
+        try await write { try $0.confirm(cursor, of: principal, at: now) }
+    }
+
+    /// Takes all of a pull or nothing.
+    package func commit(_ pull: PullCommit) async throws {
+        try await write { try $0.commit(pull) }
+    }
+
+    /// Sets the session's position.
+    package func setPosition(
+        _ position: Position, principal: Principal, session: Session, at now: Int64
+    ) async throws {
+        try await write { contents in
+            if case .at(let vector) = position,
+                Netstrings.encode(vector).count > contents.limits.vectorBytes
+            {
+                throw StateError.tooLarge("checkpoint vector")
+            }
+            try contents.withOwner(principal, at: now) { owner in
+                if position == .unknown { owner.forgetPositions(except: session) }
+                try owner.withSession(session, at: now) { session in
+                    guard session.row.position != position else { return }
+                    session.row.position = position
+                    session.lastSeen = max(session.lastSeen, now)
+                }
+            }
+        }
+    }
+
+    /// Raises the generation and forgets what is believed of positions.
+    package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
+        try await write { contents in
+            try contents.withOwner(principal, at: now) { owner in
+                owner.forgetPositions(except: session)
+                return try owner.withSession(session, at: now) { session in
+                    session.row.generation += 1
+                    session.row.position = .unknown
+                    session.lastSeen = max(session.lastSeen, now)
+                    return session.row.generation
+                }
+            }
+        }
+    }
+
+    /// Raises every generation.
+    package func raiseAllGenerations() async throws -> Int {
+        try await write { contents in
+            for (principal, owner) in contents.owners {
+                contents.owners[principal]?.sessions = owner.sessions.mapValues { session in
+                    var session = session
+                    session.row.generation += 1
+                    session.row.position = .unknown
+                    return session
+                }
+            }
+            return contents.owners.values.reduce(0) { $0 + $1.sessions.count }
+        }
+    }
+
+    /// Notes the time, at most once in the interval.
+    package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
+        try await write { contents in
+            let interval = contents.limits.acceptedInterval
+            try contents.withOwner(principal, at: now) { owner in
+                try owner.withSession(session, at: now) { session in
+                    // Also where the clock has gone back: a time in the future would count as accepted.
+                    if let accepted = session.row.acceptedAt, !isDue(now, after: accepted, interval),
+                        !isDue(accepted, after: now, interval)
+                    {
+                        return
+                    }
+                    session.row.acceptedAt = now
+                    session.lastSeen = max(session.lastSeen, now)
+                }
+            }
+        }
+    }
+
+    /// Notes what a replica did.
+    package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
+        try await write { contents in
+            guard let known = contents.replicas[replica],
+                isDue(now, after: known.lastSeen, contents.limits.touchInterval) || known.lastResult != remark(result)
+            else { return }
+            contents.replicas[replica]?.lastSeen = max(known.lastSeen, now)
+            contents.replicas[replica]?.lastResult = remark(result)
+        }
+    }
+
+    /// Notes a version that has risen.
+    package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
+        try await write { try $0.notePushed(version, replica, principal) }
+    }
+
+    /// Gives a receipt between the time it was saved and the time it ends.
+    package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
+        try await read { contents in
+            let digest = try key(digest, "push digest")
+            return try contents.owner(principal)?.receipts.last {
+                $0.kept.digest == digest && $0.savedAt <= now && $0.kept.expiresAt > now
+            }?.kept.receipt
+        }
+    }
+
+    /// Keeps a receipt.
+    package func saveReceipt(
+        _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64
+    ) async throws {
+        try await write { contents in
+            let limits = contents.limits
+            guard receipt.body.count <= limits.receiptBytes else { throw StateError.tooLarge("answer of the push") }
+            try contents.withOwner(principal, at: now) { owner in
+                try owner.save(
+                    JournalEnd.KeptReceipt(receipt: receipt, digest: digest, expiresAt: expiresAt),
+                    limit: limits.receiptsPerPrincipal, at: now)
+            }
+        }
+    }
+
+    /// Ends the receipts of a principal.
+    package func dropReceipts(principal: Principal) async throws {
+        try await write { $0.owners[principal]?.receipts = [] }
+    }
+
+    /// Lists lines, the one that came last first.
+    package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
+        try await read { contents in
+            let entries = contents.lines.entries.values.sorted { ($0.lastSeen, $0.id) > ($1.lastSeen, $1.id) }
+            return Array(entries.prefix(page(limit)))
+        }
+    }
+
+    /// Counts the lines in quarantine.
+    package func quarantineCounts() async throws -> QuarantineCounts {
+        try await read { $0.lines.counts }
+    }
+
+    /// Lists replicas by their numbers.
+    package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
+        let (lead, after) = (cursorLead, after?.rawValue ?? 0)
+        return try await read { contents in
+            let ids = contents.replicas.filter { principal == nil || $0.value.principal == principal }.keys
+            return ids.filter { $0.rawValue > after }.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit))
+                .compactMap { contents.describe($0, cursorLead: lead) }
+        }
+    }
+
+    /// Lists replicas, the one that was seen last first.
+    package func replicasByContact(
+        of principal: Principal?, after: ReplicaID?, limit: Int
+    ) async throws -> [ReplicaRow] {
+        let lead = cursorLead
+        return try await read { contents in
+            let last = after.map { (contents.replicas[$0]?.lastSeen ?? .min, $0.rawValue) } ?? (.max, .max)
+            return contents.replicas.filter { principal == nil || $0.value.principal == principal }
+                .map { (lastSeen: $0.value.lastSeen, id: $0.key) }
+                .filter { ($0.lastSeen, $0.id.rawValue) < last }
+                .sorted { ($0.lastSeen, $0.id.rawValue) > ($1.lastSeen, $1.id.rawValue) }
+                .prefix(page(limit)).compactMap { contents.describe($0.id, cursorLead: lead) }
+        }
+    }
+
+    /// Gives the greatest cursor, also of principals that were forgotten.
+    package func newestCursor() async throws -> Cursor? {
+        try await read { contents in
+            (contents.owners.values.map(\.newest) + [contents.newestCollected]).compactMap { $0 }.max()
+        }
+    }
+
+    /// Takes away in one transaction whatever the retention allows.
+    package func collect(_ retention: Retention) async throws -> Collected {
+        let lead = cursorLead
+        return try await write { $0.collect(retention, cursorLead: lead) }
+    }
+
+    /// Lists principals by the first digits of their digests.
+    package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
+        try await read { contents in
+            let digits = try key(digits, "principal")
+            let found = contents.owners.keys.filter { $0.rawValue.hasPrefix(digits) }
+            return Array(found.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
+        }
+    }
+
+    /// Gives the note of one record.
+    package func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote? {
+        try await read { contents in
+            let record = PushedRecordKey(table: try key(table, "table"), id: id)
+            return try contents.owner(principal)?.notes.notes[record]?.note
+        }
+    }
+
+    /// Tells which cursor each layer is about.
+    package func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor] {
+        try await read { contents in
+            var cursors: [LayerID: Cursor] = [:]
+            for layer in outline.deltas + outline.undos { cursors[layer] = contents.shelf.layers[layer]?.cursor }
+            if let base = outline.base, let ledger = contents.replicas[outline.replica]?.ledger, ledger.base == base {
+                cursors[base] = ledger.compacted
+            }
+            return cursors
+        }
+    }
+}
+
+/// How many rows a list has at the most.
+func page(_ limit: Int) -> Int { min(max(0, limit), 10_000) }

@@ -1,0 +1,89 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+package import StateStore
+
+/// Keeps the whole state as one value in memory: the reference that every other store is compared with.
+///
+/// A transaction works on a copy, which takes the place of the value if nothing was thrown. Nothing is indexed, and
+/// nothing is kept when the process ends, so it serves tests and simulations only. Methods suspend nowhere but in the
+/// ``Gate``.
+package final class MemoryStateStore: Sendable {
+    /// Runs before a transaction begins and after it has ended, so that a simulation can interleave, fail or stop there.
+    ///
+    /// What it throws before a transaction is thrown instead of it. After one that has written, the state has changed
+    /// although the caller gets an error: the answer was lost.
+    package typealias Gate = @Sendable (Moment) async throws -> Void
+
+    /// When a ``Gate`` runs.
+    package enum Moment: Hashable, Sendable {
+        case beforeReading, beforeWriting, afterWriting
+    }
+
+    /// How far cursors run ahead of the clock, in milliseconds.
+    package let cursorLead: Int64
+    private let gate: Gate?
+    private let contents: NIOLockedValueBox<Contents?>
+
+    /// Makes an empty state.
+    package init(limits: StateLimits = StateLimits(), cursorLead: Int64 = 0, gate: Gate? = nil) {
+        self.cursorLead = cursorLead
+        self.gate = gate
+        contents = NIOLockedValueBox(Contents(limits: limits))
+    }
+
+    private init(cursorLead: Int64, gate: Gate?, contents: Contents?) {
+        self.cursorLead = cursorLead
+        self.gate = gate
+        self.contents = NIOLockedValueBox(contents)
+    }
+
+    /// Gives a second store with a gate of its own and what this one has now: a restored backup.
+    package func copy(gate: Gate? = nil) -> MemoryStateStore {
+        MemoryStateStore(cursorLead: cursorLead, gate: gate, contents: contents.withLockedValue(\.self))
+    }
+
+    /// Looks at the state; a task that is cancelled gets its error instead.
+    func read<T: Sendable>(_ body: (Contents) throws -> T) async throws -> T {
+        try Task.checkCancellation()
+        return try await look(body)
+    }
+
+    /// Looks at the state even for a task that is cancelled, for what decides whether something is written.
+    func look<T: Sendable>(_ body: (Contents) throws -> T) async throws -> T {
+        try await gate?(.beforeReading)
+        return try contents.withLockedValue { contents in
+            guard let contents else { throw StateError.closed }
+            return try body(contents)
+        }
+    }
+
+    /// Changes the state, or leaves it as it was where the body throws.
+    func write<T: Sendable>(_ body: (inout Contents) throws -> T) async throws -> T {
+        try await gate?(.beforeWriting)
+        let result = try contents.withLockedValue { contents in
+            guard var next = contents else { throw StateError.closed }
+            let result = try body(&next)
+            contents = next
+            return result
+        }
+        try await gate?(.afterWriting)
+        return result
+    }
+
+    /// Finds nothing wrong: there is no file.
+    package func check(thoroughly: Bool) async throws {
+        try await read { _ in }
+    }
+
+    /// Tries a transaction that changes nothing.
+    package func checkWriting(within limit: Duration) async throws {
+        try await write { _ in }
+    }
+
+    /// Forgets everything.
+    package func close() async {
+        contents.withLockedValue { $0 = nil }
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+package import SyncModel
+
+extension SQLiteStateStore: InspectableStore {
+    /// A stretch of the index of the digests.
+    package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
+        try await read { db in
+            let first = try key(digits, "principal")
+            // No digit of a digest comes behind "f".
+            return try db.rows(
+                "SELECT digest FROM principal WHERE digest >= ? AND digest < ? ORDER BY digest LIMIT ?",
+                [first, first + "g", min(max(0, limit), 10_000)]
+            ).map { Principal(rawValue: try $0.text(0)) }
+        }
+    }
+
+    /// One look-up by key.
+    package func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote? {
+        try await read { db in
+            try db.row(
+                """
+                SELECT client_table, record, state, sequence, links, shape FROM push_note
+                WHERE principal = (SELECT id FROM principal WHERE digest = ?) AND client_table = ? AND record = ?
+                """, [key(principal.rawValue, "principal"), key(table, "table"), id]
+            ).map { try $0.pushNote() }
+        }
+    }
+
+    /// One look-up by key for each layer.
+    package func cursors(of outline: LedgerOutline) async throws -> [LayerID: SyncModel.Cursor] {
+        try await read { db in
+            var cursors: [LayerID: SyncModel.Cursor] = [:]
+            for layer in outline.deltas + outline.undos {
+                let cursor = try db.integer("SELECT cursor FROM layer WHERE id = ?", [layer.rawValue])
+                cursors[layer] = cursor.flatMap(SyncModel.Cursor.init(rawValue:))
+            }
+            if let base = outline.base {
+                let compacted = try db.integer(
+                    "SELECT folded FROM replica WHERE id = ? AND base = ?", [outline.replica.rawValue, base.rawValue])
+                cursors[base] = compacted.flatMap(SyncModel.Cursor.init(rawValue:))
+            }
+            return cursors
+        }
+    }
+}

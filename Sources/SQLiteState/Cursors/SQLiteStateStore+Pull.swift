@@ -1,0 +1,144 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// A few look-ups by key in one read transaction, and those of the ledger.
+    package func pullContext(
+        principal: Principal, session: Session, presented: SyncModel.Cursor?
+    ) async throws -> PullContext {
+        try await read { db in
+            var context = PullContext()
+            let id = try db.principalID(principal)
+            if let id {
+                let row = try db.row("SELECT newest, sequence, id_sequence FROM principal WHERE id = ?", [id])
+                context.newest = try row.flatMap { SyncModel.Cursor(rawValue: try $0.integer(0)) }
+                context.sequence = try row?.number(1) ?? 0
+                context.idSequence = try row?.number(2) ?? 0
+                context.hasLedgers = try db.exists(
+                    "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
+                context.session = try db.sessionRow(session, of: id)
+            }
+            guard let presented else { return context }
+            if let id, let row = try db.cursorRow(presented, of: principal, id) {
+                context.row = row
+                context.newestOfReplica = try db.newestCursor(of: row.replica)
+                guard let anchor = try db.anchor(of: row.replica) else { return context }
+                context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
+                context.acceptedAt = anchor.acceptedAt
+                context.resyncAt = anchor.resyncAt
+                // What another device has pushed says nothing of this one.
+                context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
+                context.ledger = try db.outline(of: anchor, at: presented)
+            } else {
+                context.belongsToAnotherPrincipal = try db.exists(
+                    """
+                    SELECT 1 FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
+                    WHERE c.cursor = ? AND c.principal IS NOT ? LIMIT 1
+                    """, [presented.rawValue, id])
+            }
+            return context
+        }
+    }
+
+    /// Reads first, and takes the write lock only where there is something to write.
+    package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Int64) async throws {
+        let interval = limits.touchInterval
+        let isNews = try await look { db in
+            let found = try db.confirmation(of: cursor, principal)
+            return found.isNews || isDue(now, after: found.lastSeen, interval)
+        }
+        guard isNews else { return }
+        try await write { db in
+            let found = try db.confirmation(of: cursor, principal)
+            if found.isNews {
+                try db.run(
+                    "UPDATE cursor SET confirmed = 1 WHERE principal = ? AND cursor = ?",
+                    [found.principal, cursor.rawValue])
+                try db.run(
+                    "UPDATE replica SET confirmed = 1, tip = ? WHERE id = ?", [cursor.rawValue, found.replica])
+            }
+            try db.run("UPDATE replica SET last_seen = max(last_seen, ?) WHERE id = ?", [now, found.replica])
+        }
+    }
+
+    /// The last entry of an index, or that of principals which were forgotten.
+    package func newestCursor() async throws -> SyncModel.Cursor? {
+        try await read { db in
+            let collected = try db.integer("SELECT value FROM meta WHERE key = 'newest_collected'") ?? 0
+            return SyncModel.Cursor(rawValue: max(collected, try db.integer("SELECT max(newest) FROM principal") ?? 0))
+        }
+    }
+}
+
+/// Whether a "last seen", which only goes forward, is old enough to be written again.
+extension Database {
+    /// What confirming a cursor needs to know; it is news where the replica goes on with it.
+    fileprivate func confirmation(
+        of cursor: SyncModel.Cursor, _ principal: Principal
+    ) throws -> (principal: Int64, replica: Int64, isNews: Bool, lastSeen: Int64) {
+        let row = try row(
+            """
+            SELECT c.principal, c.replica, c.confirmed = 0 AND (r.tip IS NULL OR c.parent = r.tip), r.last_seen
+            FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
+            WHERE c.principal = (SELECT id FROM principal WHERE digest = ?) AND c.cursor = ?
+            """, [key(principal.rawValue, "principal"), cursor.rawValue])
+        guard let row else { throw StateError.cursorUnknown(cursor) }
+        return try (row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3))
+    }
+
+    /// A session, or what is true of one that nobody has met.
+    fileprivate func sessionRow(_ session: Session, of principal: Int64) throws -> SessionRow {
+        let row = try row(
+            """
+            SELECT s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at
+            FROM session s LEFT JOIN vector v ON v.id = s.position WHERE s.principal = ? AND s.digest = ?
+            """, [principal, key(session.rawValue, "session")])
+        guard let row else { return SessionRow() }
+        return try SessionRow(
+            generation: Int(row.number(0)),
+            position: row.integer(1) == 0 ? .unknown : .at(Self.vector(row.bytes(2))),
+            acceptedAt: row.optionalInteger(3))
+    }
+
+    /// A cursor with its vector.
+    fileprivate func cursorRow(_ cursor: SyncModel.Cursor, of principal: Principal, _ id: Int64) throws -> CursorRow? {
+        let row = try row(
+            """
+            SELECT c.replica, c.parent, v.tokens, c.schema_version, s.digest, c.generation, c.confirmed, c.mapping,
+                c.noted, coalesce(w.states, x''), c.id_sequence, coalesce(c.kept, x'')
+            FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
+            JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
+            LEFT JOIN sweep_states w ON w.id = c.sweeps
+            WHERE c.principal = ? AND c.cursor = ?
+            """, [id, cursor.rawValue])
+        return try row.map { row in
+            try CursorRow(
+                principal: principal, cursor: cursor, replica: ReplicaID(rawValue: row.integer(0)),
+                parent: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
+                vector: Self.vector(row.bytes(2)),
+                schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
+                generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
+                noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
+                ids: VisibleIDs(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
+        }
+    }
+
+    /// The comparison states of stored bytes.
+    static func comparisons(_ states: [UInt8]) throws -> [String: FullComparison] {
+        guard let comparisons = FullComparisonStates.decode(states) else {
+            throw StateError.corrupt("the comparison states of a cursor cannot be read")
+        }
+        return comparisons
+    }
+
+    private static func vector(_ tokens: [UInt8]) throws -> CheckpointVector {
+        guard let vector = Netstrings.decode(tokens) else {
+            throw StateError.corrupt("a checkpoint vector cannot be read")
+        }
+        return vector
+    }
+}

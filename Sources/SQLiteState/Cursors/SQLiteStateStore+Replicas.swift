@@ -1,0 +1,124 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// Reads first.
+    package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
+        let interval = limits.touchInterval
+        let isNews = try await look { db in
+            let row = try db.row("SELECT last_seen, last_result FROM replica WHERE id = ?", [replica.rawValue])
+            return try row.map { try isDue(now, after: $0.integer(0), interval) || $0.text(1) != remark(result) }
+                ?? false
+        }
+        guard isNews else { return }
+        try await write { db in
+            try db.run(
+                "UPDATE replica SET last_seen = max(last_seen, ?), last_result = ? WHERE id = ?",
+                [now, remark(result), replica.rawValue])
+        }
+    }
+
+    /// Reads first; it rises once for an update of an app.
+    package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
+        let isNews = try await look { try $0.replica(replica, of: principal, below: version) != nil }
+        guard isNews else { return false }
+        return try await write { db in
+            guard let id = try db.replica(replica, of: principal, below: version) else { return false }
+            try db.run("UPDATE replica SET pushed_version = ? WHERE id = ?", [version, id])
+            return true
+        }
+    }
+
+    /// By the numbers, each with its newest cursor and what its ledger holds.
+    package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
+        try await rows(of: principal, after, limit) { owner in
+            "WHERE r.id > ? AND r.dead = 0 \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?"
+        }
+    }
+
+    /// Sorts all replicas, or the principal's, before it reads the ledgers of a page.
+    package func replicasByContact(
+        of principal: Principal?, after: ReplicaID?, limit: Int
+    ) async throws -> [ReplicaRow] {
+        try await rows(of: principal, after, limit) { owner in
+            let first = after == nil ? "? = 0" : "(last_seen, id) < (SELECT last_seen, id FROM replica WHERE id = ?)"
+            let own = owner == nil ? "" : "AND principal = ?"
+            return """
+                WHERE r.id IN (
+                    SELECT id FROM replica WHERE \(first) AND dead = 0 \(own) ORDER BY last_seen DESC, id DESC LIMIT ?
+                ) ORDER BY r.last_seen DESC, r.id DESC
+                """
+        }
+    }
+
+    /// Reads replicas; what chooses and sorts them takes `after`, or 0, the principal where there is one, and the
+    /// limit.
+    private func rows(
+        of principal: Principal?, _ after: ReplicaID?, _ limit: Int,
+        choosing choice: @escaping @Sendable (_ owner: Int64?) -> String
+    ) async throws -> [ReplicaRow] {
+        let lead = cursorLead
+        return try await read { db in
+            var owner: Int64?
+            if let principal {
+                owner = try db.principalID(principal)
+                if owner == nil { return [] }
+            }
+            return try db.rows(
+                """
+                SELECT r.id, p.digest, r.confirmed, r.first_seen, r.last_seen, r.last_result, c.cursor,
+                    coalesce(r.schema_version, r.pushed_version, c.schema_version), coalesce(w.states, x'')
+                FROM replica r JOIN principal p ON p.id = r.principal
+                LEFT JOIN cursor c ON c.principal = r.principal
+                    AND c.cursor = (SELECT max(cursor) FROM cursor WHERE replica = r.id)
+                LEFT JOIN sweep_states w ON w.id = c.sweeps
+                \(choice(owner))
+                """,
+                StatementArguments(
+                    [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)])
+            ).map { row in
+                var replica = try ReplicaRow(
+                    id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
+                    isConfirmed: row.integer(2) != 0, firstSeen: row.number(3), lastSeen: row.number(4),
+                    lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
+                    schemaVersion: row.optionalInteger(7).map(Int.init), comparisons: Database.comparisons(row.bytes(8))
+                )
+                try db.describeLedger(of: &replica, cursorLead: lead)
+                return replica
+            }
+        }
+    }
+}
+
+extension Database {
+    /// A principal's replica, or its only one, where its pushes have shown less than this version.
+    fileprivate func replica(_ replica: ReplicaID?, of principal: Principal, below version: Int) throws -> Int64? {
+        guard let owner = try principalID(principal) else { return nil }
+        let found = try rows(
+            """
+            SELECT id, coalesce(pushed_version, 0) FROM replica
+            WHERE principal = ?1 AND dead = 0 AND (?2 IS NULL OR id = ?2) LIMIT 2
+            """, [owner, replica?.rawValue])
+        guard found.count == 1, let row = found.first, try row.integer(1) < Int64(version) else { return nil }
+        return try row.integer(0)
+    }
+
+    /// Fills in what the operator sees of a ledger.
+    fileprivate func describeLedger(of replica: inout ReplicaRow, cursorLead: Int64) throws {
+        guard let anchor = try anchor(of: replica.id) else { return }
+        replica.tip = anchor.tip
+        replica.horizon = anchor.horizon.flatMap(SyncModel.Cursor.init(rawValue:))
+        replica.acceptedAt = anchor.acceptedAt
+        replica.resyncAt = max(0, anchor.resyncAt - cursorLead)
+        guard anchor.base != nil else { return }
+        replica.ledger = try counts(of: outline(of: anchor, at: anchor.tip ?? replica.newest))
+        replica.ledgerBytes = Int(
+            try integer(
+                "SELECT sum(n.bytes) FROM layer l JOIN layer_count n ON n.layer = l.id WHERE l.replica = ?",
+                [replica.id.rawValue]) ?? 0)
+    }
+}

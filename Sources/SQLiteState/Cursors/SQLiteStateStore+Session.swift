@@ -1,0 +1,94 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// Drops the vector that was only named by the old position.
+    package func setPosition(
+        _ position: Position, principal: Principal, session: Session, at now: Int64
+    ) async throws {
+        let limit = limits.vectorBytes
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let id = try db.ensureSession(session, of: owner, at: now).id
+            let old = try db.integer("SELECT position FROM session WHERE id = ?", [id])
+            let new: Int64? =
+                switch position {
+                case .unknown: nil
+                case .at(let vector): try db.ensureVector(vector, limit: limit)
+                }
+            if position == .unknown { try db.forgetPositions(of: owner, except: id) }
+            guard old != new else { return }
+            try db.run(
+                "UPDATE session SET position = ?, last_seen = max(last_seen, ?) WHERE id = ?", [new, now, id])
+            if let old { try db.dropVectorIfUnused(old) }
+        }
+    }
+
+    /// Never goes back, not even where the reset is then not acknowledged.
+    package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let (id, generation) = try db.ensureSession(session, of: owner, at: now)
+            let old = try db.integer("SELECT position FROM session WHERE id = ?", [id])
+            try db.run(
+                """
+                UPDATE session SET generation = generation + 1, position = NULL, last_seen = max(last_seen, ?)
+                WHERE id = ?
+                """, [now, id])
+            if let old { try db.dropVectorIfUnused(old) }
+            try db.forgetPositions(of: owner, except: id)
+            return generation + 1
+        }
+    }
+
+    /// One statement over all sessions.
+    package func raiseAllGenerations() async throws -> Int {
+        try await write { db in
+            try SQLiteStateStore.forgetPositions(db)
+            try db.run("UPDATE session SET generation = generation + 1")
+            return db.changesCount
+        }
+    }
+
+    /// Reads first; also writes where the clock has gone back.
+    package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
+        let interval = limits.acceptedInterval
+        let isNews = try await look { db in
+            guard let owner = try db.principalID(principal), let id = try db.session(session, of: owner)?.id else {
+                return true
+            }
+            guard let accepted = try db.integer("SELECT accepted_at FROM session WHERE id = ?", [id]) else {
+                return true
+            }
+            // Also where the clock has gone back: a time in the future would count as accepted.
+            return isDue(now, after: accepted, interval) || isDue(accepted, after: now, interval)
+        }
+        guard isNews else { return }
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let id = try db.ensureSession(session, of: owner, at: now).id
+            try db.run(
+                "UPDATE session SET accepted_at = ?, last_seen = max(last_seen, ?) WHERE id = ?", [now, now, id])
+        }
+    }
+}
+
+extension Database {
+    /// Ends what is believed of a principal's other sessions.
+    ///
+    /// Two credentials may stand for one session of the backend without anybody saying so, and a belief that it has
+    /// overtaken would lose what lies between. To ask costs a call, once after another device has moved something.
+    fileprivate func forgetPositions(of principal: Int64, except session: Int64) throws {
+        let others = try rows(
+            "SELECT id, position FROM session WHERE principal = ? AND id <> ? AND position IS NOT NULL",
+            [principal, session])
+        for row in others {
+            try run("UPDATE session SET position = NULL WHERE id = ?", [row.integer(0)])
+            try dropVectorIfUnused(row.integer(1))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import GRDB
+package import StateStore
+
+extension SQLiteStateStore {
+    /// `Rind` in ASCII, at byte 68 of every state file (https://www.sqlite.org/pragma.html#pragma_application_id).
+    package static let applicationID: Int64 = 0x5269_6E64
+
+    /// How a file is opened.
+    package struct Options: Sendable {
+        /// What the store keeps and how often it writes.
+        package var limits = StateLimits()
+        /// How long to wait for another process that has locked the file, a backup for example.
+        package var busyTimeout: Duration = .seconds(5)
+        /// The size that the file may reach, in pages of 4 KiB; nil for what the disk has.
+        ///
+        /// Above it every write throws ``StateError/full``.
+        package var maximumPages: Int?
+        /// How many reads run at the same time.
+        package var readers = 4
+        /// Gets every statement before it runs, without its values; for tests and for looking into a slow state.
+        package var trace: (@Sendable (String) -> Void)?
+        /// Gets each fault of the open state once, and its end; called on the state's own threads.
+        package var report: (@Sendable (StateEvent) -> Void)?
+        /// The steps of the schema; only tests have others.
+        package var migrations = SchemaMigration.sqlite
+
+        /// The defaults.
+        package init() {}
+    }
+
+    /// Opens the state, makes it where there is none, and brings its schema up to date.
+    ///
+    /// A file that is not a state of Rind, or of a newer schema, is left untouched. Positions are forgotten: the file
+    /// may be an older one than the backend has seen, and to ask the backend once is cheap (finding 4).
+    ///
+    /// - Throws: ``StateError``.
+    package static func open(path: String, options: Options = Options()) async throws -> SQLiteStateStore {
+        try await onQueue {
+            let file = try StateFile(resolving: path)
+            let lock = try file.lock()
+            do {
+                let pool = try open(file, options)
+                return try SQLiteStateStore(pool: pool, file: file, hold: .lock(lock), options: options)
+            } catch {
+                StateFile.unlock(lock)
+                throw StateError.wrapping(error, path: file.path)
+            }
+        }
+    }
+
+    /// The schema version of a state that may be in use, for `rind check --connect`; nil where there is none yet.
+    ///
+    /// Takes no lock of Rind's, changes nothing, and throws what ``open(path:options:)`` would.
+    package static func inspect(path: String, options: Options = Options()) async throws -> Int? {
+        try await onQueue {
+            let file = try StateFile(resolving: path)
+            guard file.identity() != nil else { return nil }
+            do {
+                let version = try version(of: file, options)
+                return version == 0 ? nil : version
+            } catch {
+                throw StateError.wrapping(error, path: file.path)
+            }
+        }
+    }
+
+    static func onQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    private static func open(_ file: StateFile, _ options: Options) throws -> DatabasePool {
+        try file.create()
+        // Before anything that writes: GRDB would turn any database into one with a write-ahead log.
+        _ = try version(of: file, options)
+        try file.restrict()
+        let pool = try DatabasePool(path: file.path, configuration: configuration(options))
+        do {
+            try pool.writeWithoutTransaction { db in
+                // A cursor that a client has seen must survive the loss of power: were it forgotten, the next number
+                // could be given to another place in the stream, and the client's next pull would be somebody
+                // else's. So every commit waits for the disk; GRDB's default for a write-ahead log does not.
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                // The ledger of a large first sync (25 MB for a million records) goes into the log as a whole: to move
+                // it into the file in steps of 4 MB, SQLite's default, takes five times as long.
+                try db.execute(sql: "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8000")
+                if let pages = options.maximumPages {
+                    _ = try db.row("PRAGMA max_page_count = \(max(1, pages))")
+                }
+                guard try db.integer("PRAGMA synchronous") == 2 else {
+                    throw StateError.failed("SQLite does not take synchronous = FULL")
+                }
+            }
+            try pool.write { try migrate($0, options.migrations) }
+            try pool.write(forgetPositions)
+        } catch {
+            try? pool.close()
+            throw error
+        }
+        return pool
+    }
+
+    static func configuration(_ options: Options) -> Configuration {
+        var configuration = Configuration()
+        let timeout = options.busyTimeout.components
+        configuration.busyMode = .timeout(Double(timeout.seconds) + Double(timeout.attoseconds) * 1e-18)
+        configuration.maximumReaderCount = max(1, options.readers)
+        configuration.foreignKeysEnabled = true
+        configuration.label = "state"
+        configuration.prepareDatabase { db in
+            // The schema of a file is not trusted to call functions; broken pages are found when they are read.
+            try db.execute(sql: "PRAGMA trusted_schema = OFF")
+            try db.execute(sql: "PRAGMA cell_size_check = ON")
+            if let trace = options.trace {
+                db.trace { event in
+                    if case .statement(let statement) = event { trace(statement.sql) }
+                }
+            }
+        }
+        return configuration
+    }
+
+    /// The schema version of a file; 0 for a new, empty one.
+    static func version(of file: StateFile, _ options: Options) throws -> Int {
+        // SQLite takes less than a page for an empty database, and would write over it.
+        if let size = file.size(), (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
+        let queue = try DatabaseQueue(path: file.path, configuration: configuration(options))
+        defer { try? queue.close() }
+        let (application, version, tables) = try queue.read { db in
+            try (
+                db.integer("PRAGMA application_id") ?? 0, Int(db.integer("PRAGMA user_version") ?? 0),
+                db.integer("SELECT count(*) FROM sqlite_master") ?? 0
+            )
+        }
+        if application == 0, version == 0, tables == 0 { return 0 }
+        guard application == applicationID, version > 0 else { throw StateError.notRind(path: file.path) }
+        let known = options.migrations.last?.number ?? 0
+        guard version <= known else { throw StateError.schemaNewer(found: version, known: known) }
+        return version
+    }
+
+    private static func migrate(_ db: Database, _ migrations: [SchemaMigration]) throws {
+        let version = Int(try db.integer("PRAGMA user_version") ?? 0)
+        let due = migrations.filter { $0.number > version }
+        for migration in due { try db.execute(sql: migration.sql) }
+        if let newest = due.last {
+            guard try !db.exists("PRAGMA foreign_key_check") else {
+                throw StateError.failed("migration \(newest.number) leaves rows that name others which are not there")
+            }
+            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(newest.number)")
+        }
+        for table in migrations.flatMap(\.tables) {
+            guard try db.tableExists(table) else { throw StateError.corrupt("the table '\(table)' is missing") }
+        }
+    }
+
+    /// Forgets what the backend held for each session, and the vectors that only said so.
+    static func forgetPositions(_ db: Database) throws {
+        let vectors = try Row.fetchAll(db, sql: "SELECT DISTINCT position FROM session WHERE position IS NOT NULL")
+            .map { try $0.integer(0) }
+        guard !vectors.isEmpty else { return }
+        try db.run("UPDATE session SET position = NULL WHERE position IS NOT NULL")
+        for vector in vectors { try db.dropVectorIfUnused(vector) }
+    }
+}

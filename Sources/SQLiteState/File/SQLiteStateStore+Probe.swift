@@ -1,0 +1,25 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+
+extension SQLiteStateStore {
+    /// Commits a counter that means nothing, after a look for room on the disk: a small commit may still fit into the
+    /// room that the log has already.
+    package func checkWriting(within limit: Duration) async throws {
+        try await probe.result(within: limit) { end in
+            beginWriting({ [file] db in
+                try file.checkRoom()
+                try db.run(
+                    "INSERT INTO meta (key, value) VALUES ('probe', 1) ON CONFLICT (key) DO UPDATE SET value = value + 1"
+                )
+            }) { result in
+                switch result {
+                case .success: end(nil)
+                case .failure(let error): end(error as? StateError ?? .failed("\(type(of: error))"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+import StateStore
+#endif
+
+/// The place of a SQLite state in the file system: its real path, its mode, and the lock beside it.
+///
+/// Nothing here may open the database file itself once SQLite has it: closing any descriptor of a file drops all
+/// POSIX locks that the process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2). So the lock is a file
+/// of its own and modes are set by path.
+struct StateFile: Sendable, Hashable {
+    /// Which file stands at a path; another one after a restore under the gateway's feet.
+    struct Identity: Sendable, Hashable {
+        var device: UInt64
+        var inode: UInt64
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(status.st_ino)
+        }
+    }
+
+    /// Absolute, without symbolic links, so that two names of one file have one lock.
+    let path: String
+
+    /// Resolves a path whose directory exists; the file need not.
+    init(resolving path: String) throws(StateError) {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .open(path: path, reason: "the path is empty or has a NUL in it")
+        }
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard let real = Self.realPath(path) else { throw .open(path: path, reason: Self.reason(errno)) }
+            guard stat(real, &status) == 0 else { throw .open(path: path, reason: Self.reason(errno)) }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw .open(path: path, reason: "it is not a regular file")
+            }
+            self.path = real
+            return
+        }
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        guard !name.isEmpty else { throw .open(path: path, reason: "it is a directory") }
+        guard let real = Self.realPath(directory) else {
+            let code = errno
+            throw .open(path: path, reason: "its directory '\(directory)': \(Self.reason(code))")
+        }
+        guard stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .open(path: path, reason: Self.reason(ENOTDIR))
+        }
+        self.path = real == "/" ? "/\(name)" : "\(real)/\(name)"
+    }
+
+    /// Makes the file, empty, readable for its owner alone, if it is not there.
+    func create() throws(StateError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return }
+            throw Self.error(errno, path: path)
+        }
+        _ = close(descriptor)
+        // The name must be as durable as what SQLite will write below it.
+        let directory = open(directoryPath, O_RDONLY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        _ = fsync(directory)
+        _ = close(directory)
+    }
+
+    /// Takes every right from group and others, also on the files that SQLite keeps beside it.
+    ///
+    /// Those get the mode of the file itself: one that was made while the file was read-only would stay so.
+    func restrict() throws(StateError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let mode = status.st_mode & 0o600
+        for name in [path, path + "-wal", path + "-shm"] {
+            guard stat(name, &status) == 0, status.st_mode & 0o777 != mode else { continue }
+            guard chmod(name, mode) == 0 else { throw Self.error(errno, path: name) }
+        }
+    }
+
+    /// How many bytes the file has; nil if there is none.
+    func size() -> Int? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Int(status.st_size)
+    }
+
+    /// Which file stands at the path now; nil if none does.
+    func identity() -> Identity? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Identity(status)
+    }
+
+    /// Whether that file still stands at the path; if the system does not tell, SQLite finds out.
+    func isStill(_ identity: Identity) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        return Identity(status) == identity
+    }
+
+    /// Fails if the file system has no room for a small file, or takes no writes.
+    ///
+    /// It writes a file without a name: only the system knows how much room quotas, reserves and other users leave.
+    func checkRoom() throws(StateError) {
+        var template = Array("\(path)-probe-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        // A directory that takes no new file may be meant so: SQLite's own files are there already.
+        guard descriptor >= 0 else { return try Self.checkRoom(after: errno) }
+        defer { _ = close(descriptor) }
+        unlink(template)
+        let bytes = [UInt8](repeating: 0, count: Self.smallFile)
+        var count = pwrite(descriptor, bytes, bytes.count, 0)
+        while count < 0, errno == EINTR { count = pwrite(descriptor, bytes, bytes.count, 0) }
+        guard count >= 0 else { return try Self.checkRoom(after: errno) }
+        // A file of which only a part fits does not fit.
+        if count < bytes.count { throw .full }
+    }
+
+    private static func checkRoom(after code: CInt) throws(StateError) {
+        switch code {
+        case ENOSPC, EDQUOT: throw .full
+        case EROFS: throw .readOnly
+        default: return
+        }
+    }
+
+    /// Takes the lock beside the file, which ends with the process at the latest.
+    ///
+    /// The lock file is never removed: whoever waited for it would hold the lock of a file without a name.
+    ///
+    /// - Returns: The descriptor to close when the state is given free.
+    func lock() throws(StateError) -> CInt {
+        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.error(errno, path: path + ".lock") }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            let holder = Self.holder(descriptor)
+            _ = close(descriptor)
+            if code == EWOULDBLOCK { throw .inUse(path: path, holder: holder) }
+            throw Self.error(code, path: path + ".lock")
+        }
+        // For the message of whoever finds it taken; nothing depends on it.
+        let text = Array("\(getpid())\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, text, text.count, 0)
+        return descriptor
+    }
+
+    /// Whether the file system of a path has room for the smallest of SQLite's files.
+    static func hasRoom(beside path: String) -> Bool {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        var status = statvfs()
+        guard statvfs(directory.isEmpty ? "/" : directory, &status) == 0 else { return true }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= smallFile
+    }
+
+    /// The bytes of the smallest of SQLite's files.
+    private static let smallFile = 64 * 1_024
+
+    /// Gives a lock of ``lock()`` back.
+    ///
+    /// By name, not only by closing: a child process that is just being started holds a copy of the descriptor until it
+    /// runs its own program (flock(2)).
+    static func unlock(_ descriptor: CInt) {
+        _ = flock(descriptor, LOCK_UN)
+        _ = close(descriptor)
+    }
+
+    private var directoryPath: String {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func holder(_ descriptor: CInt) -> String? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        let digits = bytes.prefix(max(count, 0)).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return digits.isEmpty ? nil : String(decoding: digits, as: UTF8.self)
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func error(_ code: CInt, path: String) -> StateError {
+        switch code {
+        case ENOSPC, EDQUOT: .full
+        default: .open(path: path, reason: reason(code))
+        }
+    }
+
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ENOENT: "no such file or directory"
+        case EACCES, EPERM: "permission denied"
+        case EROFS: "the file system is read-only"
+        case ENOTDIR: "a part of the path is not a directory"
+        case ELOOP: "too many symbolic links"
+        default: "system error \(code)"
+        }
+    }
+}

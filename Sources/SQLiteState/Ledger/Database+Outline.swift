@@ -1,0 +1,127 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+import SyncModel
+
+/// The columns of a replica that its ledger and its pulls are about.
+struct LedgerAnchor: Sendable {
+    var replica: ReplicaID
+    var principal: Int64
+    /// The newest cursor that has come back.
+    var tip: SyncModel.Cursor?
+    var base: LayerID?
+    /// The newest cursor that is in the base.
+    var compacted: Int64?
+    /// The oldest cursor to which the undos lead back; nil while all are there.
+    var horizon: Int64?
+    var version: Int
+    /// The greatest number of a layer when the compaction that is under way began.
+    var compactAfter: Int64
+    var acceptedAt: Int64
+    var resyncAt: Int64
+    /// The schema version that its pushes show.
+    var pushedVersion: Int?
+
+    /// The version as callers have it; a compaction goes on under the next odd one.
+    ///
+    /// So a compaction that was interrupted is told from one that goes on, although both come with what was read last:
+    /// the first begins again under an even version, and puts what it finds in the base into undos of its own. Those of
+    /// the interrupted one come before them, since only they know what was in the base before any of it.
+    var readableVersion: Int { version << 1 }
+
+    /// Whether a version that was read is still the one of the ledger.
+    func isCurrent(_ read: Int) -> Bool { read >> 1 == version }
+
+    /// Whether a compaction with this version is one that goes on.
+    static func isContinuing(_ read: Int) -> Bool { read & 1 == 1 }
+}
+
+/// One step on the way from a cursor down to the base.
+struct LedgerStep: Sendable {
+    var cursor: Int64
+    var layer: Int64?
+    /// The cursor below; the cursor itself where it is in the base.
+    var below: Int64?
+    var isExact: Bool
+    var chunks: Int
+
+    var isCompacted: Bool { below == cursor }
+}
+
+extension Database {
+    /// What a replica's row says about its ledger.
+    func anchor(of replica: ReplicaID) throws -> LedgerAnchor? {
+        try row(
+            """
+            SELECT principal, tip, base, folded, horizon, ledger_version, fold_after, accepted_at, resync_at,
+                pushed_version
+            FROM replica WHERE id = ? AND dead = 0
+            """, [replica.rawValue]
+        ).map { row in
+            try LedgerAnchor(
+                replica: replica, principal: row.integer(0),
+                tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
+                base: row.optionalInteger(2).map(LayerID.init(rawValue:)), compacted: row.optionalInteger(3),
+                horizon: row.optionalInteger(4), version: Int(row.number(5)), compactAfter: row.integer(6),
+                acceptedAt: row.number(7), resyncAt: row.number(8),
+                pushedVersion: row.optionalInteger(9).map(Int.init))
+        }
+    }
+
+    /// The cursors from one down to the newest that is in the base, newest first, without those that added nothing.
+    ///
+    /// Bounded, because a damaged or strange chain must not hold up a pull: the rest is not exact then.
+    func steps(from cursor: SyncModel.Cursor, in anchor: LedgerAnchor) throws -> [LedgerStep] {
+        try rows(
+            """
+            WITH RECURSIVE chain (cursor, layer, below, exact, steps) AS (
+                SELECT cursor, layer, below, exact, 0 FROM cursor WHERE principal = ?1 AND cursor = ?2 AND replica = ?3
+                UNION ALL
+                SELECT c.cursor, c.layer, c.below, c.exact, chain.steps + 1
+                FROM chain JOIN cursor c ON c.principal = ?1 AND c.cursor = chain.below
+                WHERE chain.below < chain.cursor AND c.replica = ?3 AND chain.steps < 4096
+            )
+            SELECT chain.cursor, chain.layer, chain.below, chain.exact, coalesce(layer.chunks, 0)
+            FROM chain LEFT JOIN layer ON layer.id = chain.layer ORDER BY chain.steps
+            """, [anchor.principal, cursor.rawValue, anchor.replica.rawValue]
+        ).map { row in
+            try LedgerStep(
+                cursor: row.integer(0), layer: row.optionalInteger(1), below: row.optionalInteger(2),
+                isExact: row.integer(3) != 0, chunks: row.amount(4))
+        }
+    }
+
+    /// A replica's ledger as one of its cursors sees it.
+    func outline(of anchor: LedgerAnchor, at cursor: SyncModel.Cursor?) throws -> LedgerOutline {
+        var outline = LedgerOutline(replica: anchor.replica, base: anchor.base, version: anchor.readableVersion)
+        guard anchor.base != nil, let cursor else { return outline }
+        let steps = try steps(from: cursor, in: anchor)
+        outline.deltas = steps.compactMap { $0.layer.map(LayerID.init(rawValue:)) }
+        outline.deltaChunks = steps.reduce(0) { $0 + $1.chunks }
+        guard let bottom = steps.last, bottom.isCompacted else {
+            // Nobody knows on which base the cursor was made: the present one is a superset, without ways back.
+            return outline
+        }
+        outline.undos = try rows(
+            "SELECT id FROM layer WHERE replica = ? AND kind = ? AND cursor > ? ORDER BY cursor, id",
+            [anchor.replica.rawValue, LayerKind.undo, bottom.cursor]
+        ).map { LayerID(rawValue: try $0.integer(0)) }
+        outline.isExact = steps.first?.isExact == true && bottom.cursor >= anchor.horizon ?? 0
+        return outline
+    }
+
+    /// What a replica's ledger holds as a cursor sees it, by table.
+    func counts(of outline: LedgerOutline) throws -> [String: LedgerCount] {
+        var total: [String: LedgerCount] = [:]
+        for layer in outline.deltas + (outline.base.map { [$0] } ?? []) {
+            for (table, count) in try counts(of: layer.rawValue) {
+                total[table, default: LedgerCount()].held += count.held
+                total[table, default: LedgerCount()].entries += count.entries
+                total[table, default: LedgerCount()].bytes += count.bytes
+            }
+        }
+        return total
+    }
+}

@@ -1,0 +1,72 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+import SyncModel
+
+/// Where a new cursor stands in the ledger of its replica.
+struct LedgerPlace: Sendable {
+    /// What it adds to the cursor below it; nil for nothing.
+    var layer: Int64?
+    /// The cursor below; the cursor itself where the base begins with it; nil where there is no ledger.
+    var below: Int64?
+    /// Whether it is known exactly what the device has with it.
+    var isExact: Bool
+}
+
+extension Database {
+    /// Takes what a pull adds to the ledger; the replica is there, its cursor not yet.
+    func takeLedger(of pull: PullCommit, _ limits: StateLimits) throws -> LedgerPlace {
+        guard let anchor = try anchor(of: pull.row.replica) else { throw StateError.replicaUnknown(pull.row.replica) }
+        for (replica, version) in pull.ledgersRead {
+            guard try self.anchor(of: replica)?.isCurrent(version) == true else { throw StateError.ledgerChanged }
+        }
+        switch pull.ledger {
+        case .none:
+            return LedgerPlace(layer: nil, below: try below(pull, anchor), isExact: false)
+        case .chunks(let chunks, let counts):
+            if chunks.isEmpty, anchor.base != nil {
+                return LedgerPlace(layer: nil, below: try below(pull, anchor), isExact: true)
+            }
+            let layer = try makeLayer(.staged, replica: nil, cursor: nil, at: pull.now)
+            try add(chunks, to: layer, limit: limits.chunkBytes)
+            return try take(layer, counts, pull, anchor)
+        case .staged(let staged, let counts):
+            guard try isStaged(staged) else { throw StateError.ledgerChanged }
+            if anchor.base != nil, try integer("SELECT chunks FROM layer WHERE id = ?", [staged.rawValue]) == 0 {
+                return LedgerPlace(layer: nil, below: try below(pull, anchor), isExact: true)
+            }
+            return try take(staged.rawValue, counts, pull, anchor)
+        }
+    }
+
+    /// Gives a staged layer to the replica: as its base if it has none, else as the delta of the new cursor.
+    private func take(
+        _ layer: Int64, _ counts: [String: LedgerCount], _ pull: PullCommit, _ anchor: LedgerAnchor
+    ) throws -> LedgerPlace {
+        let cursor = pull.row.cursor.rawValue
+        let isBase = anchor.base == nil
+        try run(
+            "UPDATE layer SET replica = ?, kind = ?, cursor = ?, made_at = ? WHERE id = ?",
+            [anchor.replica.rawValue, isBase ? LayerKind.base : .delta, cursor, pull.now, layer])
+        try count(counts, in: layer)
+        guard isBase else { return LedgerPlace(layer: layer, below: try below(pull, anchor), isExact: true) }
+        try run(
+            """
+            UPDATE replica SET base = ?, folded = ?, horizon = NULL, ledger_version = ledger_version + 1 WHERE id = ?
+            """, [layer, cursor, anchor.replica.rawValue])
+        return LedgerPlace(layer: nil, below: cursor, isExact: true)
+    }
+
+    /// The cursor that a new one rests on: its parent, or what the parent rests on where that has added nothing.
+    private func below(_ pull: PullCommit, _ anchor: LedgerAnchor) throws -> Int64? {
+        guard let compacted = anchor.compacted, let parent = pull.row.parent else { return nil }
+        let row = try row(
+            "SELECT layer IS NULL, below FROM cursor WHERE principal = ? AND cursor = ? AND replica = ?",
+            [anchor.principal, parent.rawValue, anchor.replica.rawValue])
+        // A parent from before the ledger: the pull has compared everything with the base as it is.
+        guard let row, let below = try row.optionalInteger(1) else { return compacted }
+        return try row.integer(0) != 0 ? below : parent.rawValue
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// The steps from the cursor down to the newest that is in the base.
+    package func foldableDeltas(replica: ReplicaID, upTo cursor: SyncModel.Cursor) async throws -> [FoldableDelta] {
+        try await read { db in
+            guard let anchor = try db.anchor(of: replica) else { throw StateError.replicaUnknown(replica) }
+            return try db.steps(from: cursor, in: anchor).compactMap { step in
+                guard let layer = step.layer, let cursor = SyncModel.Cursor(rawValue: step.cursor) else { return nil }
+                return FoldableDelta(layer: LayerID(rawValue: layer), cursor: cursor)
+            }
+        }
+    }
+
+    /// Deltas are taken from their cursors on the last step only, so that each cursor is read right between the steps.
+    ///
+    /// Nothing that a client has seen hangs on a compaction, so it is durable with the next commit and does not wait
+    /// itself.
+    package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
+        let limit = limits.chunkBytes
+        return try await writeWithoutWaiting { db in
+            guard var anchor = try db.anchor(of: compaction.replica) else {
+                throw StateError.replicaUnknown(compaction.replica)
+            }
+            guard anchor.isCurrent(compaction.version), anchor.base == compaction.base, let compacted = anchor.compacted
+            else {
+                throw StateError.ledgerChanged
+            }
+            if !LedgerAnchor.isContinuing(compaction.version) {
+                anchor.compactAfter = try db.integer("SELECT max(id) FROM layer") ?? 0
+            }
+            try db.replaceBase(by: compaction, limit: limit)
+            for (cursor, chunks) in compaction.undo.sorted(by: { $0.key < $1.key }) {
+                // The order of the undos is that of the cursors, so nothing older may come after the newest.
+                guard cursor.rawValue > compacted else {
+                    throw StateError.failed("compaction up to cursor \(cursor) after \(compacted)")
+                }
+                try db.addUndo(chunks, of: cursor, anchor, limit: limit)
+            }
+            try db.run(
+                "UPDATE replica SET ledger_version = ledger_version + 1, fold_after = ? WHERE id = ?",
+                [anchor.compactAfter, compaction.replica.rawValue])
+            anchor.version += 1
+            guard let finished = compaction.finished else { return anchor.readableVersion + 1 }
+            try db.finishCompaction(upTo: finished, anchor, at: now)
+            return anchor.readableVersion
+        }
+    }
+}
+
+extension Database {
+    fileprivate func replaceBase(by compaction: LedgerCompactionBatch, limit: Int) throws {
+        let base = compaction.base.rawValue
+        for chunk in compaction.removed {
+            try run("DELETE FROM chunk WHERE id = ? AND layer = ?", [chunk, base])
+            guard changesCount == 1 else { throw StateError.ledgerChanged }
+        }
+        if !compaction.removed.isEmpty {
+            try run("UPDATE layer SET chunks = chunks - ? WHERE id = ?", [compaction.removed.count, base])
+        }
+        try add(compaction.added, to: base, limit: limit)
+        try count(compaction.counts, in: base)
+    }
+
+    /// Puts chunks into the undo that this compaction has made for a cursor, never into that of an interrupted one.
+    fileprivate func addUndo(
+        _ chunks: [LedgerChunk], of cursor: SyncModel.Cursor, _ anchor: LedgerAnchor, limit: Int
+    ) throws {
+        guard !chunks.isEmpty else { return }
+        let known = try integer(
+            "SELECT max(id) FROM layer WHERE replica = ? AND kind = ? AND cursor = ? AND id > ?",
+            [anchor.replica.rawValue, LayerKind.undo, cursor.rawValue, anchor.compactAfter])
+        let layer =
+            try known ?? makeLayer(.undo, replica: anchor.replica, cursor: cursor, at: cursor.rawValue)
+        try add(chunks, to: layer, limit: limit)
+        var counts: [String: LedgerCount] = [:]
+        for chunk in chunks {
+            counts[chunk.table, default: LedgerCount()].entries += chunk.entries
+            counts[chunk.table, default: LedgerCount()].bytes += chunk.bytes.count
+        }
+        try count(counts, in: layer)
+    }
+
+    /// Everything up to the cursor is in the base: its deltas and those below it go.
+    fileprivate func finishCompaction(upTo finished: SyncModel.Cursor, _ anchor: LedgerAnchor, at now: Int64) throws {
+        let steps = try steps(from: finished, in: anchor)
+        guard let bottom = steps.last, bottom.isCompacted, bottom.cursor == anchor.compacted else {
+            throw StateError.ledgerChanged
+        }
+        for step in steps where step.layer != nil {
+            try drop(layer: step.layer, of: step.cursor, anchor.principal, below: step.cursor, at: now)
+        }
+        // Not a cursor that has added nothing: others may rest on the one below it.
+        let compacted = steps.first { $0.layer != nil } ?? bottom
+        try run(
+            "UPDATE replica SET folded = ?, fold_after = 0 WHERE id = ?",
+            [compacted.cursor, anchor.replica.rawValue])
+    }
+}

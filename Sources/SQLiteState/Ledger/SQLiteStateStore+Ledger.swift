@@ -1,0 +1,141 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// One descent in the index of the chunks.
+    package func ledgerChunk(layer: LayerID, table: String, holding id: IDHash) async throws -> StoredChunk? {
+        try await read { db in
+            try db.row(
+                """
+                SELECT id, first, entries, bytes FROM chunk WHERE layer = ? AND client_table = ? AND first <= ?
+                ORDER BY first DESC LIMIT 1
+                """, [layer.rawValue, key(table, "table"), Data(id.bytes)]
+            ).map { try $0.chunk(of: table, from: 0) }
+        }
+    }
+
+    /// At most 1,000 at a time, about 16 MiB.
+    package func ledgerChunks(
+        layer: LayerID, table: String, after first: IDHash?, limit: Int
+    ) async throws -> [StoredChunk] {
+        try await read { db in
+            // No hash precedes the empty one.
+            try db.rows(
+                """
+                SELECT id, first, entries, bytes FROM chunk WHERE layer = ? AND client_table = ? AND first > ?
+                ORDER BY first LIMIT ?
+                """,
+                [
+                    layer.rawValue, key(table, "table"), first.map { Data($0.bytes) } ?? Data(),
+                    min(max(0, limit), 1_000),
+                ]
+            ).map { try $0.chunk(of: table, from: 0) }
+        }
+    }
+
+    /// One consistent look at all of them.
+    package func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers {
+        try await read { db in
+            var found = LedgerLayers()
+            for layer in layers {
+                guard let chunks = try db.integer("SELECT chunks FROM layer WHERE id = ?", [layer.rawValue]) else {
+                    continue
+                }
+                if chunks > limit {
+                    found.large.insert(layer)
+                    continue
+                }
+                found.chunks[layer] = try db.rows(
+                    """
+                    SELECT client_table, id, first, entries, bytes FROM chunk WHERE layer = ?
+                    ORDER BY client_table, first
+                    """, [layer.rawValue]
+                ).map { try $0.chunk(of: $0.text(0), from: 1).chunk }
+            }
+            return found
+        }
+    }
+
+    /// What the commits and compactions have counted.
+    package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
+        try await read { db in
+            try layers.reduce(into: [:]) { counts, layer in counts[layer] = try db.counts(of: layer.rawValue) }
+        }
+    }
+
+    /// In the order of the replicas' numbers; those of at most 1,000 replicas.
+    package func ledgers(of principal: Principal) async throws -> [LedgerOutline] {
+        try await read { db in
+            guard let owner = try db.principalID(principal) else { return [] }
+            return try db.rows(
+                "SELECT id FROM replica WHERE principal = ? AND base IS NOT NULL ORDER BY id LIMIT 1000", [owner]
+            ).flatMap { row -> [LedgerOutline] in
+                guard let anchor = try db.anchor(of: ReplicaID(rawValue: try row.integer(0))) else { return [] }
+                return try db.presentable(of: anchor).map { try db.outline(of: anchor, at: $0) }
+            }
+        }
+    }
+
+    /// At the tip where there is one.
+    package func ledger(of replica: ReplicaID) async throws -> LedgerOutline? {
+        try await read { db in
+            try db.anchor(of: replica).map { anchor in
+                try db.outline(of: anchor, at: anchor.tip ?? db.newestCursor(of: replica))
+            }
+        }
+    }
+
+    /// Stands in the replica's row: what comparisons before it have held back may go.
+    package func acceptDeletions(replica: ReplicaID, at now: Int64) async throws {
+        try await write { db in
+            try db.run(
+                "UPDATE replica SET accepted_at = max(accepted_at, ?) WHERE id = ? AND dead = 0",
+                [now, replica.rawValue])
+            guard db.changesCount == 1 else { throw StateError.replicaUnknown(replica) }
+        }
+    }
+
+    /// Stands in the replica's row: full comparisons done before it count as due.
+    package func resync(replica: ReplicaID, at now: Int64) async throws {
+        // Cursors are compared with it, and may run ahead of the clock.
+        let now = now + cursorLead
+        try await write { db in
+            try db.run(
+                "UPDATE replica SET resync_at = max(resync_at, ?) WHERE id = ? AND dead = 0", [now, replica.rawValue])
+            guard db.changesCount == 1 else { throw StateError.replicaUnknown(replica) }
+        }
+    }
+
+    /// What it has goes with the next collections.
+    package func forget(replica: ReplicaID) async throws -> Bool {
+        try await write { db in
+            guard try db.exists("SELECT 1 FROM replica WHERE id = ? AND dead = 0", [replica.rawValue]) else {
+                return false
+            }
+            try db.kill(replica.rawValue)
+            return true
+        }
+    }
+}
+
+extension Database {
+    /// The cursors that a replica's device is likely to present next: its tip, and the newest that was made from it.
+    fileprivate func presentable(of anchor: LedgerAnchor) throws -> [SyncModel.Cursor] {
+        guard let tip = anchor.tip else { return try newestCursor(of: anchor.replica).map { [$0] } ?? [] }
+        let child = try integer(
+            "SELECT max(cursor) FROM cursor WHERE replica = ? AND parent = ?",
+            [anchor.replica.rawValue, tip.rawValue])
+        return [tip] + [child.flatMap(SyncModel.Cursor.init(rawValue:))].compactMap { $0 }
+    }
+
+    /// The newest cursor that a replica got.
+    func newestCursor(of replica: ReplicaID) throws -> SyncModel.Cursor? {
+        try integer("SELECT max(cursor) FROM cursor WHERE replica = ?", [replica.rawValue])
+            .flatMap(SyncModel.Cursor.init(rawValue:))
+    }
+}

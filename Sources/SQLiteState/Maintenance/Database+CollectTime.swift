@@ -1,0 +1,57 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+
+// What collections remember of each other, in `meta`.
+extension Database {
+    /// Of how many replicas one is forgotten in an hour.
+    private static let burialShare: Int64 = 20
+
+    /// Notes that there is a collection, and says what it may take away by the time that has really passed.
+    func passTime(_ retention: Retention, into collected: inout Collected) throws -> Retention {
+        var time = CollectionTime(
+            collectedAt: try remembered("collected_at"), leapt: try remembered("leapt") ?? 0,
+            leaptAt: try remembered("leapt_at") ?? 0)
+        collected.leapt = time.pass(
+            to: retention.now, ran: retention.ran, longest: retention.now - retention.seenBefore)
+        try remember("collected_at", retention.now)
+        try remember("leapt", time.leapt)
+        try remember("leapt_at", time.leaptAt)
+        return time.corrected(retention)
+    }
+
+    /// Forgets replicas that nobody has seen for long, but only a share of all in an hour: whatever is wrong then,
+    /// clock or configuration, somebody can still stop it.
+    ///
+    /// - Returns: How many; as many as `batch` where there may be more now.
+    func buryUnseen(_ retention: Retention, _ batch: Int) throws -> Int {
+        guard try exists("SELECT 1 FROM replica WHERE last_seen < ? AND dead = 0 LIMIT 1", [retention.seenBefore])
+        else { return 0 }
+        var since = try remembered("burials_since") ?? 0
+        var left = try remembered("burials_left") ?? 0
+        if retention.now - since >= CollectionTime.period || since > retention.now {
+            since = retention.now
+            left = max(1, (try integer("SELECT count(*) FROM replica") ?? 0) / Self.burialShare)
+        }
+        let rows = try rows(
+            "SELECT id FROM replica WHERE last_seen < ? AND dead = 0 ORDER BY last_seen LIMIT ?",
+            [retention.seenBefore, min(Int64(batch), left)])
+        for row in rows { try kill(row.integer(0)) }
+        try remember("burials_since", since)
+        try remember("burials_left", left - Int64(rows.count))
+        return rows.count
+    }
+
+    private func remembered(_ key: String) throws -> Int64? {
+        // A damaged number must not become an overflow.
+        try integer("SELECT value FROM meta WHERE key = ?", [key]).map { min(max($0, 0), 1 << 53) }
+    }
+
+    private func remember(_ key: String, _ value: Int64) throws {
+        try run(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2 WHERE value <> ?2",
+            [key, value])
+    }
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+import SyncModel
+
+extension SQLiteStateStore {
+    /// Takes a clock for right that is behind the state: from the next opening on cursors are that much ahead of it.
+    ///
+    /// The lead is kept for ever, and so cursors stay what they are: times, only of another clock. Were they counted on
+    /// from the newest one instead, a backup of the state that is restored later would hand the same numbers out again.
+    /// What was seen in the future was seen now.
+    ///
+    /// - Parameter now: The clock, in milliseconds since 1970.
+    /// - Returns: The lead.
+    /// - Throws: ``StateError``.
+    package func acceptClock(at now: Int64) async throws -> Int64 {
+        let newest = try await newestCursor()?.rawValue ?? 0
+        return try await write { db in
+            let lead = max(try db.cursorLead(), newest - now + 1)
+            try db.run(
+                "INSERT INTO meta (key, value) VALUES ('cursor_lead', ?) ON CONFLICT (key) DO UPDATE SET value = ?",
+                [lead, lead])
+            for table in ["principal", "session", "replica"] {
+                try db.run("UPDATE \(table) SET last_seen = ? WHERE last_seen > ?", [now, now])
+            }
+            return lead
+        }
+    }
+}
+
+extension Database {
+    func cursorLead() throws -> Int64 {
+        try integer("SELECT value FROM meta WHERE key = 'cursor_lead'") ?? 0
+    }
+}

@@ -1,0 +1,71 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// Only between the time it was saved and the time it ends.
+    package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
+        try await read { db in
+            guard let id = try db.principalID(principal) else { return nil }
+            // One from the future was saved before the clock went back; nobody knows its age.
+            let row = try db.row(
+                """
+                SELECT status, content_type, body FROM push
+                WHERE principal = ? AND digest = ? AND saved_at <= ? AND expires_at > ?
+                """, [id, key(digest, "push digest"), now, now])
+            return try row.map { row in
+                try Receipt(status: Int(row.integer(0)), contentType: row.text(1), body: row.bytes(2))
+            }
+        }
+    }
+
+    /// Replaces the receipt of the same push and drops the oldest over the limit.
+    package func saveReceipt(
+        _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64
+    ) async throws {
+        guard receipt.body.count <= limits.receiptBytes else { throw StateError.tooLarge("answer of the push") }
+        let limit = max(1, limits.receiptsPerPrincipal)
+        try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let kept = JournalEnd.KeptReceipt(receipt: receipt, digest: digest, expiresAt: expiresAt)
+            try db.save(kept, of: owner, limit: limit, at: now)
+        }
+    }
+
+    /// Reads first; most principals have none.
+    package func dropReceipts(principal: Principal) async throws {
+        let owner = try await look { db -> Int64? in
+            guard let id = try db.principalID(principal),
+                try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
+            else { return nil }
+            return id
+        }
+        guard let owner else { return }
+        try await write { try $0.run("DELETE FROM push WHERE principal = ?", [owner]) }
+    }
+}
+
+extension Database {
+    /// Replaces the receipt of the same push and drops the oldest over the limit.
+    func save(_ kept: JournalEnd.KeptReceipt, of owner: Int64, limit: Int, at now: Int64) throws {
+        try run("DELETE FROM push WHERE principal = ? AND expires_at <= ?", [owner, now])
+        try run(
+            """
+            INSERT OR REPLACE INTO push (principal, digest, status, content_type, body, saved_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                owner, key(kept.digest, "push digest"), kept.receipt.status,
+                key(kept.receipt.contentType, "content type"), Data(kept.receipt.body), now, kept.expiresAt,
+            ])
+        try run(
+            """
+            DELETE FROM push WHERE id IN (SELECT id FROM push WHERE principal = ? ORDER BY id DESC
+                LIMIT -1 OFFSET ?)
+            """, [owner, limit])
+    }
+}

@@ -1,0 +1,142 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// A stretch of the key's index and as many rows as the principal has entries.
+    package func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind] {
+        try await read { db in
+            guard let owner = try db.principalID(principal) else { return [:] }
+            return try db.setAsideKinds(of: owner)
+        }
+    }
+
+    /// Counts what would be there before it writes.
+    package func setAside(
+        _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
+    ) async throws -> [Int64] {
+        guard !pushes.isEmpty else { return [] }
+        return try await write { db in
+            let owner = try db.ensurePrincipal(principal, at: now)
+            let known = try db.setAsideKinds(of: owner)
+            let added = Set(pushes.map(\.key)).subtracting(known.keys).count
+            guard known.count + added <= limit else { throw StateError.tooLarge("quarantine of a principal's pushes") }
+            return try pushes.map { try db.setAside($0, of: owner, before: known[$0.key], at: now) }
+        }
+    }
+
+    /// One look-up by key each.
+    package func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws {
+        guard !keys.isEmpty else { return }
+        try await write { db in
+            guard let owner = try db.principalID(principal) else { return }
+            for key in keys {
+                try db.run(
+                    "DELETE FROM push_quarantine WHERE principal = ? AND client_table = ? AND record = ?",
+                    [owner, key.table, Data(key.id.utf8)])
+            }
+        }
+    }
+
+    /// By an index that has only what is marked.
+    package func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush] {
+        try await read { db in
+            guard let owner = try db.principalID(principal) else { return [] }
+            return try db.rows(
+                """
+                SELECT \(QuarantinedPush.columns), q.body
+                FROM push_quarantine q JOIN principal p ON p.id = q.principal
+                WHERE q.principal = ? AND q.marked_at IS NOT NULL ORDER BY q.id LIMIT ?
+                """, [owner, max(0, limit)]
+            ).map { try QuarantinedPush($0) }
+        }
+    }
+
+    /// One row.
+    package func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int {
+        try await write { db in
+            try db.run(
+                "UPDATE push_quarantine SET tries = tries + 1, last_at = max(last_at, ?2) WHERE id = ?1", [id, now])
+            return Int(try db.integer("SELECT tries FROM push_quarantine WHERE id = ?", [id]) ?? 0)
+        }
+    }
+
+    /// One row.
+    package func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws {
+        try await write { db in
+            try db.run(
+                """
+                UPDATE push_quarantine SET marked_at = NULL, count = count + 1, last_at = max(last_at, ?2), reason = ?3,
+                    status = ?4, message = ?5 WHERE id = ?1
+                """, [id, now, reason.code, reason.status, reason.message.map { remark($0, limit: 1_024) }])
+        }
+    }
+}
+
+extension Database {
+    fileprivate func setAsideKinds(of owner: Int64) throws -> [PushedRecordKey: SetAsidePush.Kind] {
+        var kinds: [PushedRecordKey: SetAsidePush.Kind] = [:]
+        for row in try rows("SELECT client_table, record, kind FROM push_quarantine WHERE principal = ?", [owner]) {
+            let key = try PushedRecordKey(table: row.text(0), id: String(decoding: row.bytes(1), as: UTF8.self))
+            kinds[key] = try row.pushKind(2)
+        }
+        return kinds
+    }
+
+    /// Sets one record aside, and says under which number.
+    fileprivate func setAside(
+        _ push: SetAsidePush, of owner: Int64, before: SetAsidePush.Kind?, at now: Int64
+    ) throws -> Int64 {
+        let kind = before == .create && push.kind == .update ? .create : push.kind
+        let record = Data(push.key.id.utf8)
+        try run(
+            """
+            INSERT INTO push_quarantine (principal, client_table, record, kind, body, reason, status, message, count,
+                first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, ?9, ?9)
+            ON CONFLICT (principal, client_table, record) DO UPDATE SET kind = ?4, body = ?5, whole = 1, reason = ?6,
+                status = ?7, message = ?8, count = count + 1, last_at = max(last_at, ?9), marked_at = NULL
+            """,
+            [
+                owner, key(push.key.table, "table"), record, kind.rawValue, Data(push.body), push.reason.code,
+                push.reason.status, push.reason.message.map { remark($0, limit: 1_024) }, now,
+            ])
+        return try integer(
+            "SELECT id FROM push_quarantine WHERE principal = ? AND client_table = ? AND record = ?",
+            [owner, push.key.table, record]) ?? 0
+    }
+}
+
+extension Row {
+    /// A kind of change.
+    fileprivate func pushKind(_ index: Int) throws(StateError) -> SetAsidePush.Kind {
+        guard let kind = SetAsidePush.Kind(rawValue: try text(index)) else {
+            throw .corrupt("a pushed record that is set aside is of no kind")
+        }
+        return kind
+    }
+}
+
+extension QuarantinedPush {
+    /// What ``init(_:)`` reads, before the body.
+    static let columns = """
+        q.id, p.digest, q.client_table, q.record, q.kind, q.whole, q.reason, q.status, q.message, q.count, q.first_at,
+            q.last_at, q.marked_at
+        """
+
+    /// A row of ``columns`` and the body.
+    init(_ row: Row) throws {
+        let push = try SetAsidePush(
+            key: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),
+            kind: row.pushKind(4), body: row.bytes(13),
+            reason: SetAsidePush.Reason(
+                code: row.text(6), status: row.optionalInteger(7).map(Int.init), message: row.optionalText(8)))
+        try self.init(
+            id: row.integer(0), principal: Principal(rawValue: row.text(1)), push: push, isWhole: row.integer(5) != 0,
+            count: Int(row.number(9)), firstAt: row.integer(10), lastAt: row.integer(11),
+            markedAt: row.optionalInteger(12))
+    }
+}

@@ -1,0 +1,105 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore: QuarantineAdmin {
+    private static let pageLimit = 10_000
+
+    /// By their numbers; bodies stay where they are.
+    package func quarantinedPushes(
+        of principal: Principal?, after: Int64, limit: Int
+    ) async throws -> [QuarantinedPush] {
+        try await read { db in
+            var arguments: StatementArguments = [after]
+            if let principal { try arguments += [key(principal.rawValue, "principal")] }
+            arguments += [min(max(0, limit), Self.pageLimit)]
+            return try db.rows(
+                """
+                SELECT \(QuarantinedPush.columns), x''
+                FROM push_quarantine q JOIN principal p ON p.id = q.principal
+                WHERE q.id > ? \(principal == nil ? "" : "AND p.digest = ?") ORDER BY q.id LIMIT ?
+                """, arguments
+            ).map { try QuarantinedPush($0) }
+        }
+    }
+
+    /// One look-up.
+    package func quarantinedPush(_ id: Int64) async throws -> QuarantinedPush? {
+        try await read { db in
+            try db.row(
+                """
+                SELECT \(QuarantinedPush.columns), q.body
+                FROM push_quarantine q JOIN principal p ON p.id = q.principal WHERE q.id = ?
+                """, [id]
+            ).map { try QuarantinedPush($0) }
+        }
+    }
+
+    /// One transaction.
+    package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64] {
+        try await write { db in
+            var owner: Int64?
+            if let principal {
+                owner = try db.principalID(principal)
+                if owner == nil { return [] }
+            }
+            let condition = owner == nil ? "WHERE id > 0" : "WHERE principal = ?"
+            let all = StatementArguments(owner.map { [$0] } ?? [])
+            let found =
+                try ids.map { try $0.filter { try db.exists("SELECT 1 FROM push_quarantine WHERE id = ?", [$0]) } }
+                ?? db.rows("SELECT id FROM push_quarantine \(condition) ORDER BY id", all).map { try $0.integer(0) }
+            for id in found {
+                try db.run("UPDATE push_quarantine SET marked_at = ?, tries = 0 WHERE id = ?", [now, id])
+            }
+            return found
+        }
+    }
+
+    /// One transaction.
+    package func dropPushes(_ ids: [Int64]) async throws -> [Int64] {
+        try await write { try $0.delete(ids, from: "push_quarantine") }
+    }
+
+    /// By their numbers.
+    package func quarantinedLines(
+        of principal: Principal?, after: Int64, limit: Int
+    ) async throws -> [QuarantineEntry] {
+        try await read { db in
+            var arguments: StatementArguments = [after]
+            if let principal { try arguments += [key(principal.rawValue, "principal")] }
+            arguments += [min(max(0, limit), Self.pageLimit)]
+            return try db.rows(
+                """
+                SELECT \(QuarantineEntry.columns) FROM quarantine
+                WHERE id > ? \(principal == nil ? "" : "AND principal = ?") ORDER BY id LIMIT ?
+                """, arguments
+            ).compactMap { try QuarantineEntry($0) }
+        }
+    }
+
+    /// One look-up.
+    package func quarantinedLine(_ id: Int64) async throws -> QuarantineEntry? {
+        try await read { db in
+            try db.row("SELECT \(QuarantineEntry.columns) FROM quarantine WHERE id = ?", [id])
+                .flatMap { try QuarantineEntry($0) }
+        }
+    }
+
+    /// One transaction.
+    package func dropLines(_ ids: [Int64]) async throws -> [Int64] {
+        try await write { try $0.delete(ids, from: "quarantine") }
+    }
+}
+
+extension Database {
+    /// Deletes rows by their numbers, and says which were there.
+    fileprivate func delete(_ ids: [Int64], from table: String) throws -> [Int64] {
+        try ids.filter { id in
+            try run("DELETE FROM \(table) WHERE id = ?", [id])
+            return changesCount > 0
+        }
+    }
+}
