@@ -6,7 +6,7 @@ import HTTPTypes
 import JSONBytes
 package import Logging
 import NIOCore
-import SyncModel
+package import SyncModel
 
 /// Speaks the backend's protocol on behalf of one caller at a time.
 ///
@@ -17,7 +17,8 @@ package struct BackendClient: Sendable {
     package let settings: BackendSettings
     /// Where error bodies go; a copy of the client with a request's own logger says whose they are.
     package var logger: Logger
-    private let reactor: CurlReactor
+    private let transport: any HTTPTransport
+    private let clock: any WallClock
 
     /// How many bytes of an error's body are logged.
     static let loggedBytes = 2048
@@ -26,10 +27,12 @@ package struct BackendClient: Sendable {
 
     /// A client of one backend.
     package init(
-        settings: BackendSettings, reactor: CurlReactor, logger: Logger = Logger(label: "rind.backend")
+        settings: BackendSettings, transport: any HTTPTransport, clock: any WallClock,
+        logger: Logger = Logger(label: "rind.backend")
     ) {
         self.settings = settings
-        self.reactor = reactor
+        self.transport = transport
+        self.clock = clock
         self.logger = logger
     }
 
@@ -47,7 +50,7 @@ package struct BackendClient: Sendable {
     ) async throws(BackendError) -> CurlResponse {
         let request = try request(call, credentials, adjust)
         do {
-            return try await reactor.execute(request)
+            return try await transport.execute(request)
         } catch {
             throw BackendError(sending: error)
         }
@@ -60,7 +63,7 @@ package struct BackendClient: Sendable {
     ) async throws(BackendError) -> Result {
         let request = try request(CallRequest(call, values), credentials, adjust)
         do {
-            return try await reactor.perform(request, use)
+            return try await transport.perform(request, use)
         } catch let error as BackendError {
             throw error
         } catch let error as CurlError {
@@ -170,8 +173,8 @@ package struct BackendClient: Sendable {
                 }
                 return (Array(collected.readableBytesView.prefix(limit)), isWhole)
             }
-            group.addTask {
-                try? await Task.sleep(for: timeout)
+            group.addTask { [clock] in
+                try? await clock.wait(milliseconds: timeout.milliseconds)
                 return nil
             }
             // Whoever is first ends the other; a reader that was ended gives what it has.

@@ -9,7 +9,7 @@ import NIOCore
 /// All transfers share its connections, its addresses and its TLS sessions. It never blocks a task: whoever executes
 /// a request is suspended, and bodies come as fast as they are read. libcurl's `curl_multi_poll` looks at every
 /// transfer whenever one moves, which is good for some hundreds at a time.
-package final class CurlReactor: Sendable {
+package final class CurlReactor: HTTPTransport {
     /// What holds for all transfers.
     package struct Settings: Hashable, Sendable {
         /// A file of trusted certificates (PEM) instead of the system's.

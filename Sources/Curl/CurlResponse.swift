@@ -12,6 +12,13 @@ package struct CurlResponse: Sendable {
     package let fields: HTTPFields
     /// The body, exactly as sent: nothing is decompressed.
     package let body: CurlBody
+
+    /// An answer.
+    package init(status: HTTPResponse.Status, fields: HTTPFields, body: CurlBody) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
 }
 
 /// The body of an answer, as it comes from the network.
@@ -22,12 +29,25 @@ package struct CurlBody: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
     package typealias Failure = CurlError
 
-    let producer: BodyProducer
-    let exchange: Exchange
+    private enum Source: Sendable {
+        case reactor(BodyProducer, Exchange)
+        case transport(@Sendable () async throws(CurlError) -> ByteBuffer?)
+    }
+
+    private let source: Source
+
+    init(producer: BodyProducer, exchange: Exchange) { source = .reactor(producer, exchange) }
+
+    /// A body of a transport of one's own; `next` gives the next bytes, and nil once when all have come.
+    package init(next: @escaping @Sendable () async throws(CurlError) -> ByteBuffer?) { source = .transport(next) }
 
     /// Starts reading; a second iterator is a programming error and traps.
     package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(iterator: producer.makeAsyncIterator(), exchange: exchange)
+        switch source {
+        case .reactor(let producer, let exchange):
+            AsyncIterator(source: .reactor(producer.makeAsyncIterator(), exchange))
+        case .transport(let next): AsyncIterator(source: .transport(next))
+        }
     }
 
     /// Reads all of it.
@@ -49,8 +69,12 @@ package struct CurlBody: AsyncSequence, Sendable {
         package typealias Element = ByteBuffer
         package typealias Failure = CurlError
 
-        var iterator: BodyProducer.AsyncIterator
-        let exchange: Exchange
+        enum Source {
+            case reactor(BodyProducer.AsyncIterator, Exchange)
+            case transport(@Sendable () async throws(CurlError) -> ByteBuffer?)
+        }
+
+        let source: Source
 
         /// The next bytes, never none; nil only when the whole body has come.
         ///
@@ -58,16 +82,20 @@ package struct CurlBody: AsyncSequence, Sendable {
         package mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(CurlError) -> ByteBuffer? {
-            do {
-                if let chunk = try await iterator.next(isolation: actor) { return chunk }
-            } catch let error as CurlError {
-                throw error
-            } catch {
-                throw .cancelled
+            switch source {
+            case .transport(let next): return try await next()
+            case .reactor(var iterator, let exchange):
+                do {
+                    if let chunk = try await iterator.next(isolation: actor) { return chunk }
+                } catch let error as CurlError {
+                    throw error
+                } catch {
+                    throw .cancelled
+                }
+                // A cancelled sequence may end as if nothing were wrong; only the reactor knows a clean end.
+                guard exchange.isComplete else { throw .cancelled }
+                return nil
             }
-            // A cancelled sequence may end as if nothing were wrong; only the reactor knows a clean end.
-            guard exchange.isComplete else { throw .cancelled }
-            return nil
         }
 
         /// The next bytes, never none; nil only when the whole body has come.

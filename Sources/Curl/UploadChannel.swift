@@ -6,14 +6,21 @@ package import NIOCore
 
 /// Takes the bytes of a streamed request body.
 package struct CurlUploadWriter: Sendable {
-    let channel: UploadChannel
+    private let send: @Sendable (ByteBuffer) async throws(CurlError) -> Void
+
+    /// A writer for a transport of one's own; `send` returns when it wants the next bytes.
+    package init(_ send: @escaping @Sendable (ByteBuffer) async throws(CurlError) -> Void) { self.send = send }
+
+    init(channel: UploadChannel) {
+        send = { (chunk) async throws(CurlError) in try await channel.write(chunk) }
+    }
 
     /// Sends `chunk`, and returns when all of it is on its way; one call at a time.
     ///
     /// - Throws: ``CurlError/closed(_:)`` when the server has answered without waiting for the body, or the
     ///   connection is gone: end then, the answer tells why. ``CurlError/cancelled``. ``CurlError/invalidRequest(_:)``
     ///   for more bytes than the announced length.
-    package func write(_ chunk: ByteBuffer) async throws(CurlError) { try await channel.write(chunk) }
+    package func write(_ chunk: ByteBuffer) async throws(CurlError) { try await send(chunk) }
 }
 
 /// Carries the bytes of a request body from the task that makes them to the reactor's thread, one chunk at a time.

@@ -19,15 +19,11 @@ package final class SyncGateway: Sendable {
     ///   - configuration: What the operator wants.
     ///   - store: The state; closed by whoever opened it.
     ///   - backend: The backend.
-    ///   - clock: The time of day.
-    ///   - temporaryDirectory: Where spool files go when the configuration does not say.
+    ///   - ports: What else it reaches outside.
     package init(
-        configuration: Configuration, store: any StateStore, backend: BackendClient, clock: any WallClock,
-        temporaryDirectory: String
+        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts
     ) {
-        services = SyncServices(
-            configuration: configuration, store: store, backend: backend, clock: clock,
-            temporaryDirectory: temporaryDirectory)
+        services = SyncServices(configuration: configuration, store: store, backend: backend, ports: ports)
     }
 
     /// The names and paths that clients use.
@@ -163,12 +159,12 @@ package final class SyncGateway: Sendable {
             cursor: presented, schemaVersion: version)
         let kept = services.kept.take(key, at: services.clock.now)
         let digests = services.mappings.digests(at: version)
-        var generator = SystemRandomNumberGenerator()
+        var random = services.random
         let query = PullQuery(
             principal: identity.principal, session: identity.session, presented: presented,
             isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
             asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
-            mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &generator),
+            mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &random),
             kept: kept?.stream)
         return PullRunner(
             services: services, query: query, identity: identity,

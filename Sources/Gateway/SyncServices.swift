@@ -14,6 +14,7 @@ struct SyncServices: Sendable {
     let store: any StateStore
     let backend: BackendClient
     let clock: any WallClock
+    let random: Randomness
     let identities: IdentityResolver
     let kept: CachedAnswers
     /// What spools hold, of pulls that run, of answers that are being sent and of kept ones.
@@ -35,7 +36,7 @@ struct SyncServices: Sendable {
     let running: FairPlaces
     /// The ids that the backend has given, of those who called last; and for whom it is giving some right now.
     let ids: IDCache
-    let making = IDMaking()
+    let making: IDMaking
     /// Whether the backend gives ids in any table.
     let makesIDs: Bool
     /// Knows whose checkpoints the backend does not find.
@@ -49,13 +50,14 @@ struct SyncServices: Sendable {
     private let spoolLimits: Spool.Limits
 
     init(
-        configuration: Configuration, store: any StateStore, backend: BackendClient, clock: any WallClock,
-        temporaryDirectory: String
+        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts
     ) {
         self.configuration = configuration
         self.store = store
         self.backend = backend
-        self.clock = clock
+        clock = ports.clock
+        random = ports.random
+        making = IDMaking(clock: ports.clock)
         digests = KeyedDigest(key: configuration.identity.key.bytes)
         identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
         kept = CachedAnswers(
@@ -70,14 +72,15 @@ struct SyncServices: Sendable {
         versions = configuration.schema.versions
         comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
         running = FairPlaces(maximum: configuration.limits.pulls)
-        locks = LockTable(maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait)
+        locks = LockTable(
+            maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait,
+            clock: ports.clock)
         hashKey = digests.hashKey
         ids = IDCache(store: store, schema: configuration.schema, key: digests.hashKey)
         makesIDs = configuration.schema.tables.contains { $0.hasOwnIDs }
         intakeLimits = configuration.intakeLimits
         spoolLimits = Spool.Limits(
-            directory: configuration.spool.dir ?? temporaryDirectory, memory: configuration.spool.memory,
-            total: configuration.spool.max)
+            files: ports.files, memory: configuration.spool.memory, total: configuration.spool.max)
     }
 
     /// Runs what streams from the backend: alone where others would disturb it, and in one of the places for streams.

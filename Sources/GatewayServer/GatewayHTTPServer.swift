@@ -9,6 +9,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import SyncModel
 
 /// The gateway's HTTP server: sync paths, health, and everything else passed through to the backend.
 ///

@@ -4,6 +4,7 @@
 import Gateway
 import Logging
 import NIOConcurrencyHelpers
+import SyncModel
 
 /// Counts the requests that are being served, and knows whether the server waits for them to end.
 final class OpenRequests: Sendable {

@@ -38,7 +38,9 @@ struct ScriptedBackend: Sendable {
             let log = LogMemory()
             let logger = Logger(label: "test") { _ in log }
             let backend = ScriptedBackend(
-                client: BackendClient(settings: settings, reactor: reactor, logger: logger), log: log, memory: memory)
+                client: BackendClient(
+                    settings: settings, transport: reactor, clock: PlainClock(), logger: logger), log: log,
+                memory: memory)
             do {
                 try await body(backend)
                 await reactor.shutdown()
@@ -137,4 +139,10 @@ extension Peer.Request {
         }
         return nil
     }
+}
+
+/// Waits in real time; what time it is nobody asks.
+private struct PlainClock: WallClock {
+    let now: Int64 = 0
+    func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
 }

@@ -28,7 +28,8 @@ import Testing
         limits.run = run
         return StreamSpooler(
             projection: Self.projection, hashKey: SipHash.Key(1, 2), intakeLimits: limits,
-            spoolLimits: Spool.Limits(directory: "/tmp", memory: memory, total: 64 << 20), ledgered: [0, 1])
+            spoolLimits: Spool.Limits(files: DiskSpoolFiles(directory: "/tmp"), memory: memory, total: 64 << 20),
+            ledgered: [0, 1])
     }
 
     private func take(_ spooler: inout StreamSpooler, rows: Range<Int>, _ filler: String) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct LockTableTests {
     @Test func `one holder at a time, first come, first served`() async throws {
-        let locks = LockTable(maximumWaiting: 100, timeout: .seconds(30))
+        let locks = LockTable(maximumWaiting: 100, timeout: .seconds(30), clock: SystemClock())
         let inside = NIOLockedValueBox((now: 0, most: 0, total: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a full queue is refused at once`() async throws {
-        let locks = LockTable(maximumWaiting: 0, timeout: .seconds(30))
+        let locks = LockTable(maximumWaiting: 0, timeout: .seconds(30), clock: SystemClock())
         try await locks.withLock("a") {
             await #expect(throws: LockError.queueFull) { try await locks.withLock("a") {} }
             try await locks.withLock("b") {}
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `whoever waits too long is sent away and leaves the lock to others`() async throws {
-        let locks = LockTable(maximumWaiting: 5, timeout: .milliseconds(20))
+        let locks = LockTable(maximumWaiting: 5, timeout: .milliseconds(20), clock: SystemClock())
         try await locks.withLock("a") {
             _ = await #expect(throws: LockError.timedOut) { try await locks.withLock("a") {} }
         }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `a cancelled waiter leaves the queue`() async throws {
-        let locks = LockTable(maximumWaiting: 5, timeout: .seconds(30))
+        let locks = LockTable(maximumWaiting: 5, timeout: .seconds(30), clock: SystemClock())
         try await locks.withLock("a") {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await #expect(throws: CancellationError.self) { try await locks.withLock("a") {} } }

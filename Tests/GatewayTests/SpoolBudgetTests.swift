@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct SpoolBudgetTests {
     private static let (ada, bob) = (Principal(rawValue: "ada"), Principal(rawValue: "bob"))
-    private static let limits = Spool.Limits(directory: "/tmp", memory: 1_000, total: 10_000)
+    private static let limits = Spool.Limits(files: DiskSpoolFiles(directory: "/tmp"), memory: 1_000, total: 10_000)
 
     private func budget(memory: Int = 1 << 20, disk: Int = 1 << 20) -> SpoolBudget {
         SpoolBudget(memory: memory, disk: disk) { _ in false }
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `where the disk is used up it is an error that passes, and nobody gets all`() async throws {
         let budget = budget(disk: 4_000)
-        let limits = Spool.Limits(directory: "/tmp", memory: 0, total: 10_000)
+        let limits = Spool.Limits(files: DiskSpoolFiles(directory: "/tmp"), memory: 0, total: 10_000)
         let first = Spool(limits: limits, lease: budget.lease(for: Self.ada))
         for _ in 0..<15 { try await first.append(bytes(100)) }
         let second = Spool(limits: limits, lease: budget.lease(for: Self.ada))
@@ -71,7 +71,7 @@ import Testing
     @Test func `a failed write holds nothing for ever`() async throws {
         let budget = budget()
         do {
-            let nowhere = Spool.Limits(directory: "/nowhere/at/all", memory: 0, total: 1_000)
+            let nowhere = Spool.Limits(files: DiskSpoolFiles(directory: "/nowhere/at/all"), memory: 0, total: 1_000)
             let spool = Spool(limits: nowhere, lease: budget.lease(for: Self.ada))
             await #expect(throws: SpoolError.self) { try await spool.append(bytes(100)) }
             try await spool.cut(to: 0)
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `a finished spool has nothing gathered for its file`() async throws {
-        let spool = Spool(limits: Spool.Limits(directory: "/tmp", memory: 150, total: 10_000))
+        let spool = Spool(limits: Spool.Limits(files: DiskSpoolFiles(directory: "/tmp"), memory: 150, total: 10_000))
         for number in 0..<5 { try await spool.append([UInt8](repeating: UInt8(number), count: 100)) }
         try await spool.flush()
         try await spool.append([UInt8](repeating: 5, count: 100))

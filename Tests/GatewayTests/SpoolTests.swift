@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SpoolTests {
     private static func limits(memory: Int, total: Int = 1 << 20) -> Spool.Limits {
-        Spool.Limits(directory: "/tmp", memory: memory, total: total)
+        Spool.Limits(files: DiskSpoolFiles(directory: "/tmp"), memory: memory, total: total)
     }
 
     private func contents(_ spool: Spool, step: Int) async throws -> [UInt8] {
@@ -97,7 +97,8 @@ import Testing
     }
 
     @Test func `a directory that is not there is an error, not a crash`() async throws {
-        let spool = Spool(limits: Spool.Limits(directory: "/nowhere/at/all", memory: 0, total: 100))
+        let spool = Spool(
+            limits: Spool.Limits(files: DiskSpoolFiles(directory: "/nowhere/at/all"), memory: 0, total: 100))
         await #expect(throws: SpoolError.self) { try await spool.append([1]) }
     }
 }

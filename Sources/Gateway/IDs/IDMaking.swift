@@ -9,10 +9,13 @@ import SyncModel
 /// Between the backend's commit and the answer nobody knows what the record is called. A pull that streamed it
 /// meanwhile would give a device its own record a second time, under the backend's id.
 final class IDMaking: Sendable {
-    /// How often a pull looks whether they have ended.
-    private static let pause = Duration.milliseconds(10)
+    /// How often a pull looks whether they have ended, in milliseconds.
+    private static let pause: Int64 = 10
 
+    private let clock: any WallClock
     private let open = NIOLockedValueBox<[Principal: Int]>([:])
+
+    init(clock: any WallClock) { self.clock = clock }
 
     /// A create begins; ``end(_:)`` follows when its mapping is stored or it has failed.
     func begin(_ principal: Principal) { open.withLockedValue { $0[principal, default: 0] += 1 } }
@@ -30,10 +33,11 @@ final class IDMaking: Sendable {
     /// - Returns: Whether that was in time.
     /// - Throws: `CancellationError`.
     func waitUntilNone(of principal: Principal, atMost limit: Duration) async throws -> Bool {
-        let end = ContinuousClock.now + limit
+        var waited: Int64 = 0
         while open.withLockedValue({ $0[principal] != nil }) {
-            guard ContinuousClock.now < end else { return false }
-            try await Task.sleep(for: Self.pause)
+            guard waited < limit.milliseconds else { return false }
+            try await clock.wait(milliseconds: Self.pause)
+            waited += Self.pause
         }
         return true
     }

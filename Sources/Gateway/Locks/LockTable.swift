@@ -3,6 +3,7 @@
 
 import DequeModule
 import NIOConcurrencyHelpers
+package import SyncModel
 
 /// Why a lock was not given.
 package enum LockError: Error, Hashable, Sendable {
@@ -28,11 +29,13 @@ package final class LockTable: Sendable {
     private let state = NIOLockedValueBox(State())
     private let maximumWaiting: Int
     private let timeout: Duration
+    private let clock: any WallClock
 
     /// A table in which at most `maximumWaiting` wait for one key, each no longer than `timeout`.
-    package init(maximumWaiting: Int, timeout: Duration) {
+    package init(maximumWaiting: Int, timeout: Duration, clock: any WallClock) {
         self.maximumWaiting = maximumWaiting
         self.timeout = timeout
+        self.clock = clock
     }
 
     /// How many hold or wait, for the metrics.
@@ -66,8 +69,8 @@ package final class LockTable: Sendable {
                     try await self.acquire(key)
                     gotIt.withLockedValue { $0 = true }
                 }
-                group.addTask { [timeout] in
-                    try await Task.sleep(for: timeout)
+                group.addTask { [timeout, clock] in
+                    try await clock.wait(milliseconds: timeout.milliseconds)
                     throw LockError.timedOut
                 }
                 defer { group.cancelAll() }

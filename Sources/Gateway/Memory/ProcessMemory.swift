@@ -5,6 +5,7 @@ import CMalloc
 import Foundation
 package import Logging
 import NIOPosix
+package import SyncModel
 
 /// The memory of this process, as the system and the allocator see it.
 package struct ProcessMemory: Hashable, Sendable {
@@ -38,12 +39,12 @@ package struct ProcessMemory: Hashable, Sendable {
     }
 
     /// Gives back what peaks have left, until it is cancelled.
-    package static func giveBackAfterPeaks(logger: Logger) async {
+    package static func giveBackAfterPeaks(clock: any WallClock, logger: Logger) async {
         var trim = MemoryTrim()
         while !Task.isCancelled {
             do {
                 trim = try await NIOThreadPool.singleton.runIfActive { [trim] in step(trim, logger) }
-                try await Task.sleep(for: .seconds(interval))
+                try await clock.sleep(milliseconds: Int64(interval) * 1_000)
             } catch { return }
         }
     }

@@ -3,6 +3,7 @@
 
 import Backend
 import SyncEngine
+import SyncModel
 
 // An answer may get lost: what was streamed for it is not streamed again.
 extension PullRunner {

@@ -3,6 +3,7 @@
 
 import NIOConcurrencyHelpers
 import StateStore
+import SyncModel
 
 /// Writes the steps of one push's journal, as many in one transaction as have gathered while the last one ran.
 ///

@@ -70,11 +70,11 @@ extension PushRecovery {
     private func runner(_ tables: Set<String>, _ presented: Cursor?) -> PullRunner {
         let version = services.versions.last ?? services.configuration.schema.version
         let digests = services.mappings.digests(at: version)
-        var generator = SystemRandomNumberGenerator()
+        var random = services.random
         let query = PullQuery(
             principal: identity.principal, session: identity.session, presented: presented, schemaVersion: nil,
             schema: services.configuration.schema, effectiveVersion: version, mappingDigest: digests.all,
-            tableDigests: digests.tables, newReplica: .random(using: &generator)
+            tableDigests: digests.tables, newReplica: .random(using: &random)
         ).checking(tables)
         return PullRunner(
             services: services, query: query, identity: identity,

@@ -4,6 +4,7 @@
 import Logging
 import StateStore
 import SyncEngine
+import SyncModel
 
 // What the client and the operator hear of a push that comes to a bad end.
 extension PushRunner {

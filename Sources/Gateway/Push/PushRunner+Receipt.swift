@@ -5,6 +5,7 @@ import GatewayConfig
 import Logging
 import StateStore
 import SyncEngine
+import SyncModel
 import WatermelonWire
 
 // What the client gets of a push that was taken, and what is kept of it.

@@ -45,7 +45,7 @@ struct PushRunner {
     var taken: Set<Int> = []
     /// Names the push, or its creations, to the backend; random for every request of a client, so that a push that is
     /// meant to be applied again is applied again, and the same for the gateway's own repetitions.
-    let idempotencyKey = PushRunner.newIdempotencyKey()
+    let idempotencyKey: String
     /// The journal of a push by calls, once it is open.
     var journal: PushRunnerJournal?
     /// What a call has failed with.
@@ -63,6 +63,7 @@ struct PushRunner {
         self.request = request
         self.identity = identity
         self.logger = logger
+        idempotencyKey = Self.newIdempotencyKey(services.random)
         let schema = services.configuration.schema
         let reader = OperationReader(
             schema: schema, changes: request.changes, depth: services.configuration.limits.jsonDepth,
@@ -194,10 +195,9 @@ struct PushRunner {
             metadata: ["code": "push.unreachable_ids", "records": "\(unsafe)"])
     }
 
-    private static func newIdempotencyKey() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<2).map { _ in
-            let digits = String(generator.next(), radix: 16)
+    private static func newIdempotencyKey(_ random: Randomness) -> String {
+        (0..<2).map { _ in
+            let digits = String(random.next(), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
     }

@@ -10,8 +10,8 @@ import NIOConcurrencyHelpers
 final class Spool: Sendable {
     /// How much may be kept, and where.
     struct Limits: Sendable {
-        /// Where files are made.
-        var directory: String
+        /// What it overflows into.
+        var files: any SpoolFiles
         /// How many bytes stay in memory.
         var memory: Int
         /// How many bytes there may be altogether.
@@ -22,7 +22,7 @@ final class Spool: Sendable {
         var chunks: [(offset: UInt64, bytes: [UInt8])] = []
         var memoryLength: UInt64 = 0
         var length: UInt64 = 0
-        var file: SpoolFile?
+        var file: (any SpoolFile)?
         /// How many bytes are in the file.
         var written: UInt64 = 0
         /// What is being written behind them.
@@ -81,10 +81,10 @@ final class Spool: Sendable {
             throw lease.held.disk + bytes.count > lease.mostOnDisk ? .tooLarge : .exhausted
         }
         if file == nil {
-            let overflow = try await SpoolFile.open(in: limits.directory)
+            let overflow = try await limits.files.open()
             state.withLockedValue { $0.file = overflow }
         }
-        let full = state.withLockedValue { state -> (file: SpoolFile, tail: [UInt8], start: UInt64)? in
+        let full = state.withLockedValue { state -> (file: any SpoolFile, tail: [UInt8], start: UInt64)? in
             if state.tail.isEmpty {
                 state.tail = bytes
                 if bytes.count < writeSize { state.tail.reserveCapacity(writeSize + bytes.count) }
@@ -113,7 +113,7 @@ final class Spool: Sendable {
 
     /// Writes what was gathered for the file, so that a spool that waits takes no memory for it.
     func flush() async throws(SpoolError) {
-        let rest = state.withLockedValue { state -> (file: SpoolFile, tail: [UInt8], start: UInt64)? in
+        let rest = state.withLockedValue { state -> (file: any SpoolFile, tail: [UInt8], start: UInt64)? in
             guard let file = state.file, !state.tail.isEmpty else { return nil }
             (state.flushing, state.tail) = (state.tail, [])
             return (file, state.flushing, state.written)
@@ -133,7 +133,7 @@ final class Spool: Sendable {
 
     /// Forgets everything from a length on, at which something was appended; also after appending has failed.
     func cut(to length: UInt64) async throws(SpoolError) {
-        let cut = state.withLockedValue { state -> (file: SpoolFile, length: UInt64)? in
+        let cut = state.withLockedValue { state -> (file: any SpoolFile, length: UInt64)? in
             precondition(length <= state.length, "a spool is cut behind its end")
             state.length = length
             if length <= state.memoryLength {

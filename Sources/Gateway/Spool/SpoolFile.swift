@@ -11,8 +11,35 @@ import Musl
 import Darwin
 #endif
 
-/// A temporary file without a name: mode 0600, unlinked right after it was opened, gone when it is closed.
-final class SpoolFile: Sendable {
+/// Makes the files that spools overflow into.
+package protocol SpoolFiles: Sendable {
+    /// Makes an empty file, which is gone when nobody holds it any more.
+    func open() async throws(SpoolError) -> any SpoolFile
+}
+
+/// Holds what a spool has no memory for; one task writes, others may read what is there.
+package protocol SpoolFile: Sendable {
+    /// Writes all bytes at an offset.
+    func write(_ bytes: [UInt8], at offset: UInt64) async throws(SpoolError)
+    /// Gives the room back that lies behind a length.
+    func truncate(to length: UInt64) async throws(SpoolError)
+    /// Reads exactly `count` bytes at an offset.
+    func read(count: Int, at offset: UInt64) async throws(SpoolError) -> [UInt8]
+}
+
+/// Makes temporary files without names in a directory: mode 0600, unlinked right after they were opened.
+package struct DiskSpoolFiles: SpoolFiles {
+    private let directory: String
+
+    /// Files in a directory, which must be there.
+    package init(directory: String) { self.directory = directory }
+
+    /// Makes one.
+    package func open() async throws(SpoolError) -> any SpoolFile { try await DiskSpoolFile.open(in: directory) }
+}
+
+/// A temporary file without a name, gone when it is closed.
+private final class DiskSpoolFile: SpoolFile {
     private let descriptor: CInt
 
     private init(descriptor: CInt) { self.descriptor = descriptor }
@@ -20,7 +47,7 @@ final class SpoolFile: Sendable {
     deinit { close(descriptor) }
 
     /// Makes one in `directory`.
-    static func open(in directory: String) async throws(SpoolError) -> SpoolFile {
+    static func open(in directory: String) async throws(SpoolError) -> DiskSpoolFile {
         try await onThreadPool {
             var template = Array("\(directory)/rind-spool-XXXXXX".utf8CString)
             // Creates with mode 0600 and refuses links that somebody has put there.
@@ -28,7 +55,7 @@ final class SpoolFile: Sendable {
             guard descriptor >= 0 else { throw SpoolError.file(operation: "open", errno: errno) }
             unlink(template)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            return SpoolFile(descriptor: descriptor)
+            return DiskSpoolFile(descriptor: descriptor)
         }
     }
 

@@ -23,8 +23,10 @@ extension GatewayStack {
         let gateway = SyncGateway(
             configuration: configuration, store: state,
             backend: BackendClient(
-                settings: configuration.backendSettings, reactor: reactors.sync, logger: log.logger("rind")),
-            clock: options.clock, temporaryDirectory: directory)
+                settings: configuration.backendSettings, transport: reactors.sync, clock: options.clock,
+                logger: log.logger("rind")),
+            ports: GatewayPorts(
+                files: DiskSpoolFiles(directory: configuration.spool.dir ?? directory), clock: options.clock))
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(
             service: gateway, configuration: configuration, reactor: reactors.passThrough, logger: log.logger("rind")

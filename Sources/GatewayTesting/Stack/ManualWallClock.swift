@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import SyncModel
 
 /// A wall clock that a test moves; whoever waits moves it too, and so waits no time at all.
 package struct ManualWallClock: WallClock {
@@ -13,6 +14,9 @@ package struct ManualWallClock: WallClock {
 
     /// Milliseconds since 1970.
     package var now: Int64 { clock.now }
+
+    /// Waits in real time, in which others go on; the clock stands still.
+    package func wait(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
 
     /// Moves the clock on and lets others run.
     package func sleep(milliseconds: Int64) async throws {

@@ -3,10 +3,11 @@
 
 package import DemoBackend
 import Foundation
-package import Gateway
+import Gateway
 package import GatewayConfig
 package import SQLiteState
 package import StateStore
+package import SyncModel
 
 /// How a stack differs from the one of the quickstart example.
 package struct StackOptions: Sendable {

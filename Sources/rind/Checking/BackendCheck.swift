@@ -21,7 +21,8 @@ struct BackendCheck {
         self.configuration = configuration
         self.fields = fields
         // What a check finds it prints; it has no log.
-        var client = BackendClient(settings: configuration.backendSettings, reactor: reactor)
+        var client = BackendClient(
+            settings: configuration.backendSettings, transport: reactor, clock: SystemClock())
         client.logger.logLevel = .critical
         self.client = client
     }

@@ -84,6 +84,6 @@ struct ConnectionCheck {
             return CheckFinding(.wrong, "\(fault) (spool.file)", of: "spool", hint: "make it, or set [spool] dir")
         }
         return CheckFinding(
-            .ok, "\(configuration.spool.dir ?? Configuration.temporaryDirectory) takes files", of: "spool")
+            .ok, "\(configuration.spoolDirectory) takes files", of: "spool")
     }
 }

@@ -9,6 +9,7 @@ import GatewayConfig
 import Logging
 import SQLiteState
 import StateStore
+import SyncModel
 
 /// Everything that a running gateway consists of, but for its server.
 struct GatewayParts {
@@ -31,8 +32,9 @@ struct GatewayParts {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let gateway = SyncGateway(
                 configuration: configuration, store: store,
-                backend: BackendClient(settings: configuration.backendSettings, reactor: reactor, logger: logger),
-                clock: SystemClock(), temporaryDirectory: Configuration.temporaryDirectory)
+                backend: BackendClient(
+                    settings: configuration.backendSettings, transport: reactor, clock: SystemClock(), logger: logger),
+                ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)))
             try await gateway.checkClock()
             return GatewayParts(
                 configuration: configuration, store: store, reactor: reactor,
@@ -72,9 +74,12 @@ extension Configuration {
         }
     }
 
+    /// Where spools overflow to.
+    var spoolDirectory: String { spool.dir ?? Self.temporaryDirectory }
+
     /// What is wrong with the spool's directory; nil if it takes files.
     var spoolFault: String? {
-        let directory = spool.dir ?? Self.temporaryDirectory
+        let directory = spoolDirectory
         guard access(directory, W_OK | X_OK) != 0 else { return nil }
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory)

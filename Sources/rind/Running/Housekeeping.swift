@@ -6,6 +6,7 @@ import GatewayConfig
 import Logging
 import ServiceLifecycle
 import StateStore
+import SyncModel
 
 /// Takes away, once an hour, what the state no longer needs.
 struct Housekeeping: Service {

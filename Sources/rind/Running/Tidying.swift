@@ -14,7 +14,7 @@ struct Tidying: Service {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await gateway.dropExpired() }
-                group.addTask { await ProcessMemory.giveBackAfterPeaks(logger: logger) }
+                group.addTask { await ProcessMemory.giveBackAfterPeaks(clock: SystemClock(), logger: logger) }
             }
         }
     }

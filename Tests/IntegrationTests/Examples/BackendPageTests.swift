@@ -5,6 +5,7 @@ import DemoBackend
 import Foundation
 import Gateway
 import GatewayTesting
+import SyncModel
 import Testing
 
 /// What `docs/BACKEND-PROTOCOL.md` shows runs, and what it says of requests is what a backend gets.

@@ -10,6 +10,8 @@ enum BanRule {
         case sources
         /// What ships except the commands, which talk to people.
         case libraries
+        /// What reaches time and chance through ports alone, so that a simulation can run it.
+        case simulated
     }
 
     /// A sequence of tokens that must not appear.
@@ -35,9 +37,13 @@ enum BanRule {
             case .everywhere: true
             case .sources: file.isSource
             case .libraries: file.isSource && !["rind", "rind-bench"].contains(file.target)
+            case .simulated: file.isSource && ["Backend", "Gateway", "SyncEngine", "SyncModel"].contains(file.target)
             }
         }
     }
+
+    private static let systemClock = "Sources/Gateway/SystemClock.swift"
+    private static let randomness = "Sources/Gateway/Randomness.swift"
 
     static let bans = [
         Ban("try!", instead: "throw, or explain to the compiler why it cannot fail"),
@@ -48,6 +54,12 @@ enum BanRule {
         Ban("Thread.sleep", instead: "wait for an event, or drive a ManualClock"),
         Ban("usleep(", instead: "wait for an event, or drive a ManualClock"),
         Ban("sleep(", instead: "wait for an event, or drive a ManualClock"),
+        Ban("Task.sleep", instead: "use the WallClock", scope: .simulated, allowed: [systemClock]),
+        Ban("ContinuousClock", instead: "use the WallClock", scope: .simulated),
+        Ban("SuspendingClock", instead: "use the WallClock", scope: .simulated),
+        Ban("Date()", instead: "use the WallClock", scope: .simulated),
+        Ban("clock_gettime", instead: "use the WallClock", scope: .simulated, allowed: [systemClock]),
+        Ban("SystemRandomNumberGenerator", instead: "use Randomness", scope: .simulated, allowed: [randomness]),
         Ban("print(", instead: "use the logger", scope: .libraries),
         Ban("debugPrint(", instead: "use the logger", scope: .libraries),
         Ban("dump(", instead: "use the logger", scope: .libraries),

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,14 +10,6 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
-
-/// The time of day, replaceable in tests.
-package protocol WallClock: Sendable {
-    /// Milliseconds since 1970.
-    var now: Int64 { get }
-    /// Waits; throws `CancellationError` where the task is cancelled meanwhile.
-    func sleep(milliseconds: Int64) async throws
-}
 
 /// The machine's clock.
 package struct SystemClock: WallClock {

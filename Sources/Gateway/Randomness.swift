@@ -1,0 +1,19 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Draws random numbers, from the system or from a seed.
+package struct Randomness: RandomNumberGenerator, Sendable {
+    private let draw: @Sendable () -> UInt64
+
+    /// Numbers of one's own.
+    package init(_ draw: @escaping @Sendable () -> UInt64) { self.draw = draw }
+
+    /// The system's, which nobody can guess.
+    package static let system = Randomness {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    /// The next number.
+    package func next() -> UInt64 { draw() }
+}
