@@ -104,7 +104,8 @@ let package = Package(
             name: "GatewayTesting",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "JSONBytes",
-                "SQLiteState", "StateStore", "SyncEngine", "SyncModel", httpTypes, nioCore, nioPosix, nioLocks,
+                "MemoryState", "SQLiteState", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire", httpTypes,
+                nioCore, nioPosix, nioLocks,
                 lifecycle, log,
             ]),
 

@@ -33,15 +33,21 @@ package final class MemoryStateStore: Sendable {
         contents = NIOLockedValueBox(Contents(limits: limits))
     }
 
-    private init(cursorLead: Int64, gate: Gate?, contents: Contents?) {
+    private init(cursorLead: Int64, gate: Gate?, contents: NIOLockedValueBox<Contents?>) {
         self.cursorLead = cursorLead
         self.gate = gate
-        self.contents = NIOLockedValueBox(contents)
+        self.contents = contents
     }
 
-    /// Gives a second store with a gate of its own and what this one has now: a restored backup.
-    package func copy(gate: Gate? = nil) -> MemoryStateStore {
-        MemoryStateStore(cursorLead: cursorLead, gate: gate, contents: contents.withLockedValue(\.self))
+    /// Gives a second way to the same state, with a gate of its own: another gateway's.
+    package func shared(gate: @escaping Gate) -> MemoryStateStore {
+        MemoryStateStore(cursorLead: cursorLead, gate: gate, contents: contents)
+    }
+
+    /// Gives a store of its own with what this one has now: a backup.
+    package func copy() -> MemoryStateStore {
+        MemoryStateStore(
+            cursorLead: cursorLead, gate: gate, contents: NIOLockedValueBox(contents.withLockedValue(\.self)))
     }
 
     /// Looks at the state; a task that is cancelled gets its error instead.

@@ -76,9 +76,10 @@ enum ImportTable {
         ],
         "GatewayTesting": [
             "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "HTTPTypes", "JSONBytes",
-            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle", "StateStore",
+            "Logging", "MemoryState", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle",
+            "StateStore",
             "SyncEngine",
-            "SyncModel",
+            "SyncModel", "WatermelonWire",
         ],
 
         "INITests": ["INI"],

@@ -94,23 +94,36 @@ extension Simulation {
     private func checkDeleted(_ answer: SimulatedAnswer, _ pull: SimulatedPull) {
         let device = devices[pull.device]
         for key in answer.deleted.sorted() {
-            guard let local = device.records[key] else { continue }
-            if local.status == .created, !backend.everSeen.contains(key), !backend.untold.contains(key),
-                !unmade.contains(key)
-            {
-                complain("\(key) is deleted on \(device.name), and nobody but the device has ever had it")
+            if let reason = complaint(ofDeleting: key, on: device, began: pull.began, lookedAt: pull.lookedAt) {
+                complain(reason)
             }
-            guard let since = backend.visibleSince[key], since <= pull.began, let row = backend.rows[key] else {
-                continue
-            }
-            // A row that changes during both looks is missed by both (documented), and so is a late commit.
-            if row.update > pull.lookedAt || backend.late.contains(where: { $0.key == key }) { continue }
-            // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
-            if backend.hasLateDeletion(key) { continue }
-            // Nobody knows which record a line without an id was about.
-            if row.damage == .withoutID { continue }
-            complain("\(key) is deleted on \(device.name), and was there all the time")
         }
+    }
+
+    /// What is wrong with a deletion on a device; nil where nothing is.
+    ///
+    /// - Parameters:
+    ///   - key: The record.
+    ///   - device: The device as it was before the answer.
+    ///   - began: The backend's count when the pull began.
+    ///   - lookedAt: Its count when the pull last opened a stream.
+    /// - Returns: A sentence, or nil.
+    func complaint(
+        ofDeleting key: SimulatedKey, on device: SimulatedDevice, began: Int, lookedAt: Int
+    ) -> String? {
+        guard let local = device.records[key] else { return nil }
+        if local.status == .created, !backend.everSeen.contains(key), !backend.untold.contains(key),
+            !unmade.contains(key)
+        {
+            return "\(key) is deleted on \(device.name), and nobody but the device has ever had it"
+        }
+        guard let since = backend.visibleSince[key], since <= began, let row = backend.rows[key] else { return nil }
+        // A row that changes during both looks is missed by both (documented), and so is a late commit.
+        if row.update > lookedAt || backend.late.contains(where: { $0.key == key }) { return nil }
+        // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
+        if backend.hasLateDeletion(key) { return nil }
+        // Nobody knows which record a line without an id was about.
+        return row.damage == .withoutID ? nil : "\(key) is deleted on \(device.name), and was there all the time"
     }
 }
 
@@ -124,17 +137,12 @@ extension Simulation {
         }
         while let push = pushes.first { push.step() }
         note("--- quiet")
-        while !latePushes.isEmpty || !backend.late.isEmpty { arriveLate() }
-        if let rows = backend.vanished { backend.restore(rows) }
-        backend.repairAll()
-        backend.retired = []
+        comeToRest()
         busyComparisons = 0
         acceptAll()
         let isUntold = devices.contains { hasToShow($0) }
         if isUntold, let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
-        for index in devices.indices where hasToShow(devices[index]) {
-            devices[index].create(fresh(.notes), SimulatedRecord(value: 1))
-        }
+        showVersions()
         if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
         if let difference = difference() { return difference }
         guard setup.hasLedger else { return nil }
@@ -147,6 +155,21 @@ extension Simulation {
         }
         if let difference = difference(isCompared: true) { return difference }
         return try await ledgerDifference()
+    }
+
+    /// Lets what is delayed arrive, and mends what is broken at the backend.
+    func comeToRest() {
+        while !latePushes.isEmpty || !backend.late.isEmpty { arriveLate() }
+        if let rows = backend.vanished { backend.restore(rows) }
+        backend.repairAll()
+        backend.retired = []
+    }
+
+    /// Lets devices that tell no version push something that only version 2 has.
+    func showVersions() {
+        for index in devices.indices where hasToShow(devices[index]) {
+            devices[index].create(fresh(.notes), SimulatedRecord(value: 1))
+        }
     }
 
     /// Whether nobody knows the device's version until it has pushed something that only version 2 has.
@@ -189,14 +212,22 @@ extension Simulation {
     ///
     /// Without a ledger what the stream does not name stays on devices (`forgotten`). What version 2 has added is not
     /// looked at on devices that never tell of it.
-    package func difference(isCompared: Bool = false) -> String? {
-        for device in devices {
+    ///
+    /// - Parameters:
+    ///   - isCompared: Whether every type was compared since.
+    ///   - comparing: Of which devices a type is still to be compared; nil asks this simulation's own state.
+    /// - Returns: A sentence, or nil.
+    package func difference(isCompared: Bool = false, comparing: [Bool]? = nil) -> String? {
+        for (index, device) in devices.enumerated() {
+            let isComparing = comparing?[index] ?? isComparing(device)
             let version = isMute(device) ? 1 : device.version
             let shown = device.shown(to: version)
             let wanted = backend.visible(to: version)
             for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
                 if !isCompared, backend.untold.contains(key) { continue }
-                if wanted[key] == nil, isExcused(key, device, isCompared: isCompared) { continue }
+                if wanted[key] == nil, isExcused(key, device, isCompared: isCompared, isComparing: isComparing) {
+                    continue
+                }
                 let (have, want) = (shown[key]?.description ?? "nothing", wanted[key]?.description ?? "nothing")
                 return "\(device.name) shows \(have) for \(key), the backend has \(want)"
             }
@@ -207,11 +238,17 @@ extension Simulation {
         return nil
     }
 
-    private func isExcused(_ key: SimulatedKey, _ device: SimulatedDevice, isCompared: Bool) -> Bool {
+    private func isExcused(
+        _ key: SimulatedKey, _ device: SimulatedDevice, isCompared: Bool, isComparing: Bool
+    ) -> Bool {
         if adrift.contains(key) || !isCompared && device.isOrphaned(key, or: adrift) { return true }
         guard setup.hasLedger else { return backend.forgotten.contains(key) }
         guard !isCompared else { return false }
-        if backend.isCascadeLost { return true }
+        return backend.isCascadeLost || isComparing
+    }
+
+    /// Whether a type is still to be compared for a device.
+    private func isComparing(_ device: SimulatedDevice) -> Bool {
         guard let row = device.cursor.flatMap({ state.rows[$0.rawValue] }) else { return false }
         return row.comparisons.values.contains { $0.triedAt > 0 || $0.doneAt == 0 }
             || row.mappingDigest != "mapping \(mapping)"

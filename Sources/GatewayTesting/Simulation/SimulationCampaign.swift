@@ -61,6 +61,31 @@ package struct SimulationCampaign: Sendable {
         throw Failure(seed: seed, sentence: sentence ?? "not again", setup: setup, ops: shrunk, trace: world.trace)
     }
 
+    /// Runs one seed with real gateways; says how often what happened, and how many jobs ran; throws ``Failure``.
+    package func runWorld(seed: UInt64) async throws -> (counts: [String: Int], steps: Int) {
+        var random = SeededRandom(seed: seed)
+        let setup = Self.setup(&random)
+        var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
+        if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
+        if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
+        if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
+        let gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
+        let first = try World(setup, seed: seed, gateways: gateways)
+        guard try await Self.play(first, ops) != nil else { return (first.counts, first.steps) }
+        let world = try World(setup, seed: seed, gateways: gateways, isTracing: true)
+        let sentence = try await Self.play(world, ops)
+        throw Failure(
+            seed: seed, sentence: sentence ?? "not again", setup: setup, ops: ops, trace: world.trace)
+    }
+
+    private static func play(_ world: World, _ ops: [SimulationOp]) async throws -> String? {
+        for op in ops {
+            try await world.perform(op)
+            if let complaint = world.complaints.first { return complaint }
+        }
+        return try await world.quiesce()
+    }
+
     /// What is wrong after a schedule, nil where nothing is.
     package static func verdict(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> String? {
         try await play(Simulation(setup), ops)

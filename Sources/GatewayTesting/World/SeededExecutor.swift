@@ -1,0 +1,47 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+
+/// Runs tasks on the caller's thread, one job at a time, in an order that a seed decides.
+///
+/// Whatever waits to run is a job; which one runs next is drawn. So the same seed gives the same interleaving, as long
+/// as nothing waits for another thread, a real clock or a socket.
+package final class SeededExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var random: SeededRandom
+        var steps = 0
+    }
+
+    private let state: NIOLockedValueBox<State>
+
+    /// An executor without jobs.
+    package init(seed: UInt64) { state = NIOLockedValueBox(State(random: SeededRandom(seed: seed))) }
+
+    /// How many jobs have run.
+    package var steps: Int { state.withLockedValue(\.steps) }
+
+    /// Takes a job that can run now.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLockedValue { $0.jobs.append(job) }
+    }
+
+    /// Runs one job.
+    ///
+    /// - Returns: Whether there was one.
+    package func step() -> Bool {
+        let job: UnownedJob? = state.withLockedValue { state in
+            guard !state.jobs.isEmpty else { return nil }
+            state.steps += 1
+            return state.jobs.remove(at: Int.random(in: state.jobs.indices, using: &state.random))
+        }
+        guard let job else { return false }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        return true
+    }
+
+    /// The next number of the seed.
+    package func draw() -> UInt64 { state.withLockedValue { $0.random.next() } }
+}

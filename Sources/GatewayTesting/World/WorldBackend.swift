@@ -1,0 +1,66 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+
+// A world has one thread, on which its executor runs every task and its test does everything else.
+/// Holds the models of a world: the backend and the people who use it.
+final class WorldBackend: @unchecked Sendable {
+    /// The models.
+    let simulation: Simulation
+    /// The pushes that were applied, by their idempotency keys.
+    private var applied: Set<String> = []
+
+    init(_ simulation: Simulation) { self.simulation = simulation }
+
+    /// One operation of a push.
+    struct Operation {
+        var key: SimulatedKey
+        var local: SimulatedDevice.Local
+    }
+
+    static func operations(in body: [UInt8]) -> [Operation] {
+        body.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let value = try? JSONValue.parse(Array(line)), let id = value["id"]?.string,
+                let table = SimulatedTable.allCases.first(where: { $0.name == value["table"]?.string })
+            else { return nil }
+            let data = value["data"]
+            var local = SimulatedDevice.Local(
+                status: value["op"]?.string == "delete" ? .deleted : .updated, record: SimulatedRecord(data))
+            local.isMarkChanged = data?[SimulatedSchema.addedColumn] != nil
+            return Operation(key: SimulatedKey(table, id), local: local)
+        }
+    }
+
+    /// Applies a push, once for each key.
+    func apply(_ operations: [Operation], key: String) {
+        guard applied.insert(key).inserted else { return }
+        for operation in operations { simulation.backend.push(operation.key, operation.local) }
+    }
+
+    /// Applies it later, when the gateway has given up.
+    func delay(_ operations: [Operation], key: String) {
+        guard applied.insert(key).inserted else { return }
+        simulation.latePushes += operations.map { ($0.key, $0.local) }
+    }
+}
+
+extension SimulatedRecord {
+    /// What an object of JSON says; members that are missing are at their defaults.
+    init(_ value: JSONValue?) {
+        self.init(value: Int(value?["value"]?.int64 ?? -1), parent: value?["parent"]?.string ?? "")
+        mark = Int(value?[SimulatedSchema.addedColumn]?.int64 ?? 0)
+    }
+
+    /// The record as clients and backend write it.
+    func json(id: String, table: SimulatedTable, version: Int = 2) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("id", .string(id)), .init("value", .number(JSONNumber(Int64(value)))),
+            .init("parent", .string(parent)),
+        ]
+        if table == .tasks, version >= 2 {
+            members.append(.init(SimulatedSchema.addedColumn, .number(JSONNumber(Int64(mark)))))
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayConfig
+import SyncEngine
+
+/// Configures the gateways of a world for the simulated backend.
+enum WorldConfiguration {
+    static let url = "http://backend.test"
+
+    static func load(_ setup: Simulation.Setup, mapping: Int) throws -> Configuration {
+        try Configuration.load(text(setup, mapping: mapping), environment: [:])
+    }
+
+    private static func text(_ setup: Simulation.Setup, mapping: Int) -> String {
+        let carried = setup.style == .request ? #","checkpoints":"{checkpoints}""# : ""
+        return """
+            [gateway]
+            listen = 127.0.0.1:0
+            [state]
+            url = sqlite:unused.db
+            [identity]
+            principal = backend:GET /me id
+            key = a-key-of-a-world-that-is-no-secret
+            [backend]
+            url = \(url)
+            stream = POST /sync/stream body {"types":"{types}"\(carried)}
+            ack = POST /sync/ack body {"acks":"{acks}"}
+            list = GET /sync/ack
+            forget = DELETE /sync/ack body {"types":"{namespaces}"}
+            checkpoints = \(setup.style == .request ? "request" : "server")
+            [push]
+            path = POST /sync/push
+            conflicts = none
+            retry_budget = 2s
+            [ledger]
+            mode = \(setup.hasLedger ? "full" : "off")
+            max_offline = 100d
+            [schema]
+            version = 2
+            oldest = 1
+            migrations_enabled_at = 1
+            \(tables(setup, mapping: mapping))
+            """
+    }
+
+    private static func tables(_ setup: Simulation.Setup, mapping: Int) -> String {
+        // Another source that nothing ever comes from makes it another mapping.
+        let columns = """
+            value = number value | before\(mapping)
+            parent = string
+            """
+        func table(_ name: String, _ lines: String, _ more: String = "") -> String {
+            """
+            [table \(name)]
+            \(lines)
+            [columns \(name)]
+            \(columns)\(more)
+            """
+        }
+        let purge = setup.hasLedger ? ", PartnerFilePurgeV1 where parent = owner" : ""
+        return [
+            table(
+                "projects",
+                """
+                request = ProjectsV1 then ProjectsV2 since 2
+                upsert = ProjectV1, ProjectV2
+                delete = ProjectDeleteV1 by id
+                """),
+            table(
+                "tasks",
+                """
+                request = TasksV1
+                upsert = TaskV1, TaskBackfillV1
+                delete = TaskDeleteV1 by id
+                \(setup.hasLedger ? "parent = parent projects" : "")
+                """, "\nmark = number since 2"),
+            table(
+                "comments",
+                """
+                request = CommentsV1
+                upsert = CommentV1, CommentBackfillV1
+                delete = CommentDeleteV1 by id
+                \(setup.hasLedger ? "parent = parent tasks" : "")
+                """),
+            table(
+                "folders",
+                """
+                request = FoldersV1
+                upsert = FolderV1
+                delete = FolderDeleteV1 by id
+                \(setup.hasLedger ? "parent = parent folders" : "")
+                """),
+            table(
+                "files",
+                """
+                request = FilesV1, PartnerFilesV1
+                upsert = FileV1, PartnerFileV1
+                delete = FileDeleteV1 by id, PartnerFileDeleteV1 by id\(purge)
+                """),
+            table(
+                "notes",
+                """
+                since = 2
+                request = NotesV1
+                upsert = NoteV1
+                delete = NoteDeleteV1 by id
+                """),
+        ].joined(separator: "\n")
+    }
+}
