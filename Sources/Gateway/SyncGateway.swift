@@ -20,10 +20,13 @@ package final class SyncGateway: Sendable {
     ///   - store: The state; closed by whoever opened it.
     ///   - backend: The backend.
     ///   - ports: What else it reaches outside.
+    ///   - tuning: Sizes that nobody configures.
     package init(
-        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts
+        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts,
+        tuning: GatewayTuning = GatewayTuning()
     ) {
-        services = SyncServices(configuration: configuration, store: store, backend: backend, ports: ports)
+        services = SyncServices(
+            configuration: configuration, store: store, backend: backend, ports: ports, tuning: tuning)
     }
 
     /// The names and paths that clients use.

@@ -15,6 +15,7 @@ struct SyncServices: Sendable {
     let backend: BackendClient
     let clock: any WallClock
     let random: Randomness
+    let tuning: GatewayTuning
     let identities: IdentityResolver
     let kept: CachedAnswers
     /// What spools hold, of pulls that run, of answers that are being sent and of kept ones.
@@ -50,8 +51,10 @@ struct SyncServices: Sendable {
     private let spoolLimits: Spool.Limits
 
     init(
-        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts
+        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts,
+        tuning: GatewayTuning
     ) {
+        self.tuning = tuning
         self.configuration = configuration
         self.store = store
         self.backend = backend
@@ -78,7 +81,9 @@ struct SyncServices: Sendable {
         hashKey = digests.hashKey
         ids = IDCache(store: store, schema: configuration.schema, key: digests.hashKey)
         makesIDs = configuration.schema.tables.contains { $0.hasOwnIDs }
-        intakeLimits = configuration.intakeLimits
+        var intakeLimits = configuration.intakeLimits
+        intakeLimits.run = tuning.runEntries
+        self.intakeLimits = intakeLimits
         spoolLimits = Spool.Limits(
             files: ports.files, memory: configuration.spool.memory, total: configuration.spool.max)
     }

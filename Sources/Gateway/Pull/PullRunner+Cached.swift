@@ -19,7 +19,7 @@ extension PullRunner {
     /// Keeps what was streamed for a pull that would stream the same, if it was much.
     func keep(_ stream: CachedAnswer?) {
         guard let stream, let cacheKey, let diffedLines else { return }
-        guard spooler.counts.bytes >= CachedAnswers.worthKeeping else { return }
+        guard spooler.counts.bytes >= services.tuning.cachedBytes else { return }
         // The first answer is being read from the spool; what later pulls put behind it is theirs alone.
         let length = SpoolLength(lines: spooler.length.lines, runs: diffedLines.length.runs)
         let room = services.spools.lease(for: query.principal)

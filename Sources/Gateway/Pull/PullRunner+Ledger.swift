@@ -22,8 +22,12 @@ extension PullRunner {
         _ outline: LedgerOutline?, acceptedAt: Int64, resyncAt: Int64
     ) async throws -> SyncEngine.PullContext.Ledger {
         guard services.pullSettings.comparisons != nil, let outline else { return SyncEngine.PullContext.Ledger() }
-        var ledger = SyncEngine.PullContext.Ledger(outline)
-        ledger.needsCompaction = outline.needsCompaction
+        let tuning = services.tuning
+        var ledger = SyncEngine.PullContext.Ledger(outline, maximumUndos: tuning.undos)
+        // So much was added to the base that finding something takes too long.
+        ledger.needsCompaction =
+            outline.base != nil
+            && (outline.deltas.count > tuning.deltas || outline.deltaChunks > tuning.deltaChunks)
         ledger.acceptedAt = acceptedAt
         ledger.resyncAt = resyncAt
         let layers = (outline.base.map { [$0] } ?? []) + outline.deltas
@@ -118,6 +122,7 @@ extension PullRunner {
             plan: plan, schema: projection.schema, schemaVersion: projection.schemaVersion,
             order: projection.tableOrder,
             types: hasLedger ? query.ledgered : [:], source: StoreLedgerSource(store: store), key: services.hashKey)
+        input.chunkBytes = services.tuning.chunkBytes
         input.signs = spooler.signs
         input.redeliveries = redeliveries
         input.skipsDamage = skipsDamage
@@ -172,6 +177,7 @@ extension PullRunner {
         let store = services.store
         let deltas = try await store.foldableDeltas(replica: before.replica, upTo: cursor)
         var settings = LedgerCompaction.Settings()
+        settings.chunkBytes = services.tuning.chunkBytes
         settings.forgetTombstonesBefore = services.clock.now - services.configuration.ledger.maxOffline.milliseconds
         var compaction = LedgerCompaction(
             source: StoreLedgerSource(store: store), base: base,
@@ -194,9 +200,6 @@ extension PullRunner {
 }
 
 extension LedgerOutline {
-    /// Whether so much was added to the base that finding something takes too long.
-    var needsCompaction: Bool { base != nil && (deltas.count > 32 || deltaChunks > 64) }
-
     /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction under way.
     func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
 }

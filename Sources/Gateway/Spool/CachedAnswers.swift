@@ -38,8 +38,6 @@ final class CachedAnswers: Sendable {
         var byteCount: UInt64 { UInt64(spooler.byteCount) + spooler.length.lines + length.runs + 4_096 }
     }
 
-    /// How much a backend has sent, in bytes, until it is worth keeping: less is simply streamed again.
-    static let worthKeeping = 64 << 10
     private static let maximumEntries = 10_000
 
     private struct State {

@@ -43,7 +43,7 @@ extension World {
             case .none: Cursor?.none
             case .before: device.cursorBefore ?? device.cursor
             }
-        var request = makeRequest(index, isPull: false, outcome)
+        var request = makeRequest(index, isPull: false, outcome, doubtful: pending.last?.key)
         request.pushed = pending.map { ($0.key, $0.value) }
         let push = try read(pending, of: device, presented)
         note("\(device.name) pushes \(pending.map(\.key)) with \(presented?.description ?? "nothing"), \(outcome)")
@@ -88,11 +88,14 @@ extension World {
 
     private enum WorldError: Error { case notAPush }
 
-    private func makeRequest(_ index: Int, isPull: Bool, _ outcome: SimulatedPush.Outcome = .answered) -> Request {
+    private func makeRequest(
+        _ index: Int, isPull: Bool, _ outcome: SimulatedPush.Outcome = .answered, doubtful: SimulatedKey? = nil
+    ) -> Request {
         syncCount += 1
         people.devices[index].isSyncing = true
         return Request(
-            sync: WorldSync(number: syncCount, device: index, outcome: outcome), gateway: syncCount % gateways.count,
+            sync: WorldSync(number: syncCount, device: index, outcome: outcome, doubtful: doubtful),
+            gateway: syncCount % gateways.count,
             isPull: isPull, began: people.backend.counter)
     }
 

@@ -73,6 +73,13 @@ package final class World {
         for _ in 0..<gateways { self.gateways.append(try start()) }
     }
 
+    private static var tuning: GatewayTuning {
+        var tuning = GatewayTuning()
+        (tuning.chunkBytes, tuning.deltas, tuning.undos) = (160, Simulation.compactAfter, Simulation.maximumUndos)
+        (tuning.runEntries, tuning.cachedBytes) = (5, 1)
+        return tuning
+    }
+
     /// How many jobs have run.
     package var steps: Int { executor.steps }
 
@@ -99,7 +106,8 @@ package final class World {
                 settings: configuration.backendSettings, transport: WorldTransport(backend: backend, life: life),
                 clock: clock, logger: logger),
             ports: GatewayPorts(
-                files: files, clock: clock, random: Randomness { [executor] in executor.draw() }))
+                files: files, clock: clock, random: Randomness { [executor] in executor.draw() }),
+            tuning: Self.tuning)
         return Running(gateway: gateway, life: life, files: files)
     }
 

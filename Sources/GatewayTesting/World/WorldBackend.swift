@@ -17,6 +17,12 @@ final class WorldBackend: @unchecked Sendable {
     struct Operation {
         var key: SimulatedKey
         var local: SimulatedDevice.Local
+
+        init(key: SimulatedKey, data: JSONValue?, isDeletion: Bool) {
+            self.key = key
+            local = SimulatedDevice.Local(status: isDeletion ? .deleted : .updated, record: SimulatedRecord(data))
+            local.isMarkChanged = data?[SimulatedSchema.addedColumn] != nil
+        }
     }
 
     static func operations(in body: [UInt8]) -> [Operation] {
@@ -24,23 +30,24 @@ final class WorldBackend: @unchecked Sendable {
             guard let value = try? JSONValue.parse(Array(line)), let id = value["id"]?.string,
                 let table = SimulatedTable.allCases.first(where: { $0.name == value["table"]?.string })
             else { return nil }
-            let data = value["data"]
-            var local = SimulatedDevice.Local(
-                status: value["op"]?.string == "delete" ? .deleted : .updated, record: SimulatedRecord(data))
-            local.isMarkChanged = data?[SimulatedSchema.addedColumn] != nil
-            return Operation(key: SimulatedKey(table, id), local: local)
+            return Operation(
+                key: SimulatedKey(table, id), data: value["data"], isDeletion: value["op"]?.string == "delete")
         }
     }
 
+    /// Whether a push with this idempotency key was never applied before; from now on it was.
+    func isNew(_ key: String) -> Bool { applied.insert(key).inserted }
+
     /// Applies a push, once for each key.
     func apply(_ operations: [Operation], key: String) {
-        guard applied.insert(key).inserted else { return }
-        for operation in operations { simulation.backend.push(operation.key, operation.local) }
+        guard isNew(key) else { return }
+        for operation in operations { apply(operation) }
     }
 
-    /// Applies it later, when the gateway has given up.
-    func delay(_ operations: [Operation], key: String) {
-        guard applied.insert(key).inserted else { return }
+    func apply(_ operation: Operation) { simulation.backend.push(operation.key, operation.local) }
+
+    /// Applies operations later, when the gateway has given up.
+    func delay(_ operations: [Operation]) {
         simulation.latePushes += operations.map { ($0.key, $0.local) }
     }
 }

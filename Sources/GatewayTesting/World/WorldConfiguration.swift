@@ -31,7 +31,7 @@ enum WorldConfiguration {
             forget = DELETE /sync/ack body {"types":"{namespaces}"}
             checkpoints = \(setup.style == .request ? "request" : "server")
             [push]
-            path = POST /sync/push
+            \(setup.pushStyle == .stream ? "path = POST /sync/push" : "parallel = 3")
             conflicts = none
             retry_budget = 2s
             [ledger]
@@ -55,9 +55,18 @@ enum WorldConfiguration {
             """
             [table \(name)]
             \(lines)
+            \(setup.pushStyle == .stream ? "" : calls(name))
             [columns \(name)]
             \(columns)\(more)
             """
+        }
+        func calls(_ name: String) -> String {
+            let body = #"{"value":"{value}","parent":"{parent}"\#(name == "tasks" ? #","mark":"{mark}""# : "")}"#
+            return """
+                create = PUT /\(name)/{id} body \(body)
+                update = PATCH /\(name)/{id} missing 404
+                remove = DELETE /\(name)/{id} missing 404
+                """
         }
         let purge = setup.hasLedger ? ", PartnerFilePurgeV1 where parent = owner" : ""
         return [

@@ -30,9 +30,12 @@ package final class WorldSync: Sendable {
     let device: Int
     /// What becomes of a push at the backend.
     let outcome: SimulatedPush.Outcome
+    /// The record whose call has that outcome, in a push by calls.
+    let doubtful: SimulatedKey?
     private let state = NIOLockedValueBox(State())
 
-    init(number: Int, device: Int, outcome: SimulatedPush.Outcome = .answered) {
+    init(number: Int, device: Int, outcome: SimulatedPush.Outcome, doubtful: SimulatedKey?) {
+        self.doubtful = doubtful
         self.number = number
         self.device = device
         self.outcome = outcome

@@ -76,8 +76,34 @@ struct WorldTransport: HTTPTransport {
         case (.delete, "/sync/ack"):
             backend.simulation.backend.forget(Self.texts(in: body, "types"), session: session)
             return json("{}")
-        default: return json("{}", status: .notFound)
+        default: return try call(request.method, path, body)
         }
+    }
+
+    /// One operation of a push by calls, as `PUT /tasks/t1`.
+    private func call(
+        _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]
+    ) throws(CurlError) -> CurlResponse {
+        let parts = path.split(separator: "/")
+        guard parts.count == 2, let table = SimulatedTable.allCases.first(where: { $0.name == parts[0] }) else {
+            return json("{}", status: .notFound)
+        }
+        let key = SimulatedKey(table, String(parts[1]))
+        let isThere = backend.simulation.backend.rows[key] != nil
+        if method != .put, !isThere { return json("{}", status: .notFound) }
+        let operation = WorldBackend.Operation(
+            key: key, data: try? JSONValue.parse(body), isDeletion: method == .delete)
+        let sync = WorldSync.current
+        switch sync?.doubtful == key ? sync?.outcome ?? .answered : .answered {
+        case .answered, .answerLost:
+            backend.apply(operation)
+            return json("{}")
+        case .refused: return json(#"{"message":"no"}"#, status: .unprocessableContent)
+        case .doubtful: backend.apply(operation)
+        case .late: backend.delay([operation])
+        case .lost: break
+        }
+        throw .closed("the answer was lost")
     }
 
     private static func texts(in body: [UInt8], _ name: String) -> [String]? {
@@ -141,7 +167,7 @@ struct WorldTransport: HTTPTransport {
             return applied
         case .refused: return json(#"{"results":[\#(results("rejected"))]}"#, status: .unprocessableContent)
         case .doubtful: backend.apply(operations, key: key)
-        case .late: backend.delay(operations, key: key)
+        case .late: if backend.isNew(key) { backend.delay(operations) }
         case .lost: break
         }
         throw .closed("the answer was lost")

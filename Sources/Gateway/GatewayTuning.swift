@@ -1,0 +1,23 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+
+/// Holds sizes that nobody configures; a simulation makes them small, so that there are many of everything.
+package struct GatewayTuning: Hashable, Sendable {
+    /// No chunk of a ledger has more bytes, but for one with a single entry.
+    package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
+    /// A ledger with more deltas over its base than this is compacted.
+    package var deltas = 32
+    /// One whose deltas have more chunks than this is, too.
+    package var deltaChunks = 64
+    /// A cursor behind more ways back than this gets everything.
+    package var undos = 256
+    /// How many de-duplication entries are gathered before they are sorted and taken away.
+    package var runEntries = 262_144
+    /// How many bytes a backend has sent until they are worth keeping for a repeated pull: less is streamed again.
+    package var cachedBytes = 64 << 10
+
+    /// The usual sizes.
+    package init() {}
+}
