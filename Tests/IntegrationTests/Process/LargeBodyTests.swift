@@ -7,7 +7,9 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// Bodies that pass through are streamed both ways: whoever is slow slows the other side down.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
+@Suite(
+    .timeLimit(.minutes(5)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"),
+    .disabled(if: TestRun.isSanitized, "a sanitizer takes memory of its own"))
 struct LargeBodyTests {
     static let size = 200 << 20
     static let bound = 100 << 20

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GatewayTesting
 import NIOConcurrencyHelpers
 
 /// Looks after the process of a gateway from outside: its life, its memory, its log.
@@ -39,6 +40,24 @@ struct GatewayWatch: Sendable {
             found += Self.defects(in: whole)
         }
         return found
+    }
+
+    /// The lines of the log that tell of the request which has failed so, from the last 32 MiB.
+    func lines(about error: any Error) throws -> [String] {
+        let answer: RawAnswer
+        switch error {
+        case StackDevice.Failure.pull(let failed), StackDevice.Failure.push(let failed): answer = failed
+        default: return []
+        }
+        guard let id = answer["X-Request-ID"], let handle = try? FileHandle(forReadingFrom: gateway.errors) else {
+            return []
+        }
+        defer { try? handle.close() }
+        let end = try handle.seekToEnd()
+        try handle.seek(toOffset: end - min(end, 32 << 20))
+        let data = try handle.readToEnd() ?? Data()
+        return data.split(separator: 0x0A).filter { $0.firstRange(of: Data(id.utf8)) != nil }
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static let signs = [#""code":"internal"#, "Fatal error", "ThreadSanitizer"]

@@ -113,7 +113,8 @@ struct MutationSoak: Sendable {
                 let differences = try await differences(device, user: "ada@example.com")
                 if !differences.isEmpty { journal.fail("beside, round \(round): \(differences.prefix(5))") }
             } catch {
-                journal.fail("beside, round \(round): \(error)")
+                let lines = (try? GatewayWatch(gateway).lines(about: error)) ?? []
+                journal.fail("beside, round \(round): \(error)\n\(lines.joined(separator: "\n"))")
             }
             try await Task.sleep(for: .milliseconds(100))
         }
