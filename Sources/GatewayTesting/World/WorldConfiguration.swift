@@ -45,6 +45,16 @@ enum WorldConfiguration {
             """
     }
 
+    /// The calls by which a table is pushed, where pushes are no stream.
+    private static func calls(_ name: String) -> String {
+        let body = #"{"value":"{value}","parent":"{parent}"\#(name == "tasks" ? #","mark":"{mark}""# : "")}"#
+        return """
+            create = PUT /\(name)/{id} body \(body)
+            update = PATCH /\(name)/{id} missing 404
+            remove = DELETE /\(name)/{id} missing 404
+            """
+    }
+
     private static func tables(_ setup: Simulation.Setup, mapping: Int) -> String {
         // Another source that nothing ever comes from makes it another mapping.
         let columns = """
@@ -59,14 +69,6 @@ enum WorldConfiguration {
             [columns \(name)]
             \(columns)\(more)
             """
-        }
-        func calls(_ name: String) -> String {
-            let body = #"{"value":"{value}","parent":"{parent}"\#(name == "tasks" ? #","mark":"{mark}""# : "")}"#
-            return """
-                create = PUT /\(name)/{id} body \(body)
-                update = PATCH /\(name)/{id} missing 404
-                remove = DELETE /\(name)/{id} missing 404
-                """
         }
         let purge = setup.hasLedger ? ", PartnerFilePurgeV1 where parent = owner" : ""
         return [
