@@ -12,7 +12,7 @@ import Testing
         var failures = 0
         var counts: [String: Int] = [:]
         var steps = 0
-        let seeds = SimulationCampaignTests.environment["RIND_TEST_WORLD_SEEDS"].flatMap { UInt64($0) } ?? 100
+        let seeds = SimulationCampaignTests.environment["RIND_TEST_WORLD_SEEDS"].flatMap { UInt64($0) } ?? 40
         let first = SimulationCampaignTests.environment["RIND_TEST_SEED"].flatMap { UInt64($0) }
         let began = ContinuousClock.now
         for seed in first.map({ $0..<$0 + 1 }) ?? 0..<seeds {

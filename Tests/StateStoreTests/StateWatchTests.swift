@@ -52,6 +52,22 @@ import Testing
         }
     }
 
+    @Test func `many reads at once of a file that was moved fail alike, also those that open a connection`()
+        async throws
+    {
+        try await withEvents { store, path, events in
+            try await store.begin(row(1))
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+            let replaced = StateError.replaced(path: path)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 {
+                    group.addTask { await #expect(throws: replaced) { _ = try await store.context(1) } }
+                }
+            }
+            #expect(events() == [.failed(replaced, path: path)])
+        }
+    }
+
     @Test func `a file that comes back is served again`() async throws {
         try await withEvents { store, path, _ in
             try FileManager.default.moveItem(atPath: path, toPath: path + ".old")

@@ -9,7 +9,7 @@ import Testing
 
 /// Two kinds of stores that are asked the same.
 @Suite struct StoreAgreementTests {
-    private static let seeds = ProcessInfo.processInfo.environment["RIND_TEST_STORE_SEEDS"].flatMap(Int.init) ?? 6
+    private static let seeds = ProcessInfo.processInfo.environment["RIND_TEST_STORE_SEEDS"].flatMap(Int.init) ?? 3
 
     @Test(arguments: 0..<seeds)
     func `whatever is done to both, SQLite answers as the store in memory does`(seed: Int) async throws {

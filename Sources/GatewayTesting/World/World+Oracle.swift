@@ -31,6 +31,7 @@ extension World {
         for index in people.devices.indices { finish(index) }
         while step() || time.leap() {}
         people.comeToRest()
+        fill(nil)
         note("--- quiet")
         if let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
         people.showVersions()
@@ -42,7 +43,9 @@ extension World {
         people.backend.pass(days: 10)
         let rounds = SimulatedTable.allCases.count + 3
         if let complaint = try await quiet(rounds: rounds, pause: 7_200_000) { return complaint }
-        return try await difference(isCompared: true)
+        let last = try await difference(isCompared: true)
+        countLog()
+        return last ?? complaints.first
     }
 
     private func quiet(rounds: Int, pause: Int64) async throws -> String? {

@@ -7,19 +7,19 @@ import SyncModel
 
 // What happens to the gateways.
 extension World {
-    /// All gateways die and start again: only the state is left.
-    package func crash() throws {
-        note("the gateways crash")
+    /// Gateways die and start again: only the state is left.
+    package func crash() throws { try crash(gateways.indices) }
+
+    private func crash(_ dying: Range<Int>) throws {
+        note("gateways \(dying) crash")
         count("crash")
-        for running in gateways { running.life.end() }
-        for request in requests where !request.sync.isAbandoned {
+        for index in dying { gateways[index].life.end() }
+        for request in requests where dying.contains(request.gateway) && !request.sync.isAbandoned {
             request.sync.abandon()
             people.devices[request.sync.device].isSyncing = false
         }
-        requests = []
-        let count = gateways.count
-        gateways = []
-        for _ in 0..<count { gateways.append(try start()) }
+        requests.removeAll { dying.contains($0.gateway) }
+        for index in dying { gateways[index] = try start() }
     }
 
     /// Makes one thing happen.
@@ -43,12 +43,15 @@ extension World {
         case .loseRequest(let choice): pick(choice)?.sync.fail(next: .lostRequest)
         case .loseAnswer(let choice): pick(choice)?.sync.fail(next: .lostAnswer)
         case .cut(let choice): pick(choice)?.sync.cut()
-        case .crash: try crash()
+        case .crash:
+            // Of two gateways mostly one goes on.
+            let one = Int(executor.draw() % UInt64(gateways.count))
+            try crash(executor.draw() % 3 == 0 ? gateways.indices : one..<one + 1)
         case .saveState: savedStore = store.copy()
         case .restoreState: try await restoreState()
         case .wait(let milliseconds): time.pass(milliseconds: milliseconds)
         case .days(let days): try await pass(days: days)
-        case .busy: break
+        case .busy(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
         case .accept, .resync: try await performOnReplica(op)
         case .reconfigure:
             mapping += 1

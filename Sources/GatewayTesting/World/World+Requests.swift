@@ -4,7 +4,6 @@
 import Gateway
 import HTTPTypes
 import JSONBytes
-import Logging
 import NIOConcurrencyHelpers
 import SyncModel
 import WatermelonWire
@@ -108,7 +107,7 @@ extension World {
         let sync = request.sync
         let caller = Caller(
             fields: [.authorization: "Bearer \(device.session.rawValue)"], requestID: "r\(sync.number)",
-            logger: Logger(label: "world") { _ in SwiftLogNoOpLogHandler() })
+            logger: log.logger("request"))
         Task(executorPreference: executor) {
             await WorldSync.$current.withValue(sync) {
                 do {

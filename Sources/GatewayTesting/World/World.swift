@@ -6,7 +6,6 @@ import Gateway
 import GatewayConfig
 import HTTPTypes
 import JSONBytes
-import Logging
 import MemoryState
 import NIOConcurrencyHelpers
 import StateStore
@@ -24,7 +23,6 @@ package final class World {
     struct Running {
         var gateway: SyncGateway
         var life: GatewayLife
-        var files: WorldFiles
     }
 
     /// One request of a device that is under way.
@@ -60,6 +58,8 @@ package final class World {
     /// How often each thing happened, so that a campaign can show that it tries them all.
     package private(set) var counts: [String: Int] = [:]
     private let isTracing: Bool
+    let log = CapturedLog()
+    private let disk = WorldDisk()
 
     /// A world with as many gateways on one state as `gateways` says.
     package init(_ setup: Simulation.Setup, seed: UInt64, gateways: Int = 1, isTracing: Bool = false) throws {
@@ -85,30 +85,45 @@ package final class World {
 
     func start() throws -> Running {
         let life = GatewayLife()
-        let files = WorldFiles(life: life)
+        let files = WorldFiles(life: life, disk: disk)
         let clock = WorldClock(time: time, life: life)
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
-        let logger = Logger(label: "world") { _ in SwiftLogNoOpLogHandler() }
         let gateway = SyncGateway(
             configuration: configuration,
-            store: store.shared { moment in
+            store: store.shared { [disk] moment in
                 await Task.yield()
                 try life.check()
                 switch moment {
                 case .beforeReading: break
                 case .beforeWriting:
                     if WorldSync.current?.take(.lostRequest) == true { throw StateError.busy }
+                    if disk.isFull(for: .state) { throw StateError.full }
                 case .afterWriting:
                     if WorldSync.current?.take(.lostAnswer) == true { throw StateError.io("the answer was lost") }
                 }
             },
             backend: BackendClient(
                 settings: configuration.backendSettings, transport: WorldTransport(backend: backend, life: life),
-                clock: clock, logger: logger),
+                clock: clock, logger: log.logger("backend")),
             ports: GatewayPorts(
                 files: files, clock: clock, random: Randomness { [executor] in executor.draw() }),
             tuning: Self.tuning)
-        return Running(gateway: gateway, life: life, files: files)
+        return Running(gateway: gateway, life: life)
+    }
+
+    /// Fills the disk of the state or of the spools, or makes room on both.
+    func fill(_ use: WorldDisk.Use?) {
+        disk.fill(use)
+        if let use { count("\(use) disk full") }
+    }
+
+    /// Counts what the gateways have logged, and complains of what should never be.
+    func countLog() {
+        for line in log.lines {
+            count("log: \(line.message)")
+            if line.metadata["code"]?.hasPrefix("internal") == true { complain("logged: \(line)") }
+        }
+        log.clear()
     }
 
     func complain(_ sentence: String) {

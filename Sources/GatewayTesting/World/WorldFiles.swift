@@ -4,31 +4,44 @@
 import Gateway
 import NIOConcurrencyHelpers
 
-/// Keeps what spools have no memory for, in memory; a disk that fills is a number.
+/// Tells which disks of a world are full.
+final class WorldDisk: Sendable {
+    /// What a disk is for.
+    enum Use: String, Sendable { case state, spools }
+
+    private let full = NIOLockedValueBox<Use?>(nil)
+
+    /// Fills one disk, or makes room on all.
+    func fill(_ use: Use?) { full.withLockedValue { $0 = use } }
+
+    func isFull(for use: Use) -> Bool { full.withLockedValue { $0 == use } }
+}
+
+/// Keeps what spools have no memory for, in memory.
 final class WorldFiles: SpoolFiles {
     private let life: GatewayLife
-    private let isFull = NIOLockedValueBox(false)
+    private let disk: WorldDisk
 
-    init(life: GatewayLife) { self.life = life }
-
-    /// Whether writes find no room.
-    func fill(_ isFull: Bool) { self.isFull.withLockedValue { $0 = isFull } }
+    init(life: GatewayLife, disk: WorldDisk) {
+        self.life = life
+        self.disk = disk
+    }
 
     func open() async throws(SpoolError) -> any SpoolFile {
         await Task.yield()
         guard !life.isDead else { throw .cancelled }
-        return File(isFull: isFull)
+        return File(disk: disk)
     }
 
     private final class File: SpoolFile {
         private let bytes = NIOLockedValueBox<[UInt8]>([])
-        private let isFull: NIOLockedValueBox<Bool>
+        private let disk: WorldDisk
 
-        init(isFull: NIOLockedValueBox<Bool>) { self.isFull = isFull }
+        init(disk: WorldDisk) { self.disk = disk }
 
         func write(_ new: [UInt8], at offset: UInt64) async throws(SpoolError) {
             await Task.yield()
-            guard !isFull.withLockedValue({ $0 }) else { throw .diskFull }
+            guard !disk.isFull(for: .spools) else { throw .diskFull }
             bytes.withLockedValue { bytes in
                 let end = Int(offset) + new.count
                 if bytes.count < end { bytes += Array(repeating: 0, count: end - bytes.count) }

@@ -34,7 +34,11 @@ final class StateWatch: Sendable {
 
     /// Turns a failure into a ``StateError`` where it is one, and reports it if it is a new fault.
     func error(_ error: any Error) -> any Error {
-        let error = StateError.wrapping(error, path: file.path)
+        var error = StateError.wrapping(error, path: file.path)
+        // A connection that is only opened for a read fails before it can look whether the file is still there.
+        if case .open? = error as? StateError {
+            do throws(StateError) { try checkPlace() } catch let replaced { error = replaced }
+        }
         if let report, let error = error as? StateError,
             faults.withLockedValue({ $0.failed(error, at: .now) })
         {
