@@ -9,14 +9,14 @@ import Testing
 
 /// Two kinds of stores that are asked the same.
 @Suite struct StoreAgreementTests {
-    private static let seeds = ProcessInfo.processInfo.environment["RIND_TEST_STORE_SEEDS"].flatMap(Int.init) ?? 3
+    private static let seeds = ProcessInfo.processInfo.environment["RIND_TEST_STORE_SEEDS"].flatMap(Int.init) ?? 2
 
     @Test(arguments: 0..<seeds)
     func `whatever is done to both, SQLite answers as the store in memory does`(seed: Int) async throws {
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
                 var trial = StoreTrial(reference: MemoryStateStore(), other: store, seed: UInt64(seed))
-                for _ in 0..<150 { try await trial.step() }
+                for _ in 0..<80 { try await trial.step() }
                 #expect(trial.agreed > 1_000)
             }
         }
