@@ -12,9 +12,9 @@ package struct GatewayTuning: Hashable, Sendable {
     /// One whose deltas have more chunks than this is, too.
     package var deltaChunks = 64
     /// A cursor behind more ways back than this gets everything.
-    package var undos = 256
+    package var undos = PullContext.Ledger.maximumUndos
     /// How many de-duplication entries are gathered before they are sorted and taken away.
-    package var runEntries = 262_144
+    package var runEntries = StreamIntake.Limits().run
     /// How many bytes a backend has sent until they are worth keeping for a repeated pull: less is streamed again.
     package var cachedBytes = 64 << 10
 

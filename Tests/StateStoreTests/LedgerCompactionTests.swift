@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StateBacking.all, 0..<4)
+    @Test(arguments: StateBacking.all, 0..<6)
     func `whatever is pulled, forked, compacted and collected, each cursor is read as its device is`(
         backing: StateBacking, seed: Int
     ) async throws {

@@ -330,6 +330,20 @@ extension StoreTrial {
         try await both("replicas") { try await $0.replicas(of: nil, after: nil, limit: 99) }
         try await both("by contact") { try await $0.replicasByContact(of: nil, after: nil, limit: 99) }
         try await both("newest") { try await $0.newestCursor() }
+        try await both("line counts") { try await $0.quarantineCounts() }
+        try await both("digests") { try await $0.principals(beginningWith: "a", limit: 9) }
+        for record in try records() {
+            try await both("note of \(record)") {
+                try await $0.pushNote(of: alice, table: record.table, id: record.id)
+            }
+            try await both("given up \(record)") { try await $0.wasGivenUp(record, of: alice) }
+            try await both("refusal of \(record)") { try await $0.refusal(of: alice, key: record) }
+            try await both("ids of \(record)") {
+                try await $0.idMappings(of: alice, table: record.table, id: record.id)
+            }
+            try await both("mapped") { try await $0.mappedIDs(["1", "2"], in: record.table, of: alice) }
+            try await both("more notes") { try await $0.hasMorePushNotes(than: 2, of: alice, after: 3) }
+        }
         for known in cursors.shuffled(using: &random).prefix(4) {
             try await both("redeliveries") {
                 try await $0.redeliveries(of: known.replica, at: known.cursor, limit: 9)

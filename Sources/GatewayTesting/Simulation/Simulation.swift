@@ -15,7 +15,7 @@ import SyncModel
 ///
 /// which runs that seed alone and prints its trace, shrunk to the operations that matter. `SEEDS=20000` runs that many
 /// seeds instead of the usual ones.
-package final class Simulation {
+package final class Simulation: SimulatedWorld {
     /// What a pull has streamed, for another one that would stream the same.
     struct Kept {
         var stream: CachedAnswer

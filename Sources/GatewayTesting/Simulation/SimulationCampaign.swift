@@ -3,6 +3,18 @@
 
 import SyncEngine
 
+/// Plays a schedule: the machines alone (``Simulation``), or whole gateways (``World``).
+protocol SimulatedWorld {
+    /// The rules that were broken.
+    var complaints: [String] { get }
+    /// What happened.
+    var trace: [String] { get }
+    /// Makes one thing happen.
+    func perform(_ op: SimulationOp) async throws
+    /// Lets everything come to rest; says what is wrong, nil where nothing is.
+    func quiesce() async throws -> String?
+}
+
 /// Makes schedules from seeds, runs them and shrinks the ones that fail.
 package struct SimulationCampaign: Sendable {
     /// Which rare things happen.
@@ -24,6 +36,8 @@ package struct SimulationCampaign: Sendable {
         package var seed: UInt64
         /// What is wrong.
         package var sentence: String
+        /// The tests that play it.
+        package var suite: String
         /// The world.
         package var setup: Simulation.Setup
         /// The shrunk schedule.
@@ -35,7 +49,7 @@ package struct SimulationCampaign: Sendable {
         package var description: String {
             """
             seed \(seed): \(sentence)
-            replay: RIND_TEST_SEED=\(seed) swift test --filter SimulationCampaignTests
+            replay: SWIFT_DETERMINISTIC_HASHING=1 RIND_TEST_SEED=\(seed) swift test --filter \(suite)
             \(setup)
             \(ops.count) operations left after shrinking:
             \(ops.map { "  \($0)" }.joined(separator: "\n"))
@@ -45,53 +59,57 @@ package struct SimulationCampaign: Sendable {
         }
     }
 
-    /// Runs one seed and says how often each way to answer or to fail was taken; throws ``Failure``.
+    /// What a seed stands for.
+    private struct Schedule {
+        var setup: Simulation.Setup
+        var ops: [SimulationOp]
+        /// How many gateways share the state, where they are real.
+        var gateways: Int
+    }
+
+    /// Runs one seed with the machines alone and says how often each way to answer or to fail was taken; throws
+    /// ``Failure``.
     package func run(seed: UInt64) async throws -> [String: Int] {
-        var random = SeededRandom(seed: seed)
-        let setup = Self.setup(&random)
-        var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
-        if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
-        if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
-        if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
-        let first = Simulation(setup)
-        guard try await Self.play(first, ops) != nil else { return first.counts }
-        let shrunk = try await shrink(setup, ops)
-        let world = Simulation(setup, isTracing: true)
-        let sentence = try await Self.play(world, shrunk)
-        throw Failure(seed: seed, sentence: sentence ?? "not again", setup: setup, ops: shrunk, trace: world.trace)
+        try await play(seed, suite: "SimulationCampaignTests") { schedule, isTracing in
+            Simulation(schedule.setup, isTracing: isTracing)
+        }.counts
     }
 
     /// Runs one seed with real gateways; says how often what happened, and how many jobs ran; throws ``Failure``.
     package func runWorld(seed: UInt64) async throws -> (counts: [String: Int], steps: Int) {
+        let world = try await play(seed, suite: "WorldCampaignTests") { schedule, isTracing in
+            try World(schedule.setup, seed: seed, gateways: schedule.gateways, isTracing: isTracing)
+        }
+        return (world.counts, world.steps)
+    }
+
+    /// Plays the schedule of a seed in a world; one that fails is made as short as it can be.
+    private func play<World: SimulatedWorld>(
+        _ seed: UInt64, suite: String, in makeWorld: (Schedule, _ isTracing: Bool) throws -> World
+    ) async throws -> World {
+        let schedule = draw(seed)
+        let first = try makeWorld(schedule, false)
+        guard try await Self.play(schedule.ops, in: first) != nil else { return first }
+        let shrunk = try await shrink(schedule.ops) { try await Self.play($0, in: makeWorld(schedule, false)) != nil }
+        let world = try makeWorld(schedule, true)
+        let sentence = try await Self.play(shrunk, in: world)
+        throw Failure(
+            seed: seed, sentence: sentence ?? "not again", suite: suite, setup: schedule.setup, ops: shrunk,
+            trace: world.trace)
+    }
+
+    private func draw(_ seed: UInt64) -> Schedule {
         var random = SeededRandom(seed: seed)
         let setup = Self.setup(&random)
         var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
         if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
         if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
         if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
-        let gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
-        let first = try World(setup, seed: seed, gateways: gateways)
-        guard try await Self.play(first, ops) != nil else { return (first.counts, first.steps) }
-        let world = try World(setup, seed: seed, gateways: gateways, isTracing: true)
-        let sentence = try await Self.play(world, ops)
-        throw Failure(
-            seed: seed, sentence: sentence ?? "not again", setup: setup, ops: ops, trace: world.trace)
-    }
-
-    private static func play(_ world: World, _ ops: [SimulationOp]) async throws -> String? {
-        for op in ops {
-            try await world.perform(op)
-            if let complaint = world.complaints.first { return complaint }
-        }
-        return try await world.quiesce()
+        return Schedule(setup: setup, ops: ops, gateways: Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1)
     }
 
     /// What is wrong after a schedule, nil where nothing is.
-    package static func verdict(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> String? {
-        try await play(Simulation(setup), ops)
-    }
-
-    private static func play(_ world: Simulation, _ ops: [SimulationOp]) async throws -> String? {
+    private static func play(_ ops: [SimulationOp], in world: some SimulatedWorld) async throws -> String? {
         for op in ops {
             try await world.perform(op)
             if let complaint = world.complaints.first { return complaint }
@@ -100,7 +118,9 @@ package struct SimulationCampaign: Sendable {
     }
 
     /// Takes away whatever the failure does not need: halves first, then single operations.
-    private func shrink(_ setup: Simulation.Setup, _ ops: [SimulationOp]) async throws -> [SimulationOp] {
+    private func shrink(
+        _ ops: [SimulationOp], while fails: ([SimulationOp]) async throws -> Bool
+    ) async throws -> [SimulationOp] {
         var ops = ops
         var size = max(ops.count / 2, 1)
         var tries = 0
@@ -111,7 +131,7 @@ package struct SimulationCampaign: Sendable {
                 var shorter = ops
                 shorter.removeSubrange(start..<min(start + size, ops.count))
                 tries += 1
-                if try await Self.verdict(setup, shorter) != nil {
+                if try await fails(shorter) {
                     ops = shorter
                     removedAny = true
                 } else {

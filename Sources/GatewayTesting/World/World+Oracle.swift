@@ -29,7 +29,11 @@ extension World {
     /// Lets everything come to rest; says what is wrong, nil where nothing is.
     package func quiesce() async throws -> String? {
         for index in people.devices.indices { finish(index) }
-        while step() || time.leap() {}
+        var jobs = 0
+        while step() || time.leap() {
+            jobs += 1
+            if jobs > 200_000 { return "what nobody waits for does not come to an end" }
+        }
         people.comeToRest()
         fill(nil)
         note("--- quiet")
@@ -37,7 +41,8 @@ extension World {
         people.showVersions()
         if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
         if let difference = try await difference(isCompared: false) { return difference }
-        guard setup.hasLedger else { return nil }
+        countLog()
+        guard setup.hasLedger, complaints.isEmpty else { return complaints.first }
         note("--- full comparison")
         time.pass(milliseconds: 10 * Simulation.day)
         people.backend.pass(days: 10)
@@ -67,11 +72,17 @@ extension World {
 
     /// How a device differs from the backend, beyond what the protocol cannot tell (``Simulation/difference()``).
     private func difference(isCompared: Bool) async throws -> String? {
+        let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal
         var isComparing: [Bool] = []
         for device in people.devices {
-            let rows = try await store.replicas(of: nil, after: nil, limit: 1_000)
-            let row = rows.first { $0.newest == device.cursor || $0.tip == device.cursor }
-            isComparing.append(row?.comparisons.values.contains { $0.triedAt > 0 || $0.doneAt == 0 } ?? true)
+            guard let principal, let cursor = device.cursor else {
+                isComparing.append(false)
+                continue
+            }
+            let context = try await store.pullContext(
+                principal: principal, session: device.session, presented: cursor)
+            let comparisons = context.row?.comparisons.values.map { $0 } ?? []
+            isComparing.append(comparisons.contains { $0.triedAt > 0 || $0.doneAt == 0 })
         }
         return people.difference(isCompared: isCompared, comparing: isComparing)
     }

@@ -163,7 +163,7 @@ extension World {
         people.devices[request.sync.device].apply(answer)
     }
 
-    /// Runs until a device's request is over; says whether it came to its end.
+    /// Runs until a device's request is over; complains where it never is.
     package func finish(_ index: Int) {
         for _ in 0..<200_000 {
             guard people.devices[index].isSyncing else { return }

@@ -18,7 +18,7 @@ import WatermelonWire
 /// its ports: the backend speaks HTTP in memory, the state is the reference store, spools overflow into memory, the
 /// clock passes when nobody can do anything else. Which job runs next is drawn from the seed, so a seed gives the same
 /// course wherever hashing is deterministic (`SWIFT_DETERMINISTIC_HASHING=1`).
-package final class World {
+package final class World: SimulatedWorld {
     /// A gateway that runs.
     struct Running {
         var gateway: SyncGateway
@@ -83,6 +83,9 @@ package final class World {
     /// How many jobs have run.
     package var steps: Int { executor.steps }
 
+    /// Starts a gateway on the state.
+    ///
+    /// Two on one state know nothing of each other: leases will be taken where each of them reaches the store.
     func start() throws -> Running {
         let life = GatewayLife()
         let files = WorldFiles(life: life, disk: disk)
