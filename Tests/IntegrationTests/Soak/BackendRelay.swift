@@ -11,7 +11,7 @@ struct RelayedAnswer: Sendable {
     /// What happens after the last byte.
     enum Ending: Sendable {
         case keep, close
-        /// The connection stays open and nothing comes.
+        /// The connection stays open and nothing comes, until the gateway hangs up or asks for something else.
         case silence
     }
 
@@ -98,7 +98,15 @@ final class BackendRelay: Sendable {
                 var pieces = inbound.makeAsyncIterator()
                 var buffer = ByteBuffer()
                 while let request = try await next(&pieces, &buffer) {
-                    guard try await answer(request, outbound, through: connection) else { return }
+                    switch try await answer(request, outbound, through: connection) {
+                    case .keep: continue
+                    case .close: return
+                    case .silence:
+                        // Some damaged answers are whole. Whoever comes next on the connection need not be the one
+                        // whose answers are damaged: it is closed, and they ask again on another.
+                        _ = try await next(&pieces, &buffer)
+                        return
+                    }
                 }
             }
         }
@@ -122,25 +130,23 @@ final class BackendRelay: Sendable {
         }
     }
 
-    /// - Returns: Whether the connection serves another request.
+    /// - Returns: What becomes of the connection.
     private func answer(
         _ request: RelayedRequest, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
         through connection: RawHTTPConnection
-    ) async throws -> Bool {
+    ) async throws -> RelayedAnswer.Ending {
         var request = request
         switch script(&request) {
-        case .drop: return false
+        case .drop: return .close
         case .answer(var bytes):
             while let piece = bytes.readSlice(length: min(64 << 10, bytes.readableBytes)), piece.readableBytes > 0 {
                 try await outbound.write(piece)
             }
-            return true
+            return .keep
         case .pass(let change):
             let relayed = change(try await ask(request, through: connection))
             if !relayed.bytes.isEmpty { try await outbound.write(ByteBuffer(bytes: relayed.bytes)) }
-            // Longer than the gateway waits; it hangs up first.
-            if relayed.ending == .silence { try await Task.sleep(for: .seconds(10)) }
-            return relayed.ending == .keep
+            return relayed.ending
         }
     }
 
