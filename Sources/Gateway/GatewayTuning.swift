@@ -17,6 +17,8 @@ package struct GatewayTuning: Hashable, Sendable {
     package var runEntries = StreamIntake.Limits().run
     /// How many bytes a backend has sent until they are worth keeping for a repeated pull: less is streamed again.
     package var cachedBytes = 64 << 10
+    /// So many records that a comparison misses are deleted, whatever share of all they are.
+    package var missingRecords = LedgerDiffInput.AbsenceLimit().records
 
     /// The usual sizes.
     package init() {}

@@ -12,20 +12,20 @@ import Testing
 
     /// A device that has synced twice, so that its first cursor is confirmed.
     private func quiesced(
-        _ devices: Int = 1, _ change: (inout Simulation.Setup) -> Void = { _ in }
-    ) async throws -> Simulation {
-        let world = Schedules.world {
+        _ devices: Int = 1, _ change: (inout WorldSetup) -> Void = { _ in }
+    ) async throws -> World {
+        let world = try Schedules.world {
             $0.devices = devices
             change(&$0)
         }
         for device in 0..<devices { _ = try await world.sync(device) }
         for device in 0..<devices { _ = try await world.sync(device) }
-        #expect(world.difference() == nil)
+        #expect(try await world.difference() == nil)
         return world
     }
 
     /// The world agrees in the end, whatever was wrong on the way.
-    private func expectRest(_ world: Simulation) async throws {
+    private func expectRest(_ world: World) async throws {
         let complaint = try await world.quiesce()
         #expect(complaint == nil)
     }
@@ -36,38 +36,38 @@ import Testing
     {
         let world = try await quiesced()
         try await world.perform(.backup(device: 0))
-        world.putTask("t0", 3)
+        world.users.putTask("t0", 3)
         for round in 0..<5 {
-            world.now += 10
-            world.putTask("t1", round)
+            world.pass(10)
+            world.users.putTask("t1", round)
             _ = try await world.sync(0)
         }
         if days > 0 { try await world.perform(.days(days)) }
         try await world.perform(.restore(device: 0))
-        #expect(world.task("t0", on: 0) == 1)
+        #expect(world.users.task("t0", on: 0) == 1)
         let pull = try await world.sync(0)
-        #expect(pull.plan?.restart == (days == 0 ? nil : .olderThanLedger))
-        #expect(world.task("t0", on: 0) == 3 && world.task("t1", on: 0) == 4)
-        #expect(world.counts["compaction", default: 0] > 0)
+        #expect(pull.restart == (days == 0 ? nil : .olderThanLedger))
+        #expect(world.users.task("t0", on: 0) == 3 && world.users.task("t1", on: 0) == 4)
+        #expect(world.counts["log: a ledger was compacted", default: 0] > 0)
         try await expectRest(world)
     }
 
     @Test func `9: a clone goes on by itself, and neither loses what the other has seen`() async throws {
-        let world = try await quiesced { $0.keepsSpools = false }
+        let world = try await quiesced { $0.keepsAnswers = false }
         try await world.perform(.clone(device: 0))
         for round in 10..<16 {
-            world.putTask("t0", round)
-            world.now += 10
+            world.users.putTask("t0", round)
+            world.pass(10)
             let pull = try await world.sync(round % 2)
-            #expect(pull.plan?.restart == nil)
-            #expect(world.task("t0", on: round % 2) == round)
+            #expect(pull.restart == nil)
+            #expect(world.users.task("t0", on: round % 2) == round)
         }
-        world.removeTask("t0")
+        world.users.removeTask("t0")
         for device in 0...1 {
             _ = try await world.sync(device)
-            #expect(world.task("t0", on: device) == nil)
+            #expect(world.users.task("t0", on: device) == nil)
         }
-        #expect(world.counts["fork"] == 1)
+        #expect(try await world.replicaCount() == 2)
         try await expectRest(world)
     }
 
@@ -76,10 +76,10 @@ import Testing
     {
         let world = try await quiesced()
         try await world.perform(.backup(device: 0))
-        world.removeTask("t0")
+        world.users.removeTask("t0")
         for round in 0..<4 {
-            world.now += 10
-            world.putTask("t1", round)
+            world.pass(10)
+            world.users.putTask("t1", round)
             _ = try await world.sync(0)
         }
         // The backend has forgotten the deletion, and the ledger the way back.
@@ -88,25 +88,25 @@ import Testing
         try await world.perform(.days(20))
         _ = try await world.sync(0)
         try await world.perform(.restore(device: 0))
-        #expect(world.task("t0", on: 0) == 1)
+        #expect(world.users.task("t0", on: 0) == 1)
         _ = try await world.sync(0)
-        #expect(world.task("t0", on: 0) == nil && world.value(.comments, "c0", on: 0) == nil)
+        #expect(world.users.task("t0", on: 0) == nil && world.users.value(.comments, "c0", on: 0) == nil)
         try await expectRest(world)
     }
 
     @Test func `11: a cursor that was collected is compared with all that the principal's devices hold`() async throws {
         let world = try await quiesced()
         try await world.perform(.backup(device: 0))
-        world.putTask("gone", 5)
+        world.users.putTask("gone", 5)
         _ = try await world.sync(0)
         try await world.perform(.backup(device: 0))
-        world.putTask("later", 5)
+        world.users.putTask("later", 5)
         for _ in 0..<4 {
-            world.now += 10
-            world.putTask("t1", 1)
+            world.pass(10)
+            world.users.putTask("t1", 1)
             _ = try await world.sync(0)
         }
-        world.removeTask("gone")
+        world.users.removeTask("gone")
         for _ in 0..<5 {
             try await world.perform(.days(20))
             _ = try await world.sync(0)
@@ -114,159 +114,156 @@ import Testing
         try await world.perform(.days(1))
         try await world.perform(.restore(device: 0))
         let pull = try await world.sync(0)
-        #expect(pull.plan?.restart == .unknownCursor)
+        #expect(pull.restart == .unknownCursor)
         // All that is known of it is that the principal has had it; nothing is new then.
-        #expect(pull.ids(\.created).isEmpty)
-        #expect(world.task("later", on: 0) == 5)
+        #expect(pull.ids.created.isEmpty)
+        #expect(world.users.task("later", on: 0) == 5)
     }
 
     @Test func `12: a row that changes between the backend's queries is not deleted by a reset`() async throws {
         let world = try await quiesced()
-        world.write(.tasks, "t0", 7, on: 0)
+        world.users.write(.tasks, "t0", 7, on: 0)
         try await world.perform(.mishap(.reset, 1, 0))
-        world.putTask("t0", 3)
+        world.users.putTask("t0", 3)
         let pull = world.beginPull(0)
-        var streams = 0
-        try await world.run(pull) { action in
-            if case .stream(.open) = action { streams += 1 }
-            return streams == 2
-        }
-        // The stream has its number now; the task's row is newer when its query runs.
-        try await pull.step()
-        world.putTask("t0", 4)
-        try await world.run(pull)
-        #expect(!pull.ids(\.deleted).contains("tasks/t0"))
-        #expect(world.task("t0", on: 0) == 7 && world.hasPending(.tasks, "t0", on: 0))
-        world.push(0)
+        for _ in 0..<2 { await world.run(pull, until: .open) }
+        // The stream has its number then; the task's row is newer when its query runs.
+        await world.run(pull, until: .line)
+        world.users.putTask("t0", 4)
+        await world.run(pull)
+        #expect(!pull.ids.deleted.contains("tasks/t0"))
+        #expect(world.users.task("t0", on: 0) == 7 && world.users.hasPending(.tasks, "t0", on: 0))
+        try await world.push(0)
         try await expectRest(world)
     }
 
     @Test func `12: children of a project that went and came are deleted only if they do not come`() async throws {
         let world = try await quiesced()
-        world.putTask("t1", 4)
-        world.putTask("t2", 4)
+        world.users.putTask("t1", 4)
+        world.users.putTask("t2", 4)
         _ = try await world.sync(0)
-        world.revoke("p0")
-        world.removeTask("t2")
-        world.grant("p0")
+        world.users.revoke("p0")
+        world.users.removeTask("t2")
+        world.users.grant("p0")
         let pull = world.beginPull(0)
-        try await world.run(pull) { if case .stream(.open) = $0 { true } else { false } }
-        try await pull.step()
-        world.putTask("t1", 5)
-        try await world.run(pull)
-        #expect(pull.ids(\.deleted).filter { $0.hasPrefix("tasks") } == ["tasks/t2"])
+        await world.run(pull, until: .open)
+        await world.run(pull, until: .line)
+        world.users.putTask("t1", 5)
+        await world.run(pull)
+        #expect(pull.ids.deleted.filter { $0.hasPrefix("tasks") } == ["tasks/t2"])
         try await expectRest(world)
     }
 
     @Test(arguments: [false, true])
     func `13: a row whose line cannot be read is not deleted by a reset`(_ hidesID: Bool) async throws {
         let world = try await quiesced()
-        world.write(.tasks, "t0", 7, on: 0)
-        world.damage(.tasks, "t0", hidesID: hidesID)
+        world.users.write(.tasks, "t0", 7, on: 0)
+        world.users.damage(.tasks, "t0", hidesID: hidesID)
         try await world.perform(.mishap(.reset, 1, 0))
-        world.putTask("t9", 1)
-        world.put(.tasks, "t0", 1, in: "p0")
-        world.damage(.tasks, "t0", hidesID: hidesID)
+        world.users.putTask("t9", 1)
+        world.users.put(.tasks, "t0", 1, in: "p0")
+        world.users.damage(.tasks, "t0", hidesID: hidesID)
         let pull = try await world.sync(0)
-        #expect(pull.plan?.restart == .reset)
-        #expect(world.task("t0", on: 0) == 7)
-        #expect(world.counts["suspended", default: 0] == (hidesID ? 1 : 0))
+        #expect(pull.restart == .reset)
+        #expect(world.users.task("t0", on: 0) == 7)
+        #expect(world.counts["log: ledger.sweep_suspended", default: 0] == (hidesID ? 1 : 0))
         try await expectRest(world)
     }
 
     @Test func `13: a row that cannot be read does not go with the parent that it left`() async throws {
         let world = try await quiesced()
-        world.put(.tasks, "t0", 2, in: "p1")
-        world.damage(.tasks, "t0")
-        world.revoke("p0")
+        world.users.put(.tasks, "t0", 2, in: "p1")
+        world.users.damage(.tasks, "t0")
+        world.users.revoke("p0")
         _ = try await world.sync(0)
-        #expect(world.task("t0", on: 0) == 1)
+        #expect(world.users.task("t0", on: 0) == 1)
         try await expectRest(world)
     }
 
     @Test func `14a: a record whose push was never noted as done stays deleted on the device`() async throws {
         let world = try await quiesced()
-        world.write(.tasks, "x", 5, in: "p0", on: 0)
-        guard let push = world.beginPush(0) else { return }
-        while world.backend.visible(to: 1)[SimulatedKey(.tasks, "x")] == nil { push.step() }
-        world.crash()
-        world.delete(.tasks, "x", on: 0)
+        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        guard let push = try world.beginPush(0) else { return }
+        while world.users.backend.visible(to: 1)[SimulatedKey(.tasks, "x")] == nil {
+            await world.run(push, moments: 1)
+        }
+        try world.crash()
+        world.users.delete(.tasks, "x", on: 0)
         let pull = world.beginPull(0)
-        try await world.run(pull)
-        #expect(pull.ids(\.updated) == ["tasks/x"] && pull.ids(\.created).isEmpty)
-        #expect(world.task("x", on: 0) == nil)
-        world.push(0)
+        await world.run(pull)
+        #expect(pull.ids.updated == ["tasks/x"] && pull.ids.created.isEmpty)
+        #expect(world.users.task("x", on: 0) == nil)
+        try await world.push(0)
         try await expectRest(world)
     }
 
-    @Test(arguments: Simulation.PushTime.allCases)
+    @Test(arguments: WorldSetup.PushTime.allCases)
     func `14b: create, sync, delete, sync keeps a record deleted whatever time a push carries`(
-        _ time: Simulation.PushTime
+        _ time: WorldSetup.PushTime
     ) async throws {
         let world = try await quiesced { $0.pushTime = time }
-        world.write(.tasks, "x", 5, in: "p0", on: 0)
+        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
         _ = try await world.sync(0)
-        world.delete(.tasks, "x", on: 0)
+        world.users.delete(.tasks, "x", on: 0)
         let pull = try await world.sync(0)
-        #expect(pull.ids(\.created).isEmpty)
-        #expect(world.task("x", on: 0) == nil && world.complaints.isEmpty)
+        #expect(pull.ids.created.isEmpty)
+        #expect(world.users.task("x", on: 0) == nil && world.complaints.isEmpty)
         try await expectRest(world)
-        #expect(world.task("x", on: 0) == nil)
+        #expect(world.users.task("x", on: 0) == nil)
     }
 
     @Test func `14c: what another device sets back to what was known is not taken for known`() async throws {
         let world = try await quiesced { $0.pushTime = .none }
-        world.write(.tasks, "t0", 57, on: 0)
-        world.push(0)
-        world.putTask("t0", 1)
+        world.users.write(.tasks, "t0", 57, on: 0)
+        try await world.push(0)
+        world.users.putTask("t0", 1)
         _ = try await world.sync(0)
-        #expect(world.task("t0", on: 0) == 1)
+        #expect(world.users.task("t0", on: 0) == 1)
         try await expectRest(world)
     }
 
     @Test func `14d: what was pushed without a time goes with its project before its echo has come`() async throws {
         let world = try await quiesced { $0.pushTime = .none }
-        world.write(.tasks, "x", 5, in: "p0", on: 0)
-        world.push(0)
-        world.revoke("p0")
+        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        try await world.push(0)
+        world.users.revoke("p0")
         _ = try await world.sync(0)
-        #expect(world.task("x", on: 0) == nil && world.task("t0", on: 0) == nil)
+        #expect(world.users.task("x", on: 0) == nil && world.users.task("t0", on: 0) == nil)
         try await expectRest(world)
     }
 
     @Test func `14e: a device restored to between a push and its echo gets what it lacks`() async throws {
         let world = try await quiesced()
         try await world.perform(.backup(device: 0))
-        world.write(.tasks, "t0", 57, on: 0)
-        world.push(0)
+        world.users.write(.tasks, "t0", 57, on: 0)
+        try await world.push(0)
         try await world.perform(.restore(device: 0))
-        #expect(world.task("t0", on: 0) == 1)
+        #expect(world.users.task("t0", on: 0) == 1)
         _ = try await world.sync(0)
-        #expect(world.task("t0", on: 0) == 57)
+        #expect(world.users.task("t0", on: 0) == 57)
         try await expectRest(world)
     }
 
-    @Test(arguments: [SimulatedPush.Outcome.refused, .lost])
-    func `14f: a record whose push has failed is not deleted by a reset`(_ outcome: SimulatedPush.Outcome) async throws
-    {
+    @Test(arguments: [WorldPushOutcome.refused, .lost])
+    func `14f: a record whose push has failed is not deleted by a reset`(_ outcome: WorldPushOutcome) async throws {
         let world = try await quiesced()
-        world.write(.tasks, "x", 5, in: "p0", on: 0)
-        world.push(0, outcome)
+        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        try await world.push(0, outcome)
         try await world.perform(.mishap(.reset, 1, 0))
         let pull = world.beginPull(0)
-        try await world.run(pull)
-        #expect(pull.plan?.restart == .reset && !pull.ids(\.deleted).contains("tasks/x"))
-        #expect(world.task("x", on: 0) == 5 && world.hasPending(.tasks, "x", on: 0))
+        await world.run(pull)
+        #expect(pull.restart == .reset && !pull.ids.deleted.contains("tasks/x"))
+        #expect(world.users.task("x", on: 0) == 5 && world.users.hasPending(.tasks, "x", on: 0))
         try await expectRest(world)
     }
 
     @Test func `14: an echo comes once, in updated, and is dropped as equal from then on`() async throws {
         let world = try await quiesced()
-        world.write(.tasks, "x", 5, in: "p0", on: 0)
-        world.push(0)
-        #expect(try await world.sync(0).ids(\.updated) == ["tasks/x"])
-        world.putTask("x", 5)
-        #expect(try await world.sync(0).ids(\.updated).isEmpty)
+        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        try await world.push(0)
+        #expect(try await world.sync(0).ids.updated == ["tasks/x"])
+        world.users.putTask("x", 5)
+        #expect(try await world.sync(0).ids.updated.isEmpty)
         try await expectRest(world)
     }
 
@@ -274,13 +271,13 @@ import Testing
         let world = try await quiesced()
         for round in 0..<6 {
             try await world.perform(.write(round % 3 == 2 ? .moveFile : .shareFile, 0, 0))
-            world.now += 10
+            world.pass(10)
             _ = try await world.sync(0)
-            #expect(world.value(.files, "f0", on: 0) == 1)
+            #expect(world.users.value(.files, "f0", on: 0) == 1)
         }
-        world.remove(.files, "f0")
+        world.users.remove(.files, "f0")
         _ = try await world.sync(0)
-        #expect(world.value(.files, "f0", on: 0) == nil)
+        #expect(world.users.value(.files, "f0", on: 0) == nil)
         try await expectRest(world)
     }
 
@@ -288,41 +285,41 @@ import Testing
         let world = try await quiesced()
         try await world.perform(.write(.purgeFiles, 0, 0))
         let pull = try await world.sync(0)
-        #expect(pull.ids(\.deleted) == ["files/f1"] && world.value(.files, "f0", on: 0) == 1)
+        #expect(pull.ids.deleted == ["files/f1"] && world.users.value(.files, "f0", on: 0) == 1)
         try await expectRest(world)
     }
 
     @Test func `16: a project that is revoked takes tasks and comments along`() async throws {
         let world = try await quiesced()
-        world.putTask("t1", 3, in: "p1")
-        world.put(.comments, "c1", 3, in: "t1")
+        world.users.putTask("t1", 3, in: "p1")
+        world.users.put(.comments, "c1", 3, in: "t1")
         _ = try await world.sync(0)
-        world.revoke("p0")
+        world.users.revoke("p0")
         let pull = try await world.sync(0)
-        #expect(pull.ids(\.deleted) == ["projects/p0", "tasks/t0", "comments/c0"])
-        #expect(world.value(.comments, "c1", on: 0) == 3)
+        #expect(pull.ids.deleted == ["projects/p0", "tasks/t0", "comments/c0"])
+        #expect(world.users.value(.comments, "c1", on: 0) == 3)
         try await expectRest(world)
     }
 
     @Test func `16: a child that has another parent by now stays, and so does what hangs on it`() async throws {
         let world = try await quiesced()
-        world.put(.tasks, "t0", 2, in: "p1")
-        world.put(.folders, "d1", 2)
-        world.revoke("p0")
-        world.remove(.folders, "d0")
+        world.users.put(.tasks, "t0", 2, in: "p1")
+        world.users.put(.folders, "d1", 2)
+        world.users.revoke("p0")
+        world.users.remove(.folders, "d0")
         let pull = try await world.sync(0)
-        #expect(pull.ids(\.deleted) == ["projects/p0", "folders/d0"])
-        #expect(world.value(.comments, "c0", on: 0) == 1 && world.value(.folders, "d1", on: 0) == 2)
+        #expect(pull.ids.deleted == ["projects/p0", "folders/d0"])
+        #expect(world.users.value(.comments, "c0", on: 0) == 1 && world.users.value(.folders, "d1", on: 0) == 2)
         try await expectRest(world)
     }
 
     @Test func `16: what is in a deleted folder goes, however deep it lies`() async throws {
         let world = try await quiesced()
-        for depth in 2..<9 { world.put(.folders, "d\(depth)", depth, in: "d\(depth - 1)") }
+        for depth in 2..<9 { world.users.put(.folders, "d\(depth)", depth, in: "d\(depth - 1)") }
         _ = try await world.sync(0)
-        world.remove(.folders, "d0")
+        world.users.remove(.folders, "d0")
         let pull = try await world.sync(0)
-        #expect(pull.ids(\.deleted) == (0..<9).map { "folders/d\($0)" })
+        #expect(pull.ids.deleted == (0..<9).map { "folders/d\($0)" })
         try await expectRest(world)
     }
 
@@ -330,18 +327,18 @@ import Testing
         async throws
     {
         let world = try await quiesced(2)
-        world.putTask("t0", 1)
-        world.putTask("new", 5)
-        world.put(.comments, "c0", 9, in: "t0")
-        world.putTask("brief", 1)
-        world.removeTask("brief")
+        world.users.putTask("t0", 1)
+        world.users.putTask("new", 5)
+        world.users.put(.comments, "c0", 9, in: "t0")
+        world.users.putTask("brief", 1)
+        world.users.removeTask("brief")
         let pull = try await world.sync(0)
-        #expect(pull.ids(\.created) == ["tasks/new"] && pull.ids(\.updated) == ["comments/c0"])
-        #expect(pull.ids(\.deleted).isEmpty)
-        world.removeTask("new")
+        #expect(pull.ids.created == ["tasks/new"] && pull.ids.updated == ["comments/c0"])
+        #expect(pull.ids.deleted.isEmpty)
+        world.users.removeTask("new")
         _ = try await world.sync(0)
-        world.putTask("new", 6)
-        #expect(try await world.sync(0).ids(\.created) == ["tasks/new"])
+        world.users.putTask("new", 6)
+        #expect(try await world.sync(0).ids.created == ["tasks/new"])
         try await expectRest(world)
     }
 }

@@ -1,19 +1,24 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import StateStore
-import SyncEngine
-import SyncModel
+package import StateStore
+package import SyncEngine
+package import SyncModel
 
-/// The state store as the engine's ledger sees it.
-struct StoreLedgerSource: LedgerSource {
+/// Shows the state store to the engine's ledger.
+package struct StoreLedgerSource: LedgerSource {
     let store: any StateStore
 
-    func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? {
+    /// A source that reads the chunks of this store.
+    package init(store: any StateStore) { self.store = store }
+
+    /// The chunk that an id would be in.
+    package func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? {
         try await store.ledgerChunk(layer: layer, table: table, holding: id).map(NumberedChunk.init)
     }
 
-    func chunks(
+    /// The chunks of a layer's table that begin after a hash, in their order.
+    package func chunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int
     ) async throws -> [NumberedChunk] {
         try await store.ledgerChunks(layer: layer, table: table, after: first, limit: limit).map(NumberedChunk.init)

@@ -86,6 +86,12 @@ extension PullRunner {
     /// Compares what came with what the client has.
     mutating func diff(_ plan: LedgerDiffPlan) async throws -> LedgerDiffReport {
         if !plan.isFirst { try deleteDuplicates() }
+        logger.debug(
+            "what came is compared with what the device has",
+            metadata: [
+                "basis": "\(plan.basis)", "exact": "\(plan.isExact)",
+                "untracked": "\(plan.untracked.sorted().joined(separator: " "))",
+            ])
         let input = try await diffInput(plan)
         let staging = LayerStaging(store: services.store, clock: services.clock)
         // Ends with this method, at once where batches are left that no commit needs any more.
@@ -129,6 +135,7 @@ extension PullRunner {
         input.comparisonBegan = comparisonBegan
         input.now = services.clock.now
         input.tombstonesBefore = input.now - services.configuration.ledger.maxOffline.milliseconds
+        input.limit.records = services.tuning.missingRecords
         input.limit.percent = services.configuration.ledger.maxSweep
         ledgersRead = outline.map { [$0.replica: $0.version] } ?? [:]
         guard hasLedger, !plan.isFirst else { return input }

@@ -1,68 +1,53 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
+import GatewayConfig
 import MemoryState
 import StateStore
+import SyncEngine
 import SyncModel
 
-// What must never happen, looked at with every answer.
+// What must be true in the end; what must never happen is looked at with every answer (Users+Oracle.swift).
 extension World {
-    func check(_ answer: SimulatedAnswer, of request: Request) {
-        let device = people.devices[request.sync.device]
-        // The library would bring back to life what the device has deleted.
-        for key in answer.created.keys.sorted()
-        where request.presented != nil && device.records[key] != nil && !people.adrift.contains(key) {
-            complain("\(key) is created for \(device.name), which has it already")
-        }
-        for key in answer.deleted.sorted() where device.records[key] != nil {
-            if let reason = people.complaint(
-                ofDeleting: key, on: device, began: request.began, lookedAt: request.sync.lookedAt)
-            {
-                complain(reason)
-            }
-        }
-    }
-}
-
-// What must be true in the end.
-extension World {
-    /// Lets everything come to rest; says what is wrong, nil where nothing is.
+    /// Lets everything come to rest; says what is wrong, nil if nothing is.
     package func quiesce() async throws -> String? {
-        for index in people.devices.indices { finish(index) }
+        for index in users.devices.indices { await finish(index) }
         var jobs = 0
         while step() || time.leap() {
             jobs += 1
             if jobs > 200_000 { return "what nobody waits for does not come to an end" }
         }
-        people.comeToRest()
+        users.comeToRest()
         fill(nil)
         note("--- quiet")
         if let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
-        people.showVersions()
+        users.showVersions()
         if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
-        if let difference = try await difference(isCompared: false) { return difference }
-        countLog()
-        guard setup.hasLedger, complaints.isEmpty else { return complaints.first }
+        if let difference = try await difference() { return difference }
+        guard setup.hasLedger else { return complaints.first }
         note("--- full comparison")
-        time.pass(milliseconds: 10 * Simulation.day)
-        people.backend.pass(days: 10)
+        pass(10 * WorldConfiguration.day)
+        users.backend.pass(days: 10)
+        // A type at a time, and none before an hour after it could not be finished.
         let rounds = SimulatedTable.allCases.count + 3
         if let complaint = try await quiet(rounds: rounds, pause: 7_200_000) { return complaint }
-        let last = try await difference(isCompared: true)
-        countLog()
-        return last ?? complaints.first
+        if let difference = try await difference(isCompared: true) { return difference }
+        if let difference = try await ledgerDifference() { return difference }
+        return complaints.first
     }
 
     private func quiet(rounds: Int, pause: Int64) async throws -> String? {
         for _ in 0..<rounds {
-            for index in people.devices.indices {
-                if let failure = try sync(index) {
-                    return "a quiet pull of \(people.devices[index].name) failed: \(failure)"
+            for index in users.devices.indices {
+                if let failure = try await sync(index).failure {
+                    return "a quiet pull of \(users.devices[index].name) failed: \(failure)"
                 }
-                time.pass(milliseconds: 1_000)
+                // One that goes out later than all others, as people's do.
+                pass(1_000)
                 if let complaint = complaints.first { return complaint }
             }
-            time.pass(milliseconds: pause)
+            pass(pause)
             for replica in try await store.replicas(of: nil, after: nil, limit: 1_000) {
                 try await store.acceptDeletions(replica: replica.id, at: time.now)
             }
@@ -70,20 +55,51 @@ extension World {
         return nil
     }
 
-    /// How a device differs from the backend, beyond what the protocol cannot tell (``Simulation/difference()``).
-    private func difference(isCompared: Bool) async throws -> String? {
-        let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal
+    /// How a device differs from the backend, beyond what the protocol cannot tell
+    /// (``Users/difference(isCompared:comparing:)``); nil if none does.
+    package func difference(isCompared: Bool = false) async throws -> String? {
         var isComparing: [Bool] = []
-        for device in people.devices {
-            guard let principal, let cursor = device.cursor else {
-                isComparing.append(false)
-                continue
-            }
-            let context = try await store.pullContext(
-                principal: principal, session: device.session, presented: cursor)
-            let comparisons = context.row?.comparisons.values.map { $0 } ?? []
-            isComparing.append(comparisons.contains { $0.triedAt > 0 || $0.doneAt == 0 })
+        for device in users.devices {
+            let row = try await context(of: device)?.row
+            isComparing.append(row?.comparisons.values.contains { $0.triedAt > 0 || $0.doneAt == 0 } ?? false)
         }
-        return people.difference(isCompared: isCompared, comparing: isComparing)
+        return users.difference(isCompared: isCompared, comparing: isComparing)
+    }
+
+    /// How a ledger differs from what its device has, or miscounts it; nil if none does.
+    private func ledgerDifference() async throws -> String? {
+        let configuration = try WorldConfiguration.load(setup, mapping: mapping)
+        let key = LedgerInspector(configuration: configuration, store: store).key
+        for device in users.devices {
+            guard let context = try await context(of: device), let row = context.row, let outline = context.ledger
+            else { continue }
+            guard outline.isExact else { return "the ledger of \(device.name) is not exact" }
+            let replica = try await store.replicas(of: nil, after: nil, limit: 1_000).first { $0.id == row.replica }
+            guard let principal = replica?.principal else { continue }
+            let notes = try await store.pushNotes(of: principal, after: row.noted, limit: 1_000)
+            for table in configuration.schema.tables {
+                guard let known = SimulatedTable.allCases.first(where: { $0.name == table.name }) else { continue }
+                // What the app does not have it passes over.
+                if known == .notes, device.told == nil, device.version < 2 || users.isMute(device) { continue }
+                var view = try LedgerView(
+                    source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
+                    shape: LedgerShape(table: table), key: key)
+                var held: Set<String> = []
+                while try await view.next() {
+                    if view.state == .held, let id = view.entry?.id { held.insert(id) }
+                }
+                let noted = notes.filter { $0.table == table.name }.map(\.id)
+                let shown = Set(device.shown.keys.filter { $0.table == known }.map(\.id))
+                let odd = held.symmetricDifference(shown).subtracting(users.adrift.map(\.id)).subtracting(noted)
+                if !odd.isEmpty { return "the ledger of \(device.name) is wrong about \(table.name) \(odd.sorted())" }
+                let layers = (outline.base.map { [$0] } ?? []) + outline.deltas
+                let counted = try await store.ledgerCounts(of: layers).values
+                    .reduce(0) { $0 + ($1[table.name]?.held ?? 0) }
+                if noted.isEmpty, counted != held.count {
+                    return "the ledger of \(device.name) counts \(counted) \(table.name), and has \(held.count)"
+                }
+            }
+        }
+        return nil
     }
 }

@@ -3,10 +3,56 @@
 
 import MemoryState
 import StateStore
-import SyncModel
+package import SyncModel
 
-// What happens to the gateways.
 extension World {
+    /// Makes one thing happen.
+    package func perform(_ op: SimulationOp) async throws {
+        switch op {
+        case .step(_, let count), .stepPush(_, let count):
+            pass(1)
+            for _ in 0..<count * 4 { if !step(), !time.leap() { break } }
+        case .pull(let device):
+            let index = device % users.devices.count
+            if !users.devices[index].isSyncing { beginPull(index) }
+        case .sync(let device):
+            let index = device % users.devices.count
+            pass(1)
+            if !users.devices[index].isSyncing { try await sync(index) }
+        case .push(let device, let outcome, let isStepped):
+            let index = device % users.devices.count
+            guard !users.devices[index].isSyncing, let push = try beginPush(index, outcome) else { return }
+            if !isStepped { await run(push) }
+        case .abandon(let choice): if let sync = pick(choice) { abandon(sync) }
+        case .loseRequest(let choice): pick(choice)?.fail(next: .lostRequest)
+        case .loseAnswer(let choice): pick(choice)?.fail(next: .lostAnswer)
+        case .cut(let choice): pick(choice)?.cut()
+        case .crash:
+            // Of two gateways mostly one goes on.
+            let one = Int(executor.draw() % UInt64(gateways.count))
+            try crash(executor.draw() % 3 == 0 ? gateways.indices : one..<one + 1)
+        case .saveState: savedStore = store.copy()
+        case .restoreState: try await restoreState()
+        case .wait(let milliseconds): pass(milliseconds)
+        case .days(let days): try await pass(days: days)
+        case .fill(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
+        case .accept, .resync: try await performOnReplica(op)
+        case .reconfigure:
+            mapping += 1
+            try crash()
+        case .write, .mishap, .edit, .backup, .restore, .clone, .logInAnew, .updateApp:
+            users.now = time.now
+            users.perform(op)
+        }
+    }
+
+    private func pick(_ choice: Int) -> WorldSync? {
+        requests.isEmpty ? nil : requests[choice % requests.count].sync
+    }
+
+    /// Lets time pass; less than nothing sets the clock back.
+    package func pass(_ milliseconds: Int64) { time.pass(milliseconds: milliseconds) }
+
     /// Gateways die and start again: only the state is left.
     package func crash() throws { try crash(gateways.indices) }
 
@@ -14,63 +60,13 @@ extension World {
         note("gateways \(dying) crash")
         count("crash")
         for index in dying { gateways[index].life.end() }
-        for request in requests where dying.contains(request.gateway) && !request.sync.isAbandoned {
-            request.sync.abandon()
-            people.devices[request.sync.device].isSyncing = false
+        for request in requests where dying.contains(request.gateway) {
+            abandon(request.sync)
+            // Its tasks end where they would do the next thing.
+            request.sync.goOn()
         }
         requests.removeAll { dying.contains($0.gateway) }
         for index in dying { gateways[index] = try start() }
-    }
-
-    /// Makes one thing happen.
-    package func perform(_ op: SimulationOp) async throws {
-        switch op {
-        case .step(_, let count), .stepPush(_, let count):
-            time.pass(milliseconds: 1)
-            for _ in 0..<count * 4 { if !step(), !time.leap() { break } }
-        case .pull(let device):
-            let index = device % people.devices.count
-            if !people.devices[index].isSyncing { beginPull(index) }
-        case .sync(let device):
-            let index = device % people.devices.count
-            time.pass(milliseconds: 1)
-            if !people.devices[index].isSyncing { _ = try sync(index) }
-        case .push(let device, let outcome, let isStepped):
-            let index = device % people.devices.count
-            guard !people.devices[index].isSyncing else { return }
-            if try beginPush(index, outcome), !isStepped { finish(index) }
-        case .abandon(let choice): abandon(choice)
-        case .loseRequest(let choice): pick(choice)?.sync.fail(next: .lostRequest)
-        case .loseAnswer(let choice): pick(choice)?.sync.fail(next: .lostAnswer)
-        case .cut(let choice): pick(choice)?.sync.cut()
-        case .crash:
-            // Of two gateways mostly one goes on.
-            let one = Int(executor.draw() % UInt64(gateways.count))
-            try crash(executor.draw() % 3 == 0 ? gateways.indices : one..<one + 1)
-        case .saveState: savedStore = store.copy()
-        case .restoreState: try await restoreState()
-        case .wait(let milliseconds): time.pass(milliseconds: milliseconds)
-        case .days(let days): try await pass(days: days)
-        case .busy(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
-        case .accept, .resync: try await performOnReplica(op)
-        case .reconfigure:
-            mapping += 1
-            try crash()
-        default:
-            people.now = time.now
-            try await people.perform(op)
-        }
-    }
-
-    private func pick(_ choice: Int) -> Request? {
-        requests.isEmpty ? nil : requests[choice % requests.count]
-    }
-
-    /// The device stops waiting for the answer, the gateway does not notice.
-    private func abandon(_ choice: Int) {
-        guard let request = pick(choice), !request.sync.isAbandoned else { return }
-        request.sync.abandon()
-        people.devices[request.sync.device].isSyncing = false
     }
 
     private func performOnReplica(_ op: SimulationOp) async throws {
@@ -85,9 +81,9 @@ extension World {
         }
     }
 
-    /// An operator puts an older copy of the state in place, or begins with an empty one where there is none.
+    /// An operator puts an older copy of the state in place, or begins with an empty one if there is none.
     private func restoreState() async throws {
-        time.pass(milliseconds: 1_000)
+        pass(1_000)
         note("an older state is restored")
         store = savedStore?.copy() ?? MemoryStateStore()
         try crash()
@@ -95,21 +91,52 @@ extension World {
         for replica in try await store.replicas(of: nil, after: nil, limit: 1_000) {
             try await store.resync(replica: replica.id, at: time.now)
         }
-        people.setAdrift()
+        users.setAdrift()
     }
 
     private func pass(days: Int) async throws {
         // No request lasts that long.
         try crash()
-        time.pass(milliseconds: Int64(days) * Simulation.day)
-        people.backend.pass(days: days)
+        note("\(days) days pass")
+        pass(Int64(days) * WorldConfiguration.day)
+        users.backend.pass(days: days)
         var retention = Retention(
-            now: time.now, seenBefore: time.now - Simulation.maxOffline, undoBefore: time.now - Simulation.rewind)
-        retention.ran = Int64(days) * Simulation.day
+            now: time.now, seenBefore: time.now - WorldConfiguration.maxOffline,
+            undoBefore: time.now - WorldConfiguration.rewind)
+        retention.ran = Int64(days) * WorldConfiguration.day
         let before = try await store.replicas(of: nil, after: nil, limit: 1_000).count
         _ = try await store.collect(retention)
-        if try await store.replicas(of: nil, after: nil, limit: 1_000).count < before { people.setAdrift() }
-        // What only one of two copies of a device got is unknown after the rewind.
-        if people.devices.count > setup.devices { people.setAdrift() }
+        if try await store.replicas(of: nil, after: nil, limit: 1_000).count < before { users.setAdrift() }
+        for (place, device) in users.devices.enumerated() {
+            if let context = try await context(of: device), let row = context.row, context.isFork, !row.isConfirmed,
+                context.ledger?.isExact == false
+            {
+                users.setStraysAdrift(of: place)
+            }
+        }
+    }
+}
+
+// What the state has.
+extension World {
+    /// What the state knows of a device's cursor; nil if it has none.
+    func context(of device: SimulatedDevice) async throws -> PullContext? {
+        try await context(of: device.cursor, device.session)
+    }
+
+    private func context(of cursor: Cursor?, _ session: Session) async throws -> PullContext? {
+        guard let cursor, let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal
+        else { return nil }
+        return try await store.pullContext(principal: principal, session: session, presented: cursor)
+    }
+
+    /// The row of the cursor that a pull was answered with.
+    package func row(of pull: WorldSync) async throws -> CursorRow? {
+        try await context(of: pull.cursor, users.devices[pull.device].session)?.row
+    }
+
+    /// How many replicas there are.
+    package func replicaCount() async throws -> Int {
+        try await store.replicas(of: nil, after: nil, limit: 1_000).count
     }
 }

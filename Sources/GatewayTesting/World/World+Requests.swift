@@ -4,58 +4,69 @@
 import Gateway
 import HTTPTypes
 import JSONBytes
-import NIOConcurrencyHelpers
+import Logging
+import SyncEngine
 import SyncModel
 import WatermelonWire
 
-// Requests.
+// Requests begin.
 extension World {
-    /// A device asks for what is new.
-    package func beginPull(_ index: Int) {
-        let device = people.devices[index]
+    /// A device asks for what is new; run it with ``run(_:until:)``.
+    @discardableResult
+    package func beginPull(_ index: Int) -> WorldSync {
+        let device = users.devices[index]
         let pull = PullRequest(
             lastPulledAt: device.cursor.map { .cursor($0.rawValue) } ?? .never, schemaVersion: device.told,
             migration: device.asked)
-        var request = makeRequest(index, isPull: true)
-        request.presented = device.cursor
+        syncCount += 1
+        let sync = WorldSync(number: syncCount, device: index, presented: device.cursor)
         note("\(device.name) pulls with \(device.cursor.map(\.description) ?? "nothing")")
-        begin(request, of: device) { [answer = request.answer] gateway, caller in
+        begin(sync, isPull: true) { gateway, caller in
             let body = try await gateway.pull(pull, caller: caller)
+            sync.note(body.figures)
             var bytes: [UInt8] = []
             try await body.write { piece in
                 await Task.yield()
                 bytes += piece
             }
-            answer.withLockedValue { $0 = bytes }
+            guard let answer = SimulatedAnswer(json: bytes) else { throw WorldError.unreadableAnswer }
+            sync.note(answer)
         }
+        return sync
     }
 
-    /// A device sends its edits, if it has any; returns whether it had.
+    /// A device sends its edits; nil if it has none.
     @discardableResult
-    package func beginPush(_ index: Int, _ outcome: SimulatedPush.Outcome = .answered) throws -> Bool {
-        let device = people.devices[index]
+    package func beginPush(_ index: Int, _ outcome: WorldPushOutcome = .answered) throws -> WorldSync? {
+        let device = users.devices[index]
         let pending = device.pending.sorted { $0.key < $1.key }
-        guard !pending.isEmpty, device.cursor != nil else { return false }
-        let presented =
+        guard !pending.isEmpty, device.cursor != nil else { return nil }
+        let told =
             switch setup.pushTime {
             case .now: device.cursor
             case .none: Cursor?.none
             case .before: device.cursorBefore ?? device.cursor
             }
-        var request = makeRequest(index, isPull: false, outcome, doubtful: pending.last?.key)
-        request.pushed = pending.map { ($0.key, $0.value) }
-        let push = try read(pending, of: device, presented)
-        note("\(device.name) pushes \(pending.map(\.key)) with \(presented?.description ?? "nothing"), \(outcome)")
+        let push = try read(pending, of: device, told)
+        note("\(device.name) pushes \(pending.map(\.key)) with \(told?.description ?? "nothing"), \(outcome)")
         count("push \(outcome)")
-        people.pushed.formUnion(pending.map(\.key))
-        people.unmade.formUnion(pending.filter { $0.value.status == .deleted }.map(\.key))
-        begin(request, of: device) { gateway, caller in _ = try await gateway.push(push, caller: caller) }
-        return true
+        users.pushed.formUnion(pending.map(\.key))
+        users.unmade.formUnion(pending.filter { $0.value.status == .deleted }.map(\.key))
+        users.expectEchoes(of: pending.map(\.key), isAnswered: outcome == .answered)
+        syncCount += 1
+        let sync = WorldSync(
+            number: syncCount, device: index, presented: told, outcome: outcome, doubtful: pending.last?.key)
+        begin(sync, isPull: false, pending.map { ($0.key, $0.value) }) { gateway, caller in
+            _ = try await gateway.push(push, caller: caller)
+        }
+        return sync
     }
+
+    private enum WorldError: Error { case notAPush, unreadableAnswer }
 
     /// What the gateway's own reader makes of what the app sends.
     private func read(
-        _ pending: [(key: SimulatedKey, value: SimulatedDevice.Local)], of device: SimulatedDevice, _ presented: Cursor?
+        _ pending: [(key: SimulatedKey, value: SimulatedDevice.Local)], of device: SimulatedDevice, _ told: Cursor?
     ) throws -> PushRequest {
         var tables: [JSONValue.Member] = []
         for table in SimulatedTable.allCases where table != .notes || device.version >= 2 {
@@ -79,35 +90,28 @@ extension World {
         var writer = JSONWriter()
         writer.append(.object([.init("changes", .object(tables))]))
         let reader = RequestReader(dialect: gateways[0].gateway.dialect)
-        let query = presented.map { "last_pulled_at=\($0)" } ?? ""
+        let query = told.map { "last_pulled_at=\($0)" } ?? ""
         let request = try reader.read(method: "POST", route: .push, query: query, body: writer.bytes)
         guard case .push(let push) = request else { throw WorldError.notAPush }
         return push
     }
 
-    private enum WorldError: Error { case notAPush }
-
-    private func makeRequest(
-        _ index: Int, isPull: Bool, _ outcome: SimulatedPush.Outcome = .answered, doubtful: SimulatedKey? = nil
-    ) -> Request {
-        syncCount += 1
-        people.devices[index].isSyncing = true
-        return Request(
-            sync: WorldSync(number: syncCount, device: index, outcome: outcome, doubtful: doubtful),
-            gateway: syncCount % gateways.count,
-            isPull: isPull, began: people.backend.counter)
-    }
-
     private func begin(
-        _ request: Request, of device: SimulatedDevice,
+        _ sync: WorldSync, isPull: Bool, _ pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = [],
         _ body: @escaping @Sendable (SyncGateway, Caller) async throws -> Void
     ) {
+        var request = Request(
+            sync: sync, gateway: sync.number % gateways.count, pushed: pushed, isPull: isPull,
+            began: users.backend.counter)
+        request.comparison.isDamaged = users.hasDamage
         requests.append(request)
+        users.devices[sync.device].isSyncing = true
         let gateway = gateways[request.gateway].gateway
-        let sync = request.sync
+        var logger = log.logger("request")
+        logger[metadataKey: Self.requestKey] = "\(sync.number)"
         let caller = Caller(
-            fields: [.authorization: "Bearer \(device.session.rawValue)"], requestID: "r\(sync.number)",
-            logger: log.logger("request"))
+            fields: [.authorization: "Bearer \(users.devices[sync.device].session.rawValue)"],
+            requestID: "r\(sync.number)", logger: logger)
         Task(executorPreference: executor) {
             await WorldSync.$current.withValue(sync) {
                 do {
@@ -120,6 +124,12 @@ extension World {
         }
     }
 
+    /// The name under which a line of the log has the number of its request.
+    static let requestKey = "sync"
+}
+
+// Requests go on.
+extension World {
     /// Runs a job, and hands over what came of it.
     ///
     /// - Returns: Whether there was one.
@@ -129,58 +139,130 @@ extension World {
         return true
     }
 
+    /// Runs everything that does not wait: for a request that is held, for time to pass.
+    package func drain() { while step() {} }
+
+    /// Runs a request until it is about to do one of these things, where it is held, or to its end.
+    ///
+    /// Whatever else is under way goes on meanwhile.
+    package func run(_ sync: WorldSync, until moments: WorldMoment...) async {
+        sync.goOn(to: Set(moments))
+        advance(sync)
+    }
+
+    /// Runs a request for so many moments, or to its end; at the last of them it is held.
+    package func run(_ sync: WorldSync, moments: Int) async {
+        guard moments > 0 else { return }
+        sync.goOn(moments: moments)
+        advance(sync)
+    }
+
+    private func advance(_ sync: WorldSync) {
+        for _ in 0..<200_000 {
+            guard !sync.isOver, !sync.isHeld else { return }
+            if !step(), !time.leap() {
+                return complain("the request of \(users.devices[sync.device].name) waits for nothing")
+            }
+        }
+        complain("the request of \(users.devices[sync.device].name) does not come to an end")
+    }
+
+    /// Runs what a device has under way to its end.
+    func finish(_ index: Int) async {
+        for request in requests where request.sync.device == index { await run(request.sync) }
+    }
+
+    /// A whole sync without any disturbance: a pull, and a push if that went well.
+    @discardableResult
+    package func sync(_ index: Int) async throws -> WorldSync {
+        let pull = beginPull(index)
+        await run(pull)
+        if pull.failure == nil { try await push(index) }
+        return pull
+    }
+
+    /// A whole push, if there is anything to push.
+    package func push(_ index: Int, _ outcome: WorldPushOutcome = .answered) async throws {
+        if let push = try beginPush(index, outcome) { await run(push) }
+    }
+
+    /// The device stops waiting for the answer, and the gateway does not notice.
+    package func abandon(_ sync: WorldSync) {
+        guard !sync.isOver, !sync.isAbandoned else { return }
+        sync.abandon()
+        users.devices[sync.device].isSyncing = false
+    }
+
     private func handOver() {
+        guard requests.contains(where: \.sync.isOver) else { return }
+        readLog()
         while let index = requests.firstIndex(where: \.sync.isOver) {
             let request = requests.remove(at: index)
-            let name = people.devices[request.sync.device].name
-            if let failure = request.sync.failure {
+            let sync = request.sync
+            if let failure = sync.failure {
                 count("failed: \(GatewayError(failure).code)")
-                note("   \(request.sync.number) of \(name) failed: \(failure)")
+                note("   \(sync.number) of \(users.devices[sync.device].name) failed: \(failure)")
             }
-            guard !request.sync.isAbandoned else { continue }
-            people.devices[request.sync.device].isSyncing = false
-            guard request.sync.failure == nil else { continue }
-            if request.isPull {
-                take(request)
-            } else if request.sync.outcome != .answerLost {
-                people.devices[request.sync.device].markPushed(request.pushed)
+            if let figures = sync.figures { count(figures) }
+            guard !sync.isAbandoned else { continue }
+            users.devices[sync.device].isSyncing = false
+            guard sync.failure == nil else { continue }
+            if let answer = sync.answer {
+                take(answer, of: request)
+            } else if sync.outcome != .answerLost {
+                users.devices[sync.device].markPushed(request.pushed)
             }
         }
     }
 
-    private func take(_ request: Request) {
-        let device = people.devices[request.sync.device]
-        guard let answer = SimulatedAnswer(json: request.answer.withLockedValue { $0 }) else {
-            return complain("\(device.name) cannot read its answer")
-        }
-        note("   \(request.sync.number) answers \(answer.timestamp) to \(device.name): \(answer.summary)")
+    private func take(_ answer: SimulatedAnswer, of request: Request) {
+        let sync = request.sync
+        let device = users.devices[sync.device]
+        note("   \(sync.number) answers \(answer.timestamp) to \(device.name): \(answer.summary)")
         if let repeated = answer.repeated { complain("\(repeated) is twice in one answer") }
-        if answer.timestamp != request.presented?.rawValue, !handedOut.insert(answer.timestamp).inserted {
-            complain("the cursor \(answer.timestamp) is handed out twice")
-        }
-        guard device.cursor == request.presented else { return }
-        if setup.hasLedger { check(answer, of: request) }
-        people.devices[request.sync.device].apply(answer)
-    }
-
-    /// Runs until a device's request is over; complains where it never is.
-    package func finish(_ index: Int) {
-        for _ in 0..<200_000 {
-            guard people.devices[index].isSyncing else { return }
-            if !step(), !time.leap() {
-                return complain("the request of \(people.devices[index].name) waits for nothing")
+        if answer.timestamp != sync.presented?.rawValue {
+            if sync.isIdle { complain("an answer without changes carries another cursor") }
+            if !handedOut.insert(answer.timestamp).inserted {
+                complain("the cursor \(answer.timestamp) is handed out twice")
             }
         }
-        complain("the request of \(people.devices[index].name) does not come to an end")
+        guard device.cursor == sync.presented else { return }
+        if setup.hasLedger {
+            users.complaints(about: answer, of: sync, began: request.began, request.comparison).forEach(complain)
+        }
+        users.devices[sync.device].apply(answer)
     }
 
-    /// A whole sync without any disturbance; says why the pull failed, if it did.
-    package func sync(_ index: Int) throws -> (any Error)? {
-        beginPull(index)
-        let pull = requests.last?.sync
-        finish(index)
-        if let failure = pull?.failure { return failure }
-        if try beginPush(index) { finish(index) }
-        return nil
+    private func count(_ figures: SyncFigures) {
+        count("mode \(figures.mode)")
+        if let restart = figures.restart { count("restart \(restart)") }
+        if figures.migration != nil { count(figures.restart == nil ? "migration" : "migration in a restart") }
+        if figures.comparison != nil { count("comparison") }
+        if figures.linesKept > 0 { count("went on from a lost answer") }
+        if figures.looks > 1 { count("second look") }
+        let diffed = figures.diffed
+        let ways = [
+            "absent": diffed.absent, "descendants": diffed.descendants, "equal": diffed.equal, "echoes": diffed.echoes,
+            "repairs": diffed.repairs,
+        ]
+        for (way, number) in ways where number > 0 { count(way) }
+    }
+
+    /// Counts what the gateways have logged, takes over what it tells of requests, and complains of what should never
+    /// be.
+    func readLog() {
+        for line in log.lines {
+            count("log: \(line.metadata["code"] ?? line.message)")
+            if line.metadata["code"]?.hasPrefix("internal") == true { complain("logged: \(line)") }
+            guard line.message == "what came is compared with what the device has",
+                let index = requests.firstIndex(where: { "\($0.sync.number)" == line.metadata[Self.requestKey] })
+            else { continue }
+            let (basis, isExact) = (line.metadata["basis"] ?? "", line.metadata["exact"] == "true")
+            requests[index].comparison.isExact = isExact
+            requests[index].comparison.untracked = Set(
+                line.metadata["untracked"]?.split(separator: " ").map(String.init) ?? [])
+            count("basis \(basis)\(isExact ? "" : ", not exact")")
+        }
+        log.clear()
     }
 }

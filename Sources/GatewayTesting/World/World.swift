@@ -4,13 +4,10 @@
 import Backend
 import Gateway
 import GatewayConfig
-import HTTPTypes
-import JSONBytes
 import MemoryState
 import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
-import WatermelonWire
 
 /// Runs real gateways between a model of the backend and models of its clients, on one thread and in virtual time.
 ///
@@ -18,7 +15,9 @@ import WatermelonWire
 /// its ports: the backend speaks HTTP in memory, the state is the reference store, spools overflow into memory, the
 /// clock passes when nobody can do anything else. Which job runs next is drawn from the seed, so a seed gives the same
 /// course wherever hashing is deterministic (`SWIFT_DETERMINISTIC_HASHING=1`).
-package final class World: SimulatedWorld {
+///
+/// A schedule of ``SimulationOp`` says what happens: a test's own, or one that ``SimulationCampaign`` draws.
+package final class World {
     /// A gateway that runs.
     struct Running {
         var gateway: SyncGateway
@@ -31,16 +30,16 @@ package final class World: SimulatedWorld {
         var gateway: Int
         /// What the device sends.
         var pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
-        var presented: Cursor?
-        var answer = NIOLockedValueBox<[UInt8]>([])
         var isPull: Bool
         /// The backend's count when it began.
         var began: Int
+        /// What it was compared with.
+        var comparison = WorldComparison()
     }
 
-    let setup: Simulation.Setup
+    let setup: WorldSetup
     /// The backend, the devices, and what people do with them.
-    package let people: Simulation
+    package let users: Users
     var store: MemoryStateStore
     private let backend: WorldBackend
     let executor: SeededExecutor
@@ -49,36 +48,29 @@ package final class World: SimulatedWorld {
     var requests: [Request] = []
     var savedStore: MemoryStateStore?
     var syncCount = 0
+    /// Which configuration of the tables the gateways run with.
     var mapping = 0
     var handedOut: Set<Int64> = []
     /// The rules that were broken.
     package private(set) var complaints: [String] = []
-    /// What happened, where ``isTracing``.
-    package private(set) var trace: [String] = []
     /// How often each thing happened, so that a campaign can show that it tries them all.
     package private(set) var counts: [String: Int] = [:]
-    private let isTracing: Bool
     let log = CapturedLog()
     private let disk = WorldDisk()
 
-    /// A world with as many gateways on one state as `gateways` says.
-    package init(_ setup: Simulation.Setup, seed: UInt64, gateways: Int = 1, isTracing: Bool = false) throws {
+    /// A world whose order of events follows from the seed.
+    package init(_ setup: WorldSetup, seed: UInt64 = 0, isTracing: Bool = false) throws {
         self.setup = setup
-        self.isTracing = isTracing
-        people = Simulation(setup, isTracing: isTracing)
-        backend = WorldBackend(people)
+        users = Users(setup, isTracing: isTracing)
+        backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
-        time = VirtualTime(now: people.now)
+        time = VirtualTime(now: users.now)
         store = MemoryStateStore()
-        for _ in 0..<gateways { self.gateways.append(try start()) }
+        for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
 
-    private static var tuning: GatewayTuning {
-        var tuning = GatewayTuning()
-        (tuning.chunkBytes, tuning.deltas, tuning.undos) = (160, Simulation.compactAfter, Simulation.maximumUndos)
-        (tuning.runEntries, tuning.cachedBytes) = (5, 1)
-        return tuning
-    }
+    /// What happened, if it is traced.
+    package var trace: [String] { users.trace }
 
     /// How many jobs have run.
     package var steps: Int { executor.steps }
@@ -92,41 +84,39 @@ package final class World: SimulatedWorld {
         let clock = WorldClock(time: time, life: life)
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
         let gateway = SyncGateway(
-            configuration: configuration,
-            store: store.shared { [disk] moment in
-                await Task.yield()
-                try life.check()
-                switch moment {
-                case .beforeReading: break
-                case .beforeWriting:
-                    if WorldSync.current?.take(.lostRequest) == true { throw StateError.busy }
-                    if disk.isFull(for: .state) { throw StateError.full }
-                case .afterWriting:
-                    if WorldSync.current?.take(.lostAnswer) == true { throw StateError.io("the answer was lost") }
-                }
-            },
+            configuration: configuration, store: store.shared(gate: gate(life)),
             backend: BackendClient(
                 settings: configuration.backendSettings, transport: WorldTransport(backend: backend, life: life),
                 clock: clock, logger: log.logger("backend")),
             ports: GatewayPorts(
                 files: files, clock: clock, random: Randomness { [executor] in executor.draw() }),
-            tuning: Self.tuning)
+            tuning: WorldConfiguration.tuning)
         return Running(gateway: gateway, life: life)
+    }
+
+    private func gate(_ life: GatewayLife) -> MemoryStateStore.Gate {
+        { [disk] moment in
+            switch moment {
+            case .beforeReading:
+                await WorldSync.reach(.reading)
+                try life.check()
+            case .beforeWriting:
+                await WorldSync.reach(.writing)
+                try life.check()
+                if WorldSync.current?.take(.lostRequest) == true { throw StateError.busy }
+                if disk.isFull(for: .state) { throw StateError.full }
+            case .afterWriting:
+                await Task.yield()
+                try life.check()
+                if WorldSync.current?.take(.lostAnswer) == true { throw StateError.io("the answer was lost") }
+            }
+        }
     }
 
     /// Fills the disk of the state or of the spools, or makes room on both.
     func fill(_ use: WorldDisk.Use?) {
         disk.fill(use)
         if let use { count("\(use) disk full") }
-    }
-
-    /// Counts what the gateways have logged, and complains of what should never be.
-    func countLog() {
-        for line in log.lines {
-            count("log: \(line.message)")
-            if line.metadata["code"]?.hasPrefix("internal") == true { complain("logged: \(line)") }
-        }
-        log.clear()
     }
 
     func complain(_ sentence: String) {
@@ -137,6 +127,7 @@ package final class World: SimulatedWorld {
     func count(_ what: String) { counts[what, default: 0] += 1 }
 
     func note(_ text: @autoclosure () -> String) {
-        if isTracing { trace.append("\(time.now % 100_000_000_000) \(text())") }
+        users.now = time.now
+        users.note(text())
     }
 }

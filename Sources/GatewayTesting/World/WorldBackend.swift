@@ -7,11 +7,11 @@ import JSONBytes
 /// Holds the models of a world: the backend and the people who use it.
 final class WorldBackend: @unchecked Sendable {
     /// The models.
-    let simulation: Simulation
+    let users: Users
     /// The pushes that were applied, by their idempotency keys.
     private var applied: Set<String> = []
 
-    init(_ simulation: Simulation) { self.simulation = simulation }
+    init(_ users: Users) { self.users = users }
 
     /// One operation of a push.
     struct Operation {
@@ -44,11 +44,11 @@ final class WorldBackend: @unchecked Sendable {
         for operation in operations { apply(operation) }
     }
 
-    func apply(_ operation: Operation) { simulation.backend.push(operation.key, operation.local) }
+    func apply(_ operation: Operation) { users.backend.push(operation.key, operation.local) }
 
     /// Applies operations later, when the gateway has given up.
     func delay(_ operations: [Operation]) {
-        simulation.latePushes += operations.map { ($0.key, $0.local) }
+        users.latePushes += operations.map { ($0.key, $0.local) }
     }
 }
 

@@ -3,18 +3,31 @@
 
 import Gateway
 import GatewayConfig
-import SyncEngine
 
 /// Configures the gateways of a world for the simulated backend.
 enum WorldConfiguration {
     static let url = "http://backend.test"
+    static let day: Int64 = 86_400_000
+    /// How long ways back, and how long cursors and tombstones are kept.
+    static let rewind = 7 * day
+    static let maxOffline = 100 * day
+    /// Of all records, so many percent may be missing in a comparison.
+    private static let maxSweep = 60
 
-    static func load(_ setup: Simulation.Setup, mapping: Int) throws -> Configuration {
+    /// Sizes so small that short schedules have many of everything.
+    static var tuning: GatewayTuning {
+        var tuning = GatewayTuning()
+        (tuning.chunkBytes, tuning.deltas, tuning.undos) = (160, 2, 10)
+        (tuning.runEntries, tuning.cachedBytes, tuning.missingRecords) = (5, 1, 3)
+        return tuning
+    }
+
+    static func load(_ setup: WorldSetup, mapping: Int) throws -> Configuration {
         try Configuration.load(text(setup, mapping: mapping), environment: [:])
     }
 
-    private static func text(_ setup: Simulation.Setup, mapping: Int) -> String {
-        let carried = setup.style == .request ? #","checkpoints":"{checkpoints}""# : ""
+    private static func text(_ setup: WorldSetup, mapping: Int) -> String {
+        let carried = setup.checkpoints == .request ? #","checkpoints":"{checkpoints}""# : ""
         return """
             [gateway]
             listen = 127.0.0.1:0
@@ -29,7 +42,7 @@ enum WorldConfiguration {
             ack = POST /sync/ack body {"acks":"{acks}"}
             list = GET /sync/ack
             forget = DELETE /sync/ack body {"types":"{namespaces}"}
-            checkpoints = \(setup.style == .request ? "request" : "server")
+            checkpoints = \(setup.checkpoints)
             [push]
             \(setup.pushStyle == .stream ? "path = POST /sync/push" : "parallel = 3")
             conflicts = none
@@ -37,6 +50,9 @@ enum WorldConfiguration {
             [ledger]
             mode = \(setup.hasLedger ? "full" : "off")
             max_offline = 100d
+            \(setup.hasLedger ? "rewind = 7d\nmax_sweep = \(maxSweep)%\nresweep_parallel = 1" : "")
+            [limits]
+            answers_kept = \(setup.keepsAnswers ? "64MiB" : "0MiB")
             [schema]
             version = 2
             oldest = 1
@@ -55,7 +71,7 @@ enum WorldConfiguration {
             """
     }
 
-    private static func tables(_ setup: Simulation.Setup, mapping: Int) -> String {
+    private static func tables(_ setup: WorldSetup, mapping: Int) -> String {
         // Another source that nothing ever comes from makes it another mapping.
         let columns = """
             value = number value | before\(mapping)

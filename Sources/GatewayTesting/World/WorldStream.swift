@@ -19,12 +19,12 @@ final class WorldStream: @unchecked Sendable {
 
     init(backend: WorldBackend, types: [String], session: String?, carried: [String: String]) {
         self.backend = backend
-        stream = SimulatedStream(&backend.simulation.backend, types: types, session: session, carried: carried)
+        stream = SimulatedStream(&backend.users.backend, types: types, session: session, carried: carried)
     }
 
     func next() -> Item {
         guard !isEnded else { return .end }
-        switch stream.next(&backend.simulation.backend) {
+        switch stream.next(&backend.users.backend) {
         case .query: return .nothing
         case .line(let line): return .line(Self.bytes(line))
         case .reset:

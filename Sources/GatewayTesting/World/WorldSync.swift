@@ -1,8 +1,11 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import NIOConcurrencyHelpers
 import StateStore
+package import SyncEngine
+package import SyncModel
 
 /// Follows one request of a device through the gateway, and says what goes wrong on its way.
 package final class WorldSync: Sendable {
@@ -14,12 +17,33 @@ package final class WorldSync: Sendable {
         case lostAnswer
     }
 
+    /// Where a request stops, until it is told to go on.
+    private enum Stop {
+        case nowhere
+        case at(Set<WorldMoment>)
+        case after(Int)
+
+        mutating func isReached(_ moment: WorldMoment) -> Bool {
+            switch self {
+            case .nowhere: return false
+            case .at(let moments): return moments.contains(moment)
+            case .after(let count):
+                self = .after(count - 1)
+                return count <= 1
+            }
+        }
+    }
+
     private struct State {
         var fault: Fault?
         var isCut = false
         var isAbandoned = false
         var result: Result<Void, any Error>?
         var lookedAt = 0
+        var stop = Stop.nowhere
+        var held: CheckedContinuation<Void, Never>?
+        var figures: SyncFigures?
+        var answer: SimulatedAnswer?
     }
 
     /// The request that runs in the current task.
@@ -28,28 +52,25 @@ package final class WorldSync: Sendable {
     /// For traces.
     let number: Int
     let device: Int
+    /// The cursor that the device has sent with a pull.
+    let presented: Cursor?
     /// What becomes of a push at the backend.
-    let outcome: SimulatedPush.Outcome
+    let outcome: WorldPushOutcome
     /// The record whose call has that outcome, in a push by calls.
     let doubtful: SimulatedKey?
     private let state = NIOLockedValueBox(State())
 
-    init(number: Int, device: Int, outcome: SimulatedPush.Outcome, doubtful: SimulatedKey?) {
-        self.doubtful = doubtful
+    init(
+        number: Int, device: Int, presented: Cursor?, outcome: WorldPushOutcome = .answered,
+        doubtful: SimulatedKey? = nil
+    ) {
         self.number = number
         self.device = device
+        self.presented = presented
         self.outcome = outcome
+        self.doubtful = doubtful
     }
 
-    /// Why it failed; nil while it runs, and where it went well.
-    package var failure: (any Error)? {
-        state.withLockedValue { state in
-            if case .failure(let error) = state.result { error } else { nil }
-        }
-    }
-
-    /// Whether it is over.
-    package var isOver: Bool { state.withLockedValue { $0.result != nil } }
     /// Whether the device does not wait for its answer any more.
     var isAbandoned: Bool { state.withLockedValue(\.isAbandoned) }
 
@@ -58,11 +79,13 @@ package final class WorldSync: Sendable {
     func looks(at count: Int) { state.withLockedValue { $0.lookedAt = count } }
 
     func end(_ result: Result<Void, any Error>) { state.withLockedValue { $0.result = result } }
+    func note(_ figures: SyncFigures) { state.withLockedValue { $0.figures = figures } }
+    func note(_ answer: SimulatedAnswer) { state.withLockedValue { $0.answer = answer } }
     func abandon() { state.withLockedValue { $0.isAbandoned = true } }
     func fail(next fault: Fault) { state.withLockedValue { $0.fault = fault } }
     func cut() { state.withLockedValue { $0.isCut = true } }
 
-    /// Takes the fault that comes next, where it is of this kind.
+    /// Takes the fault that comes next, if it is of this kind.
     func take(_ fault: Fault) -> Bool {
         state.withLockedValue { state in
             guard state.fault == fault else { return false }
@@ -77,5 +100,68 @@ package final class WorldSync: Sendable {
             defer { state.isCut = false }
             return state.isCut
         }
+    }
+}
+
+// What came of it.
+extension WorldSync {
+    /// Whether it is over.
+    package var isOver: Bool { state.withLockedValue { $0.result != nil } }
+    /// Why it failed; nil while it runs, and if it went well.
+    package var failure: (any Error)? {
+        state.withLockedValue { state in
+            if case .failure(let error) = state.result { error } else { nil }
+        }
+    }
+    /// The code that the client hears of its failure.
+    package var code: String? { failure.map { GatewayError($0).code } }
+    /// What the gateway notes of a pull, once it has an answer.
+    var figures: SyncFigures? { state.withLockedValue(\.figures) }
+    /// Why everything came.
+    package var restart: PullRestart? { figures?.restart.flatMap { PullRestart(rawValue: $0) } }
+    /// The cursor of the answer.
+    package var cursor: Cursor? { figures.flatMap { $0.cursor.flatMap(Cursor.init(rawValue:)) } }
+    /// Whether it is the device's first one.
+    package var isFirst: Bool { figures?.mode == "first" }
+    /// The request type of which everything was compared although nothing demanded it.
+    package var comparison: String? { figures?.comparison }
+    /// Whether the answer has nothing new.
+    package var isIdle: Bool { figures?.mode == "idle" }
+    /// Whether it went on from what an earlier pull had streamed.
+    package var usesKeptLines: Bool { figures.map { $0.linesKept > 0 } ?? false }
+    /// What the answer says; nil before the client has it.
+    var answer: SimulatedAnswer? { state.withLockedValue(\.answer) }
+    /// What came; nothing before the client has the answer.
+    package var ids: SimulatedAnswer.IDs { answer?.ids ?? SimulatedAnswer.IDs() }
+}
+
+// Moments.
+extension WorldSync {
+    /// Whether it waits at the moment at which it was to stop.
+    var isHeld: Bool { state.withLockedValue { $0.held != nil } }
+
+    /// Lets anything else happen, before what the current request is about to do.
+    static func reach(_ moment: WorldMoment) async {
+        guard let sync = current else { return await Task.yield() }
+        await sync.reach(moment)
+    }
+
+    private func reach(_ moment: WorldMoment) async {
+        guard state.withLockedValue({ $0.held == nil && $0.stop.isReached(moment) }) else { return await Task.yield() }
+        await withCheckedContinuation { continuation in state.withLockedValue { $0.held = continuation } }
+    }
+
+    /// Goes on, to the next of these moments or to the end.
+    func goOn(to moments: Set<WorldMoment> = []) { goOn(moments.isEmpty ? .nowhere : .at(moments)) }
+
+    /// Goes on for so many moments.
+    func goOn(moments: Int) { goOn(.after(moments)) }
+
+    private func goOn(_ stop: Stop) {
+        let held = state.withLockedValue { state in
+            state.stop = stop
+            return state.held.take()
+        }
+        held?.resume()
     }
 }

@@ -21,11 +21,12 @@ struct WorldTransport: HTTPTransport {
         case .bytes(let bytes): body = bytes
         case .stream(_, let produce): body = try await Self.collect(produce)
         }
-        try await pass()
+        try await pass(.call("\(request.method) \(request.url.dropFirst(WorldConfiguration.url.count))"))
         let sync = WorldSync.current
         if sync?.take(.lostRequest) == true { throw .closed("the request was lost") }
         let answer = try respond(to: request, Array(body.readableBytesView))
-        try await pass()
+        await Task.yield()
+        try checkLife()
         if sync?.take(.lostAnswer) == true { throw .closed("the answer was lost") }
         return answer
     }
@@ -37,10 +38,12 @@ struct WorldTransport: HTTPTransport {
     }
 
     /// Lets anything else happen; one who is dead comes no further.
-    private func pass() async throws(CurlError) {
-        await Task.yield()
-        if life.isDead || Task.isCancelled { throw .cancelled }
+    private func pass(_ moment: WorldMoment) async throws(CurlError) {
+        await WorldSync.reach(moment)
+        try checkLife()
     }
+
+    private func checkLife() throws(CurlError) { if life.isDead || Task.isCancelled { throw .cancelled } }
 
     private static func collect(
         _ produce: @Sendable (CurlUploadWriter) async throws -> Void
@@ -65,16 +68,16 @@ struct WorldTransport: HTTPTransport {
         case (.post, "/sync/stream"): return stream(body, session)
         case (.post, "/sync/push"): return try push(body, key: request.fields[.idempotencyKey] ?? "")
         case (.get, "/sync/ack"):
-            let checkpoints = backend.simulation.backend.checkpoints(session: session)
+            let checkpoints = backend.users.backend.checkpoints(session: session)
             let entries = checkpoints.sorted { $0.key < $1.key }.map { name, token in
                 JSONValue.object([.init("type", .string(name)), .init("ack", .string(token))])
             }
             return json(.array(entries))
         case (.post, "/sync/ack"):
-            backend.simulation.backend.acknowledge(Self.texts(in: body, "acks") ?? [], session: session)
+            backend.users.backend.acknowledge(Self.texts(in: body, "acks") ?? [], session: session)
             return json("{}", status: .created)
         case (.delete, "/sync/ack"):
-            backend.simulation.backend.forget(Self.texts(in: body, "types"), session: session)
+            backend.users.backend.forget(Self.texts(in: body, "types"), session: session)
             return json("{}")
         default: return try call(request.method, path, body)
         }
@@ -89,7 +92,7 @@ struct WorldTransport: HTTPTransport {
             return json("{}", status: .notFound)
         }
         let key = SimulatedKey(table, String(parts[1]))
-        let isThere = backend.simulation.backend.rows[key] != nil
+        let isThere = backend.users.backend.rows[key] != nil
         if method != .put, !isThere { return json("{}", status: .notFound) }
         let operation = WorldBackend.Operation(
             key: key, data: try? JSONValue.parse(body), isDeletion: method == .delete)
@@ -130,11 +133,11 @@ struct WorldTransport: HTTPTransport {
     private func stream(_ body: [UInt8], _ session: String) -> CurlResponse {
         let types = Self.texts(in: body, "types") ?? []
         let carried = (try? JSONValue.parse(body))?["checkpoints"]?.members
-        if let refused = backend.simulation.backend.refusal(of: types) {
+        if let refused = backend.users.backend.refusal(of: types) {
             let names = refused.map { #""\#($0)""# }.joined(separator: ",")
             return json(#"{"message":"unknown types","types":[\#(names)]}"#, status: .badRequest)
         }
-        WorldSync.current?.looks(at: backend.simulation.backend.counter)
+        WorldSync.current?.looks(at: backend.users.backend.counter)
         let lines = WorldStream(
             backend: backend, types: types, session: carried == nil ? session : nil,
             carried: carried.map { members in
@@ -144,7 +147,7 @@ struct WorldTransport: HTTPTransport {
             status: .ok, fields: [.contentType: "application/jsonlines+json"],
             body: CurlBody { () async throws(CurlError) in
                 while true {
-                    try await pass()
+                    try await pass(.line)
                     if WorldSync.current?.takeCut() == true { throw .closed("the stream was cut") }
                     switch lines.next() {
                     case .nothing: continue

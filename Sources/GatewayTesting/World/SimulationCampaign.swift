@@ -1,20 +1,6 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
-
-/// Plays a schedule: the machines alone (``Simulation``), or whole gateways (``World``).
-protocol SimulatedWorld {
-    /// The rules that were broken.
-    var complaints: [String] { get }
-    /// What happened.
-    var trace: [String] { get }
-    /// Makes one thing happen.
-    func perform(_ op: SimulationOp) async throws
-    /// Lets everything come to rest; says what is wrong, nil where nothing is.
-    func quiesce() async throws -> String?
-}
-
 /// Makes schedules from seeds, runs them and shrinks the ones that fail.
 package struct SimulationCampaign: Sendable {
     /// Which rare things happen.
@@ -36,10 +22,8 @@ package struct SimulationCampaign: Sendable {
         package var seed: UInt64
         /// What is wrong.
         package var sentence: String
-        /// The tests that play it.
-        package var suite: String
         /// The world.
-        package var setup: Simulation.Setup
+        package var setup: WorldSetup
         /// The shrunk schedule.
         package var ops: [SimulationOp]
         /// What happened.
@@ -49,7 +33,7 @@ package struct SimulationCampaign: Sendable {
         package var description: String {
             """
             seed \(seed): \(sentence)
-            replay: SWIFT_DETERMINISTIC_HASHING=1 RIND_TEST_SEED=\(seed) swift test --filter \(suite)
+            replay: SWIFT_DETERMINISTIC_HASHING=1 RIND_TEST_SEED=\(seed) swift test --filter SimulationCampaignTests
             \(setup)
             \(ops.count) operations left after shrinking:
             \(ops.map { "  \($0)" }.joined(separator: "\n"))
@@ -59,57 +43,32 @@ package struct SimulationCampaign: Sendable {
         }
     }
 
-    /// What a seed stands for.
-    private struct Schedule {
-        var setup: Simulation.Setup
-        var ops: [SimulationOp]
-        /// How many gateways share the state, where they are real.
-        var gateways: Int
-    }
-
-    /// Runs one seed with the machines alone and says how often each way to answer or to fail was taken; throws
-    /// ``Failure``.
-    package func run(seed: UInt64) async throws -> [String: Int] {
-        try await play(seed, suite: "SimulationCampaignTests") { schedule, isTracing in
-            Simulation(schedule.setup, isTracing: isTracing)
-        }.counts
-    }
-
-    /// Runs one seed with real gateways; says how often what happened, and how many jobs ran; throws ``Failure``.
-    package func runWorld(seed: UInt64) async throws -> (counts: [String: Int], steps: Int) {
-        let world = try await play(seed, suite: "WorldCampaignTests") { schedule, isTracing in
-            try World(schedule.setup, seed: seed, gateways: schedule.gateways, isTracing: isTracing)
-        }
-        return (world.counts, world.steps)
-    }
-
-    /// Plays the schedule of a seed in a world; one that fails is made as short as it can be.
-    private func play<World: SimulatedWorld>(
-        _ seed: UInt64, suite: String, in makeWorld: (Schedule, _ isTracing: Bool) throws -> World
-    ) async throws -> World {
-        let schedule = draw(seed)
-        let first = try makeWorld(schedule, false)
-        guard try await Self.play(schedule.ops, in: first) != nil else { return first }
-        let shrunk = try await shrink(schedule.ops) { try await Self.play($0, in: makeWorld(schedule, false)) != nil }
-        let world = try makeWorld(schedule, true)
+    /// Runs one seed; says how often what happened, and how many jobs ran; throws ``Failure``.
+    ///
+    /// A schedule that fails is made as short as it can be.
+    package func run(seed: UInt64) async throws -> (counts: [String: Int], steps: Int) {
+        let (setup, ops) = draw(seed)
+        let first = try World(setup, seed: seed)
+        guard try await Self.play(ops, in: first) != nil else { return (first.counts, first.steps) }
+        let shrunk = try await shrink(ops) { try await Self.play($0, in: World(setup, seed: seed)) != nil }
+        let world = try World(setup, seed: seed, isTracing: true)
         let sentence = try await Self.play(shrunk, in: world)
-        throw Failure(
-            seed: seed, sentence: sentence ?? "not again", suite: suite, setup: schedule.setup, ops: shrunk,
-            trace: world.trace)
+        throw Failure(seed: seed, sentence: sentence ?? "not again", setup: setup, ops: shrunk, trace: world.trace)
     }
 
-    private func draw(_ seed: UInt64) -> Schedule {
+    private func draw(_ seed: UInt64) -> (WorldSetup, [SimulationOp]) {
         var random = SeededRandom(seed: seed)
-        let setup = Self.setup(&random)
+        var setup = Self.setup(&random)
         var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
         if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
         if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
         if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
-        return Schedule(setup: setup, ops: ops, gateways: Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1)
+        setup.gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
+        return (setup, ops)
     }
 
     /// What is wrong after a schedule, nil where nothing is.
-    private static func play(_ ops: [SimulationOp], in world: some SimulatedWorld) async throws -> String? {
+    private static func play(_ ops: [SimulationOp], in world: World) async throws -> String? {
         for op in ops {
             try await world.perform(op)
             if let complaint = world.complaints.first { return complaint }
@@ -147,12 +106,12 @@ package struct SimulationCampaign: Sendable {
 
 // Drawing schedules.
 extension SimulationCampaign {
-    private static func setup(_ random: inout SeededRandom) -> Simulation.Setup {
-        var setup = Simulation.Setup()
-        setup.style = Int.random(in: 0..<6, using: &random) == 0 ? .request : .server
+    private static func setup(_ random: inout SeededRandom) -> WorldSetup {
+        var setup = WorldSetup()
+        setup.checkpoints = Int.random(in: 0..<6, using: &random) == 0 ? .request : .server
         setup.devices = [1, 2, 2, 3].randomElement(using: &random) ?? 2
         setup.hasOwnSessions = Int.random(in: 0..<3, using: &random) == 0
-        setup.keepsSpools = Bool.random(using: &random)
+        setup.keepsAnswers = Bool.random(using: &random)
         setup.hasFiles = Bool.random(using: &random)
         setup.hasLedger = Int.random(in: 0..<8, using: &random) > 0
         setup.pushStyle = Int.random(in: 0..<3, using: &random) == 0 ? .calls : .stream
@@ -225,9 +184,9 @@ extension SimulationCampaign {
         }
     }
 
-    private static func outcome(_ random: inout SeededRandom) -> SimulatedPush.Outcome {
+    private static func outcome(_ random: inout SeededRandom) -> WorldPushOutcome {
         if Int.random(in: 0..<5, using: &random) < 3 { return .answered }
-        return SimulatedPush.Outcome.allCases.randomElement(using: &random) ?? .answered
+        return WorldPushOutcome.allCases.randomElement(using: &random) ?? .answered
     }
 
     private static func write(_ random: inout SeededRandom) -> SimulationOp.Write {
@@ -254,7 +213,7 @@ extension SimulationCampaign {
         case 13: return .updateApp(device: number)
         case 14: return allowsRestores ? .saveState : .crash
         case 15: return allowsRestores ? .restoreState : .crash
-        case 16, 18: return .busy(number % 4)
+        case 16, 18: return .fill(number % 4)
         case 17: return .accept(number)
         case 19: return .resync(number)
         default: return .reconfigure

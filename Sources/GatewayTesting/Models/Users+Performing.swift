@@ -1,37 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
 import SyncModel
 
-extension Simulation {
-    /// Makes one thing happen.
-    package func perform(_ op: SimulationOp) async throws {
+extension Users {
+    /// Makes one thing happen at the backend or on a device; what concerns gateways only, the world does.
+    func perform(_ op: SimulationOp) {
         switch op {
-        case .step(let pull, let count):
-            now += 1
-            guard !pulls.isEmpty else { return }
-            let pull = pulls[pull % pulls.count]
-            for _ in 0..<count where !pull.isOver { try await pull.step() }
-        case .stepPush(let push, let count):
-            guard !pushes.isEmpty else { return }
-            let push = pushes[push % pushes.count]
-            for _ in 0..<count where !push.isOver { push.step() }
-        case .pull(let device):
-            let index = device % devices.count
-            if !devices[index].isSyncing { _ = beginPull(index) }
-        case .sync(let device):
-            let index = device % devices.count
-            now += 1
-            if !devices[index].isSyncing, try await canSync(index) { _ = try await sync(index) }
-        case .push(let device, let outcome, let isStepped):
-            let index = device % devices.count
-            guard !devices[index].isSyncing else { return }
-            if isStepped { _ = beginPush(index, outcome) } else { push(index, outcome) }
-        case .abandon(let pull): if !pulls.isEmpty { abandon(pulls[pull % pulls.count]) }
-        case .loseRequest(let pull): if !pulls.isEmpty { pulls[pull % pulls.count].fault = .lostRequest }
-        case .loseAnswer(let pull): if !pulls.isEmpty { pulls[pull % pulls.count].fault = .lostAnswer }
-        case .cut(let pull): if !pulls.isEmpty { pulls[pull % pulls.count].isCut = true }
         case .write(let write, let choice, let value):
             note("backend: \(write) \(choice) \(value)")
             perform(write, choice, value)
@@ -40,36 +15,9 @@ extension Simulation {
             perform(mishap, choice, value)
         case .edit(let device, let edit, let choice, let value):
             perform(edit, device % devices.count, choice, value)
-        case .crash: crash()
-        case .saveState: saveState()
-        case .restoreState: restoreState()
-        case .wait(let milliseconds): now += milliseconds
-        case .days(let days): pass(days: days)
-        case .busy, .accept, .resync, .reconfigure: performAsOperator(op)
-        default: performRare(op)
-        }
-    }
-
-    /// Whether no other pull is in the way.
-    private func canSync(_ index: Int) async throws -> Bool {
-        let pull = beginPull(index)
-        let isFree = acquire(pull.lockName)
-        if isFree { release(pull.lockName) }
-        ended(pull)
-        return isFree
-    }
-
-    private func performRare(_ op: SimulationOp) {
-        switch op {
         case .backup(let device): devices[device % devices.count].saveBackup(now: now)
         case .restore(let device, let withApp): restore(device % devices.count, withApp: withApp)
-        case .clone(let device):
-            // Before its first sync an app has nothing that is worth a copy.
-            guard devices.count < 4, !devices[device % devices.count].isSyncing,
-                devices[device % devices.count].cursor != nil
-            else { return }
-            devices.append(devices[device % devices.count].cloned(as: "d\(devices.count)"))
-            note("\(devices[device % devices.count].name) is cloned")
+        case .clone(let device): clone(device % devices.count)
         case .logInAnew(let device):
             let index = device % devices.count
             guard !devices[index].isSyncing else { return }
@@ -81,25 +29,17 @@ extension Simulation {
             guard !devices[index].isSyncing else { return }
             devices[index].update()
             note("\(devices[index].name) gets the app's new version")
-        default: break
+        case .step, .stepPush, .pull, .sync, .push, .abandon, .loseRequest, .loseAnswer, .cut, .crash, .saveState,
+            .restoreState, .wait, .days, .fill, .accept, .resync, .reconfigure:
+            break
         }
     }
 
-    private func performAsOperator(_ op: SimulationOp) {
-        let replicas = state.replicas.keys.sorted { $0.rawValue < $1.rawValue }
-        switch op {
-        case .busy(let count): busyComparisons = count
-        case .accept(let choice):
-            if !replicas.isEmpty { state.replicas[replicas[choice % replicas.count]]?.acceptedAt = now }
-        case .resync(let choice):
-            if !replicas.isEmpty { state.replicas[replicas[choice % replicas.count]]?.resyncAt = now }
-        case .reconfigure:
-            // The gateway starts again with another file.
-            crash()
-            mapping += 1
-        default: break
-        }
-        note("operator: \(op)")
+    private func clone(_ index: Int) {
+        // Before its first sync an app has nothing that is worth a copy.
+        guard devices.count < 4, !devices[index].isSyncing, devices[index].cursor != nil else { return }
+        devices.append(devices[index].cloned(as: "d\(devices.count)"))
+        note("\(devices[index].name) is cloned")
     }
 
     private func restore(_ index: Int, withApp: Bool) {
@@ -108,23 +48,13 @@ extension Simulation {
         note("\(devices[index].name) of version \(devices[index].version) is restored")
         for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
         // Tombstones of that time may be gone already.
-        if now - backup.madeAt >= Self.maxOffline { adrift.formUnion(devices[index].records.keys) }
-    }
-
-    private func pass(days: Int) {
-        // No request lasts that long.
-        crash()
-        note("\(days) days pass")
-        now += Int64(days) * Self.day
-        backend.pass(days: days)
-        if state.collect(now: now) { setAdrift() }
-        setStraysAdrift()
+        if now - backup.madeAt >= WorldConfiguration.maxOffline { adrift.formUnion(devices[index].records.keys) }
     }
 
     private func perform(_ mishap: SimulationOp.Mishap, _ choice: Int, _ value: Int) {
         switch mishap {
-        case .reset: if setup.style == .server { backend.reset(choice) }
-        case .vanish: if setup.style == .server, setup.hasLedger { backend.vanish() }
+        case .reset: if setup.checkpoints == .server { backend.reset(choice) }
+        case .vanish: if setup.checkpoints == .server, setup.hasLedger { backend.vanish() }
         case .beginLate:
             let keys = backend.rows.keys.sorted().filter { $0.table != .projects }
             if !keys.isEmpty { backend.beginLate(keys[choice % keys.count], value) }
@@ -143,7 +73,7 @@ extension Simulation {
 }
 
 // What people do.
-extension Simulation {
+extension Users {
     private func pick(_ table: SimulatedTable, _ choice: Int) -> SimulatedKey? {
         let ids = backend.ids(table)
         return ids.isEmpty ? nil : SimulatedKey(table, ids[choice % ids.count])

@@ -1,10 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
 import SyncModel
 
-/// The tables of the simulated backend, in the order of ``SimulatedSchema/schema(unledgered:)``.
+/// The tables of the simulated backend, parents first.
 package enum SimulatedTable: Int, CaseIterable, Hashable, Sendable {
     /// Seen only by their members; schema version 2 gets them under another wire type.
     case projects
@@ -68,13 +67,8 @@ package struct SimulatedRecord: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What the gateway is configured with.
+/// Names what the backend and the apps agree on.
 enum SimulatedSchema {
-    static let schema = Schema(version: 2, tables: [projects, tasks, comments, folders, files, notes])
-    static let order = TableOrder(schema.tables)
-    static let shapes = schema.tables.map { (name: $0.name, shape: LedgerShape(table: $0)) }
-    static let key = SipHash.Key(1, 2)
-
     /// What version 2 has brought to tasks; it has brought a table as well.
     static let addedColumn = "mark"
     /// What the app itself knows of that.
@@ -102,58 +96,22 @@ enum SimulatedSchema {
         }
     }
 
+    /// The request types that bring a table.
+    static func requestTypes(_ table: SimulatedTable) -> [String] {
+        switch table {
+        case .projects: ["ProjectsV1", "ProjectsV2"]
+        case .tasks: ["TasksV1"]
+        case .comments: ["CommentsV1"]
+        case .folders: ["FoldersV1"]
+        case .files: ["FilesV1", "PartnerFilesV1"]
+        case .notes: ["NotesV1"]
+        }
+    }
+
     /// The namespaces of a table's upserts and backfills, where granting a project brings older rows of it.
     static func backfill(_ table: SimulatedTable) -> (upsert: String, backfill: String) {
         table == .tasks ? ("TaskV1", "TaskBackfillV1") : ("CommentV1", "CommentBackfillV1")
     }
-
-    private static let projects = table(
-        .projects, feeds: [[.init(requestType: "ProjectsV1"), .init(requestType: "ProjectsV2", since: 2)]],
-        upserts: ["ProjectV1", "ProjectV2"])
-    private static let tasks: Table = {
-        var tasks = table(
-            .tasks, feeds: [[.init(requestType: "TasksV1")]], upserts: ["TaskV1", "TaskBackfillV1"], parent: "projects")
-        var mark = Column(name: addedColumn, type: .number)
-        mark.since = 2
-        tasks.columns.append(mark)
-        return tasks
-    }()
-    private static let comments = table(
-        .comments, feeds: [[.init(requestType: "CommentsV1")]], upserts: ["CommentV1", "CommentBackfillV1"],
-        parent: "tasks")
-    private static let folders = table(
-        .folders, feeds: [[.init(requestType: "FoldersV1")]], upserts: ["FolderV1"], parent: "folders")
-    private static let files: Table = {
-        var files = table(
-            .files, feeds: [[.init(requestType: "FilesV1")], [.init(requestType: "PartnerFilesV1")]],
-            upserts: fileSources)
-        files.deletes = fileDeletes.map { Table.DeleteRule(type: $0, target: .by([Path(name: "id")], all: false)) }
-        files.deletes.append(
-            Table.DeleteRule(type: filePurge, target: .whereColumn("parent", equals: Path(name: "owner"))))
-        return files
-    }()
-    private static let notes: Table = {
-        var notes = table(.notes, feeds: [[.init(requestType: "NotesV1")]], upserts: ["NoteV1"])
-        notes.since = 2
-        return notes
-    }()
-
-    private static func table(
-        _ name: SimulatedTable, feeds: [[Table.Feed.Version]], upserts: [String], parent: String? = nil
-    ) -> Table {
-        var table = Table(name: name.name)
-        table.feeds = feeds.map(Table.Feed.init)
-        table.upserts = upserts
-        table.deletes = [Table.DeleteRule(type: deletes(name), target: .by([Path(name: "id")], all: false))]
-        table.columns = [Column(name: "value", type: .number), Column(name: "parent", type: .string)]
-        table.parents = parent.map { [Table.Parent(column: "parent", table: $0)] } ?? []
-        return table
-    }
-}
-
-extension SimulatedKey {
-    /// What de-duplication and ledger know the record by.
-    var hash: IDHash { IDHash(id: id, key: SimulatedSchema.key) }
 }
 
 extension SimulatedRecord {
@@ -162,18 +120,5 @@ extension SimulatedRecord {
         var record = self
         if version < 2 { record.mark = 0 }
         return record
-    }
-
-    /// A hash of the typed values that a client of this version has; defaults are left out.
-    func content(at version: Int) -> UInt64 {
-        let mark = projected(to: version).mark
-        let text = "\(value)|\(parent)" + (mark == 0 ? "" : "|\(mark)")
-        return Array(text.utf8).withUnsafeBytes { SipHash.hash64($0, key: SimulatedSchema.key) }
-    }
-
-    /// The digests of the table's links.
-    func links(in table: SimulatedTable) -> [UInt64] {
-        guard SimulatedSchema.shapes[table.rawValue].shape.links > 0 else { return [] }
-        return [parent.isEmpty ? 0 : IDHash(id: parent, key: SimulatedSchema.key).link]
     }
 }

@@ -25,7 +25,7 @@ package enum SimulationOp: Hashable, Sendable {
     case stepPush(Int, count: Int)
     case pull(device: Int)
     case sync(device: Int)
-    case push(device: Int, SimulatedPush.Outcome, isStepped: Bool)
+    case push(device: Int, WorldPushOutcome, isStepped: Bool)
     case abandon(pull: Int)
     case loseRequest(pull: Int)
     case loseAnswer(pull: Int)
@@ -43,7 +43,7 @@ package enum SimulationOp: Hashable, Sendable {
     case restoreState
     case wait(milliseconds: Int64)
     case days(Int)
-    case busy(Int)
+    case fill(Int)
     case accept(Int)
     case resync(Int)
     case reconfigure

@@ -1,10 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
-
-// What a directed schedule does at the backend and at the state.
-extension Simulation {
+// What a directed schedule does at the backend and on devices.
+extension Users {
     /// Writes a task; what version 2 has added to it stays as it is, where nothing else is said.
     package func putTask(_ id: String, _ value: Int, in project: String = "p0", mark: Int? = nil) {
         let key = SimulatedKey(.tasks, id)
@@ -80,25 +78,4 @@ extension Simulation {
         note("a late push arrives: \(key)")
         backend.push(key, local)
     }
-}
-
-extension SimulatedPull {
-    /// What came: the ids in each array, each after its table, nil before the answer.
-    package func ids(_ array: KeyPath<SimulatedAnswerIDs, [String]>) -> [String] {
-        guard let answer else { return [] }
-        return SimulatedAnswerIDs(
-            created: answer.created.keys.sorted().map(\.description),
-            updated: answer.updated.keys.sorted().map(\.description),
-            deleted: answer.deleted.sorted().map(\.description))[keyPath: array]
-    }
-}
-
-/// The ids of an answer.
-package struct SimulatedAnswerIDs {
-    /// What is new.
-    package var created: [String]
-    /// What may be there already.
-    package var updated: [String]
-    /// What is gone.
-    package var deleted: [String]
 }

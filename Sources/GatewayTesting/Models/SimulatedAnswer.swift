@@ -1,0 +1,65 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import JSONBytes
+
+/// Holds the answer to a pull as a client reads it.
+package struct SimulatedAnswer: Sendable {
+    let timestamp: Int64
+    private(set) var created: [SimulatedKey: SimulatedRecord] = [:]
+    private(set) var updated: [SimulatedKey: SimulatedRecord] = [:]
+    private(set) var deleted: Set<SimulatedKey> = []
+    /// A record that came twice; clients break on it.
+    private(set) var repeated: SimulatedKey?
+
+    /// Reads an answer of the gateway; nil if it cannot be read.
+    init?(json: [UInt8]) {
+        guard let value = try? JSONValue.parse(json), let timestamp = value["timestamp"]?.int64 else { return nil }
+        self.timestamp = timestamp
+        var seen: Set<SimulatedKey> = []
+        func note(_ key: SimulatedKey) { if !seen.insert(key).inserted { repeated = key } }
+        for table in SimulatedTable.allCases {
+            let changes = value["changes"]?[table.name]
+            for record in changes?["created"]?.array ?? [] {
+                let key = SimulatedKey(table, record["id"]?.string ?? "")
+                note(key)
+                created[key] = SimulatedRecord(record)
+            }
+            for record in changes?["updated"]?.array ?? [] {
+                let key = SimulatedKey(table, record["id"]?.string ?? "")
+                note(key)
+                updated[key] = SimulatedRecord(record)
+            }
+            for id in changes?["deleted"]?.array ?? [] {
+                let key = SimulatedKey(table, id.string ?? "")
+                note(key)
+                deleted.insert(key)
+            }
+        }
+    }
+
+    /// Names what came, array by array, each record after its table.
+    package var ids: IDs {
+        IDs(
+            created: created.keys.sorted().map(\.description), updated: updated.keys.sorted().map(\.description),
+            deleted: deleted.sorted().map(\.description))
+    }
+
+    /// The ids of an answer.
+    package struct IDs: Hashable, Sendable {
+        /// What is new.
+        package var created: [String] = []
+        /// What may be there already.
+        package var updated: [String] = []
+        /// What is gone.
+        package var deleted: [String] = []
+    }
+
+    /// Short enough for a trace.
+    var summary: String {
+        let rows: ([SimulatedKey: SimulatedRecord]) -> String = { rows in
+            rows.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        }
+        return "created [\(rows(created))] updated [\(rows(updated))] deleted \(deleted.sorted())"
+    }
+}

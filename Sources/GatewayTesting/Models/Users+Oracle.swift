@@ -1,0 +1,193 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import SyncEngine
+import SyncModel
+
+/// Tells what a pull was compared with, as the gateway has logged it.
+struct WorldComparison {
+    /// Whether the gateway knew exactly what the device has.
+    var isExact = true
+    /// The request types of which the ledger has never seen everything.
+    var untracked: Set<String> = []
+    /// Whether lines could not be read while it ran.
+    var isDamaged = false
+}
+
+// What must never happen, looked at with every answer.
+extension Users {
+    /// What is wrong with an answer; to be asked before the device applies it.
+    ///
+    /// - Parameters:
+    ///   - answer: What the gateway has answered.
+    ///   - sync: The pull.
+    ///   - began: The backend's count when it began.
+    ///   - comparison: What it was compared with.
+    /// - Returns: A sentence for each rule that it breaks.
+    func complaints(
+        about answer: SimulatedAnswer, of sync: WorldSync, began: Int, _ comparison: WorldComparison
+    ) -> [String] {
+        let device = devices[sync.device]
+        var complaints: [String] = []
+        // The library would bring back to life what the device has deleted.
+        for key in answer.created.keys.sorted()
+        where sync.presented != nil && device.records[key] != nil && !adrift.contains(key) {
+            complaints.append("\(key) is created for \(device.name), which has it already")
+        }
+        complaints += repetitions(in: answer, of: sync, comparison)
+        return complaints
+            + answer.deleted.sorted().compactMap {
+                complaint(ofDeleting: $0, on: device, began: began, lookedAt: sync.lookedAt)
+            }
+    }
+
+    /// What a device has it is not sent again, but for the echo of each push, once.
+    private func repetitions(
+        in answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison
+    ) -> [String] {
+        let device = devices[sync.device]
+        guard comparison.isExact else {
+            // No hash was relied on, and those of what did not come now cannot be relied on later.
+            devices[sync.device].mayGetAll()
+            return []
+        }
+        let isMigration = sync.figures?.migration != nil
+        if isMigration { mayGetFetched(answer, of: sync, comparison) }
+        var complaints: [String] = []
+        for (key, record) in answer.updated.sorted(by: { $0.key < $1.key })
+        where !adrift.contains(key) && !(isMigration && (key.table == .notes || record.mark != 0)) {
+            guard let local = device.records[key], local.status == .synced, local.record == record else { continue }
+            // Nobody knows what the app has thrown away.
+            if device.passedOver.contains(key) { continue }
+            // Of a type that was never compared no hash is relied on either, and it is streamed as a whole soon.
+            if !comparison.untracked.isDisjoint(with: SimulatedSchema.requestTypes(key.table)) { continue }
+            let count = devices[sync.device].mayGetAgain[key, default: 0]
+            if count == 0 { complaints.append("\(key) is sent to \(device.name), which has it as it is") }
+            // One that a pull saw whose stream had begun before the push may come twice.
+            devices[sync.device].mayGetAgain[key] = count - 1
+        }
+        return complaints
+    }
+
+    /// What a migration has fetched and could not be read, or was held back, goes out once it comes.
+    private func mayGetFetched(_ answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison) {
+        let isHeldBack = (sync.figures?.diffed.heldBack ?? 0) > 0
+        guard isHeldBack || comparison.isDamaged || hasDamage else { return }
+        for key in devices[sync.device].records.keys
+        where (key.table == .tasks || key.table == .notes) && answer.updated[key] == nil {
+            devices[sync.device].mayGetAgain[key, default: 0] += 1
+        }
+    }
+
+    /// Whether the line of any row cannot be read now.
+    var hasDamage: Bool { backend.rows.values.contains { $0.damage != .none } }
+
+    /// An echo of what is pushed may come to each device: once, and again if one comes before the push is over, whose
+    /// end is unknown for a while unless it was answered.
+    func expectEchoes(of keys: [SimulatedKey], isAnswered: Bool) {
+        for index in devices.indices {
+            for key in keys { devices[index].mayGetAgain[key, default: 0] += isAnswered ? 2 : 4 }
+        }
+    }
+
+    /// What is wrong with a deletion on a device; nil where nothing is.
+    ///
+    /// - Parameters:
+    ///   - key: The record.
+    ///   - device: The device as it was before the answer.
+    ///   - began: The backend's count when the pull began.
+    ///   - lookedAt: Its count when the pull last opened a stream.
+    /// - Returns: A sentence, or nil.
+    func complaint(
+        ofDeleting key: SimulatedKey, on device: SimulatedDevice, began: Int, lookedAt: Int
+    ) -> String? {
+        guard let local = device.records[key] else { return nil }
+        if local.status == .created, !backend.everSeen.contains(key), !backend.untold.contains(key),
+            !unmade.contains(key)
+        {
+            return "\(key) is deleted on \(device.name), and nobody but the device has ever had it"
+        }
+        guard let since = backend.visibleSince[key], since <= began, let row = backend.rows[key] else { return nil }
+        // A row that changes during both looks is missed by both (documented), and so is a late commit.
+        if row.update > lookedAt || backend.late.contains(where: { $0.key == key }) { return nil }
+        // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
+        if backend.hasLateDeletion(key) { return nil }
+        // Nobody knows which record a line without an id was about.
+        return row.damage == .withoutID ? nil : "\(key) is deleted on \(device.name), and was there all the time"
+    }
+}
+
+// What must be true in the end.
+extension Users {
+    /// Lets what is delayed arrive, and mends what is broken at the backend.
+    func comeToRest() {
+        while !latePushes.isEmpty || !backend.late.isEmpty { arriveLate() }
+        if let rows = backend.vanished { backend.restore(rows) }
+        backend.repairAll()
+        backend.retired = []
+    }
+
+    /// Lets devices that tell no version push something that only version 2 has.
+    func showVersions() {
+        for index in devices.indices where hasToShow(devices[index]) {
+            devices[index].create(fresh(.notes), SimulatedRecord(value: 1))
+        }
+    }
+
+    /// Whether nobody knows the device's version until it has pushed something that only version 2 has.
+    private func hasToShow(_ device: SimulatedDevice) -> Bool { device.told == nil && device.version >= 2 }
+
+    /// Whether nobody can ever know that the device has what version 2 has added: its pushes say not whose they are.
+    func isMute(_ device: SimulatedDevice) -> Bool { hasToShow(device) && setup.pushTime == .none }
+
+    /// How a device differs from the backend, beyond what the protocol cannot tell; nil where none does.
+    ///
+    /// Documented limits, with a ledger:
+    /// - until the full comparison (`isCompared`): late commits, which streams have passed; lost tombstones, and what
+    ///   went with them; rows that moved between parents one of which went out of sight afterwards, for which the
+    ///   protocol has no line; ids that were used again while their deletion was out of sight; records that came when
+    ///   their own parent had not come or could not be read, and whose grandparent went out of sight then (`orphans`);
+    ///   pushes that the backend refused in silence; records of a type whose comparison is under way, because deletions
+    ///   were too many, a line could not be read, or the backend did not take the type for a while;
+    /// - for ever: records that came and went while a state was in use that was lost afterwards: no entry is left of
+    ///   them (finding 11); what only one of two copies of a device got, with an answer that the other went on
+    ///   without, if it comes back after `rewind` (``setStraysAdrift(of:)``).
+    ///
+    /// Without a ledger what the stream does not name stays on devices (`forgotten`). What version 2 has added is not
+    /// looked at on devices that never tell of it.
+    ///
+    /// - Parameters:
+    ///   - isCompared: Whether every type was compared since.
+    ///   - comparing: Of which devices a type is still to be compared.
+    /// - Returns: A sentence, or nil.
+    func difference(isCompared: Bool, comparing: [Bool]) -> String? {
+        for (index, device) in devices.enumerated() {
+            let isComparing = comparing[index]
+            let version = isMute(device) ? 1 : device.version
+            let shown = device.shown(to: version)
+            let wanted = backend.visible(to: version)
+            for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
+                if !isCompared, backend.untold.contains(key) { continue }
+                if wanted[key] == nil, isExcused(key, device, isCompared: isCompared, isComparing: isComparing) {
+                    continue
+                }
+                let (have, want) = (shown[key]?.description ?? "nothing", wanted[key]?.description ?? "nothing")
+                return "\(device.name) shows \(have) for \(key), the backend has \(want)"
+            }
+            if let key = device.pending.keys.filter({ isCompared || !backend.untold.contains($0) }).min() {
+                return "\(device.name) never gets rid of its edit of \(key)"
+            }
+        }
+        return nil
+    }
+
+    private func isExcused(
+        _ key: SimulatedKey, _ device: SimulatedDevice, isCompared: Bool, isComparing: Bool
+    ) -> Bool {
+        if adrift.contains(key) || !isCompared && device.isOrphaned(key, or: adrift) { return true }
+        guard setup.hasLedger else { return backend.forgotten.contains(key) }
+        guard !isCompared else { return false }
+        return backend.isCascadeLost || isComparing
+    }
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Keeps both ends of a world's gateways: the devices of one user, the backend, and what people do on either side.
+///
+/// It also keeps what the protocol cannot tell, so that the oracle knows where device and backend may differ. A schedule
+/// decides everything here; nothing is drawn, and the time is the world's.
+package final class Users {
+    let setup: WorldSetup
+    /// Milliseconds since 1970, as the world has it.
+    var now: Int64 = 1_700_000_000_000
+    /// The other side.
+    package var backend = SimulatedBackend()
+    /// The phones.
+    package internal(set) var devices: [SimulatedDevice] = []
+    /// Operations of pushes that are still on their way.
+    var latePushes: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
+    /// Records that devices had when the state lost what it knew of them.
+    var adrift: Set<SimulatedKey> = []
+    /// Everything that was ever pushed.
+    var pushed: Set<SimulatedKey> = []
+    /// What a device has deleted that was on its way to the backend still.
+    var unmade: Set<SimulatedKey> = []
+    var recordCount = 0
+    /// What happened, if it is traced.
+    package private(set) var trace: [String] = []
+    private let isTracing: Bool
+
+    /// A small backend with a project, a task, a comment, two folders and a file of each source.
+    init(_ setup: WorldSetup, isTracing: Bool) {
+        self.setup = setup
+        self.isTracing = isTracing
+        for name in ["p0", "p1"] { backend.put(SimulatedKey(.projects, name), SimulatedRecord(value: 1)) }
+        backend.put(SimulatedKey(.tasks, "t0"), SimulatedRecord(value: 1, parent: "p0"))
+        if setup.hasFiles {
+            backend.put(SimulatedKey(.comments, "c0"), SimulatedRecord(value: 1, parent: "t0"))
+            backend.put(SimulatedKey(.folders, "d0"), SimulatedRecord(value: 1))
+            backend.put(SimulatedKey(.folders, "d1"), SimulatedRecord(value: 1, parent: "d0"))
+            for source in 0...1 {
+                backend.put(SimulatedKey(.files, "f\(source)"), SimulatedRecord(value: 1, parent: "o0"), source: source)
+            }
+        }
+        for index in 0..<setup.devices {
+            let session = Session(rawValue: setup.hasOwnSessions ? "s\(index)" : "s")
+            let manners = setup.manners[index % setup.manners.count]
+            devices.append(SimulatedDevice(name: "d\(index)", session: session, version: 1, manners: manners))
+        }
+    }
+
+    func note(_ text: @autoclosure () -> String) {
+        if isTracing { trace.append("\(now % 100_000_000_000) \(text())") }
+    }
+
+    /// What devices have now, nobody knows any more.
+    func setAdrift() {
+        for device in devices {
+            adrift.formUnion(device.records.keys)
+            adrift.formUnion(device.backup?.records.keys.map { $0 } ?? [])
+        }
+    }
+
+    /// Sets adrift what only the device at a place has, of all devices.
+    func setStraysAdrift(of place: Int) {
+        var others: Set<SimulatedKey> = []
+        for (other, device) in devices.enumerated() where other != place { others.formUnion(device.records.keys) }
+        adrift.formUnion(Set(devices[place].records.keys).subtracting(others))
+    }
+}

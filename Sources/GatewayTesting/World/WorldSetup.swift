@@ -1,0 +1,52 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Says how a ``World`` is set up.
+package struct WorldSetup: Hashable, Sendable {
+    /// Who keeps the checkpoints.
+    package enum Checkpoints: String, Hashable, Sendable { case server, request }
+
+    /// How pushes reach the backend.
+    package enum PushStyle: Hashable, Sendable {
+        /// All operations in one request.
+        case stream
+        /// A call for each.
+        case calls
+    }
+
+    /// Which time the app sends with a push.
+    package enum PushTime: String, CaseIterable, Hashable, Sendable {
+        /// The one that it has.
+        case now
+        /// None, as a third of apps do.
+        case none
+        /// That from before the pull.
+        case before
+    }
+
+    /// Who keeps the checkpoints.
+    package var checkpoints = Checkpoints.server
+    /// How many devices one user has.
+    package var devices = 2
+    /// Whether each device is logged in by itself.
+    package var hasOwnSessions = false
+    /// Whether repeated pulls go on from where a lost answer's stream has ended.
+    package var keepsAnswers = true
+    /// Whether there are files at the beginning; without, the backend writes checkpoints at every stream.
+    package var hasFiles = true
+    /// Whether the gateway keeps a ledger.
+    package var hasLedger = true
+    /// How pushes reach the backend.
+    package var pushStyle = PushStyle.stream
+    /// Which time a push carries.
+    package var pushTime = PushTime.now
+    /// What the devices tell of their schema version, by turns.
+    package var manners = [SimulatedDevice.Manners.version]
+    /// Whether pushes name tables without changes too, as the library does.
+    package var namesAllTables = true
+    /// How many gateways share the state.
+    package var gateways = 1
+
+    /// Two devices on one session, one gateway with a ledger.
+    package init() {}
+}
