@@ -46,11 +46,13 @@ import Testing
 
     private static let ways = [
         "absent", "basis cursor", "basis cursor, not exact", "basis nothing", "basis principal, not exact",
-        "comparison", "crash", "descendants", "echoes", "equal", "failed: backend.closed", "failed: state.busy",
+        "comparison", "crash", "descendants", "echoes", "equal", "failed: backend.closed", "failed: push.conflict",
+        "failed: state.busy",
         "failed: state.io", "log: a ledger was compacted", "log: ledger.sweep_blocked", "log: ledger.sweep_failed",
         "log: ledger.sweep_suspended", "log: the backend demands a reset", "migration", "migration in a restart",
         "mode first", "mode idle", "mode later", "push answered", "push answerLost", "push doubtful", "push late",
-        "push lost", "push refused", "repairs", "restart older_generation", "restart older_than_ledger",
+        "push lost", "push refused", "records rejected", "repairs", "restart older_generation",
+        "restart older_than_ledger",
         "restart other_session", "restart reset", "restart resync", "restart unknown_cursor", "second look",
         "spools disk full", "state disk full", "went on from a lost answer",
     ]

@@ -16,7 +16,8 @@ extension SimulatedBackend {
             }
         }
         if key.table == .folders, let old = rows[key]?.record.parent, old != record.parent { untold.insert(key) }
-        var row = rows[key] ?? Row(record: record, update: now)
+        var row = rows[key] ?? Row(record: record, update: now, changed: now)
+        if row.record.projected(to: 1) != record.projected(to: 1) { (row.changed, row.changedBy) = (now, nil) }
         row.record = record
         row.update = now
         if key.table == .files {

@@ -18,6 +18,9 @@ package struct SimulatedBackend {
         /// For files: when each source last changed it.
         var sources: [String: Int] = [:]
         var damage = Damage.none
+        /// When its value or its parent last changed, and by which device; nil where it was somebody else.
+        var changed = 0
+        var changedBy: Int?
     }
 
     struct Audit {

@@ -42,6 +42,8 @@ package struct SimulatedDevice {
     /// `lastPulledAt`.
     package private(set) var cursor: Cursor?
     private(set) var records: [SimulatedKey: Local] = [:]
+    /// What the backend had of each record when the device last heard of it.
+    private(set) var bases: [SimulatedKey: SimulatedRecord] = [:]
     /// The cursor from before the last pull, which sloppy apps send with a push.
     private(set) var cursorBefore: Cursor?
     /// Whether one sync is running: the app never runs two.
@@ -62,6 +64,7 @@ package struct SimulatedDevice {
     struct Backup {
         var cursor: Cursor?
         var records: [SimulatedKey: Local]
+        var bases: [SimulatedKey: SimulatedRecord]
         var version: Int
         var lastSchema: Int?
         var madeAt: Int64
@@ -105,7 +108,7 @@ package struct SimulatedDevice {
         clone.lastSchema = lastSchema
         clone.cursor = cursor
         clone.cursorBefore = cursorBefore
-        clone.records = records
+        (clone.records, clone.bases) = (records, bases)
         clone.mayGetAgain = mayGetAgain
         clone.orphans = orphans
         clone.unechoed = unechoed
@@ -118,14 +121,15 @@ package struct SimulatedDevice {
     }
 
     mutating func saveBackup(now: Int64) {
-        backup = Backup(cursor: cursor, records: records, version: version, lastSchema: lastSchema, madeAt: now)
+        backup = Backup(
+            cursor: cursor, records: records, bases: bases, version: version, lastSchema: lastSchema, madeAt: now)
     }
 
     /// Brings back a database, and the app of that time if `withApp`; else the app brings the schema up to its own,
     /// where what it adds is at its default.
     mutating func restoreBackup(withApp: Bool) {
         guard let backup else { return }
-        (cursor, records, lastSchema) = (backup.cursor, backup.records, backup.lastSchema)
+        (cursor, records, bases, lastSchema) = (backup.cursor, backup.records, backup.bases, backup.lastSchema)
         if withApp { version = backup.version }
         cursorBefore = nil
     }
@@ -218,6 +222,7 @@ extension SimulatedDevice {
     private mutating func upsert(_ key: SimulatedKey, _ record: SimulatedRecord, revives: Bool) {
         if key.table == .notes, version < 2 { return }
         unechoed.remove(key)
+        bases[key] = record
         if version < 2, record.mark != 0 { passedOver.insert(key) }
         let record = record.projected(to: version)
         guard var local = records[key], !(local.status == .deleted && revives) else {
@@ -231,9 +236,9 @@ extension SimulatedDevice {
         records[key] = local
     }
 
-    /// Marks what was pushed as synced, where it was not edited meanwhile.
-    mutating func markPushed(_ pushed: [(key: SimulatedKey, local: Local)]) {
-        for (key, sent) in pushed {
+    /// Marks what was pushed as synced, where it was not edited meanwhile, without what the answer has rejected.
+    mutating func markPushed(_ pushed: [(key: SimulatedKey, local: Local)], without rejected: Set<SimulatedKey>) {
+        for (key, sent) in pushed where !rejected.contains(key) {
             guard let local = records[key] else { continue }
             if sent.status == .deleted {
                 if local.status == .deleted { records[key] = nil }

@@ -83,9 +83,26 @@ extension Users {
     /// Whether the line of any row cannot be read now.
     var hasDamage: Bool { backend.rows.values.contains { $0.damage != .none } }
 
+    /// What a push writes: its own records, and what hangs on those that it deletes, where the gateway deletes that, too.
+    func touched(
+        by pushed: [(key: SimulatedKey, value: SimulatedDevice.Local)], on device: Int
+    ) -> Set<SimulatedKey> {
+        var touched = Set(pushed.map(\.key))
+        guard setup.cascades else { return touched }
+        var parents = Set(pushed.filter { $0.value.status == .deleted }.map(\.key))
+        while !parents.isEmpty {
+            let children = devices.flatMap(\.records).filter { key, local in
+                key.table.parent.map { parents.contains(SimulatedKey($0, local.record.parent)) } ?? false
+            }
+            parents = Set(children.map(\.key)).subtracting(touched)
+            touched.formUnion(parents)
+        }
+        return touched
+    }
+
     /// An echo of what is pushed may come to each device: once, and again if one comes before the push is over, whose
     /// end is unknown for a while unless it was answered.
-    func expectEchoes(of keys: [SimulatedKey], isAnswered: Bool) {
+    func expectEchoes(of keys: some Sequence<SimulatedKey>, isAnswered: Bool) {
         for index in devices.indices {
             for key in keys { devices[index].mayGetAgain[key, default: 0] += isAnswered ? 2 : 4 }
         }

@@ -24,6 +24,7 @@ package final class Users {
     /// What a device has deleted that was on its way to the backend still.
     var unmade: Set<SimulatedKey> = []
     var recordCount = 0
+    private var overwritten: [String] = []
     /// What happened, if it is traced.
     package private(set) var trace: [String] = []
     private let isTracing: Bool
@@ -51,6 +52,27 @@ package final class Users {
 
     func note(_ text: @autoclosure () -> String) {
         if isTracing { trace.append("\(now % 100_000_000_000) \(text())") }
+    }
+
+    /// Looks whether the gateway should have found what a push overwrites: a change by somebody else that came after what
+    /// the device has heard, and before the gateway looked for conflicts.
+    func checkUnseen(_ key: SimulatedKey, of sync: WorldSync) {
+        guard setup.checksConflicts, setup.hasLedger, sync.presented != nil, let base = sync.bases[key],
+            let row = backend.rows[key], row.changed <= sync.lookedAt, row.changedBy != sync.device,
+            row.record.projected(to: 1) != base.projected(to: 1)
+        else { return }
+        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts).
+        if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
+            return
+        }
+        overwritten.append(
+            "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
+        )
+    }
+
+    func takeOverwritten() -> [String] {
+        defer { overwritten = [] }
+        return overwritten
     }
 
     /// What devices have now, nobody knows any more.

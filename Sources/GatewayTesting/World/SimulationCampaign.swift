@@ -63,6 +63,9 @@ package struct SimulationCampaign: Sendable {
         if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
         if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
         if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
+        setup.checksConflicts = Bool.random(using: &random)
+        setup.cascades = Int.random(in: 0..<3, using: &random) == 0
+        setup.reportsRejected = Bool.random(using: &random)
         setup.gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
         return (setup, ops)
     }

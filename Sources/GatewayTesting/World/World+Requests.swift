@@ -52,14 +52,23 @@ extension World {
         count("push \(outcome)")
         users.pushed.formUnion(pending.map(\.key))
         users.unmade.formUnion(pending.filter { $0.value.status == .deleted }.map(\.key))
-        users.expectEchoes(of: pending.map(\.key), isAnswered: outcome == .answered)
+        users.expectEchoes(of: users.touched(by: pending, on: index), isAnswered: outcome == .answered)
         syncCount += 1
         let sync = WorldSync(
-            number: syncCount, device: index, presented: told, outcome: outcome, doubtful: pending.last?.key)
+            number: syncCount, device: index, presented: told, outcome: outcome, doubtful: pending.last?.key,
+            bases: device.bases.filter { device.pending[$0.key] != nil })
         begin(sync, isPull: false, pending.map { ($0.key, $0.value) }) { gateway, caller in
-            _ = try await gateway.push(push, caller: caller)
+            sync.note(rejected: Self.rejected(in: try await gateway.push(push, caller: caller).body))
         }
         return sync
+    }
+
+    private static func rejected(in body: [UInt8]) -> Set<SimulatedKey> {
+        guard let tables = try? JSONValue.parse(body)["experimentalRejectedIds"] else { return [] }
+        let keys = SimulatedTable.allCases.flatMap { table in
+            (tables[table.name]?.array ?? []).compactMap { $0.string.map { SimulatedKey(table, $0) } }
+        }
+        return Set(keys)
     }
 
     private enum WorldError: Error { case notAPush, unreadableAnswer }
@@ -100,8 +109,9 @@ extension World {
         _ sync: WorldSync, isPull: Bool, _ pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = [],
         _ body: @escaping @Sendable (SyncGateway, Caller) async throws -> Void
     ) {
+        let session = users.devices[sync.device].session
         var request = Request(
-            sync: sync, gateway: sync.number % gateways.count, pushed: pushed, isPull: isPull,
+            sync: sync, session: session, gateway: gateway(for: session), pushed: pushed, isPull: isPull,
             began: users.backend.counter)
         request.comparison.isDamaged = users.hasDamage
         requests.append(request)
@@ -110,7 +120,7 @@ extension World {
         var logger = log.logger("request")
         logger[metadataKey: Self.requestKey] = "\(sync.number)"
         let caller = Caller(
-            fields: [.authorization: "Bearer \(users.devices[sync.device].session.rawValue)"],
+            fields: [.authorization: "Bearer \(session.rawValue)"],
             requestID: "r\(sync.number)", logger: logger)
         Task(executorPreference: executor) {
             await WorldSync.$current.withValue(sync) {
@@ -122,6 +132,14 @@ extension World {
                 }
             }
         }
+    }
+
+    /// The gateway that a request goes to: any, but the one that serves the session already.
+    ///
+    /// It stands for the lease of a session, which several gateways on one state need (finding 7): two that stream one
+    /// session at a time move each other's checkpoints.
+    private func gateway(for session: Session) -> Int {
+        requests.last { $0.session == session }?.gateway ?? syncCount % gateways.count
     }
 
     /// The name under which a line of the log has the number of its request.
@@ -194,7 +212,7 @@ extension World {
     }
 
     private func handOver() {
-        guard requests.contains(where: \.sync.isOver) else { return }
+        guard requests.contains(where: { $0.sync.isOver }) else { return }
         readLog()
         while let index = requests.firstIndex(where: \.sync.isOver) {
             let request = requests.remove(at: index)
@@ -204,13 +222,19 @@ extension World {
                 note("   \(sync.number) of \(users.devices[sync.device].name) failed: \(failure)")
             }
             if let figures = sync.figures { count(figures) }
+            // A 409 promises that what it names comes again.
+            if sync.code == "push.conflict" {
+                users.expectEchoes(of: request.pushed.map(\.key), isAnswered: true)
+            }
+            users.takeOverwritten().forEach(complain)
             guard !sync.isAbandoned else { continue }
             users.devices[sync.device].isSyncing = false
             guard sync.failure == nil else { continue }
             if let answer = sync.answer {
                 take(answer, of: request)
             } else if sync.outcome != .answerLost {
-                users.devices[sync.device].markPushed(request.pushed)
+                users.devices[sync.device].markPushed(request.pushed, without: sync.rejected)
+                if !sync.rejected.isEmpty { count("records rejected") }
             }
         }
     }

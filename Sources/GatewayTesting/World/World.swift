@@ -27,6 +27,7 @@ package final class World {
     /// One request of a device that is under way.
     struct Request {
         var sync: WorldSync
+        var session: Session
         var gateway: Int
         /// What the device sends.
         var pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
@@ -76,8 +77,6 @@ package final class World {
     package var steps: Int { executor.steps }
 
     /// Starts a gateway on the state.
-    ///
-    /// Two on one state know nothing of each other: leases will be taken where each of them reaches the store.
     func start() throws -> Running {
         let life = GatewayLife()
         let files = WorldFiles(life: life, disk: disk)

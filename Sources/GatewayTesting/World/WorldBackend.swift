@@ -44,7 +44,15 @@ final class WorldBackend: @unchecked Sendable {
         for operation in operations { apply(operation) }
     }
 
-    func apply(_ operation: Operation) { users.backend.push(operation.key, operation.local) }
+    /// Applies an operation of the request that runs in the current task.
+    func apply(_ operation: Operation) {
+        let sync = WorldSync.current
+        if let sync { users.checkUnseen(operation.key, of: sync) }
+        let changed = users.backend.rows[operation.key]?.changed
+        users.backend.push(operation.key, operation.local)
+        guard users.backend.rows[operation.key]?.changed != changed else { return }
+        users.backend.rows[operation.key]?.changedBy = sync?.device
+    }
 
     /// Applies operations later, when the gateway has given up.
     func delay(_ operations: [Operation]) {

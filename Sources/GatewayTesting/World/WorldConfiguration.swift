@@ -3,6 +3,7 @@
 
 import Gateway
 import GatewayConfig
+import NIOConcurrencyHelpers
 
 /// Configures the gateways of a world for the simulated backend.
 enum WorldConfiguration {
@@ -22,8 +23,23 @@ enum WorldConfiguration {
         return tuning
     }
 
+    private struct Key: Hashable {
+        var setup: WorldSetup
+        var mapping: Int
+    }
+
+    // A schedule starts many gateways with the same file.
+    private static let loaded = NIOLockedValueBox<[Key: Configuration]>([:])
+
     static func load(_ setup: WorldSetup, mapping: Int) throws -> Configuration {
-        try Configuration.load(text(setup, mapping: mapping), environment: [:])
+        let key = Key(setup: setup, mapping: mapping)
+        if let known = loaded.withLockedValue({ $0[key] }) { return known }
+        let configuration = try Configuration.load(text(setup, mapping: mapping), environment: [:])
+        loaded.withLockedValue { loaded in
+            if loaded.count >= 256 { loaded = [:] }
+            loaded[key] = configuration
+        }
+        return configuration
     }
 
     private static func text(_ setup: WorldSetup, mapping: Int) -> String {
@@ -45,7 +61,9 @@ enum WorldConfiguration {
             checkpoints = \(setup.checkpoints)
             [push]
             \(setup.pushStyle == .stream ? "path = POST /sync/push" : "parallel = 3")
-            conflicts = none
+            conflicts = \(setup.checksConflicts && setup.hasLedger ? "stream" : "none")
+            cascade = \(setup.cascades && setup.hasLedger ? "gateway" : "backend")
+            rejected = \(setup.reportsRejected && setup.pushStyle == .calls ? "report" : "fail")
             retry_budget = 2s
             [ledger]
             mode = \(setup.hasLedger ? "full" : "off")

@@ -44,6 +44,12 @@ package struct WorldSetup: Hashable, Sendable {
     package var manners = [SimulatedDevice.Manners.version]
     /// Whether pushes name tables without changes too, as the library does.
     package var namesAllTables = true
+    /// Whether the gateway looks for conflicts in the stream before it pushes.
+    package var checksConflicts = false
+    /// Whether the gateway deletes what hangs on a record that an app deletes.
+    package var cascades = false
+    /// Whether the app hears which records the backend will never take, and the others go on; of pushes by calls.
+    package var reportsRejected = false
     /// How many gateways share the state.
     package var gateways = 1
 

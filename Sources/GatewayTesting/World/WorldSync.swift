@@ -44,6 +44,7 @@ package final class WorldSync: Sendable {
         var held: CheckedContinuation<Void, Never>?
         var figures: SyncFigures?
         var answer: SimulatedAnswer?
+        var rejected: Set<SimulatedKey> = []
     }
 
     /// The request that runs in the current task.
@@ -58,17 +59,20 @@ package final class WorldSync: Sendable {
     let outcome: WorldPushOutcome
     /// The record whose call has that outcome, in a push by calls.
     let doubtful: SimulatedKey?
+    /// What the device had last heard of the records that it pushes.
+    let bases: [SimulatedKey: SimulatedRecord]
     private let state = NIOLockedValueBox(State())
 
     init(
         number: Int, device: Int, presented: Cursor?, outcome: WorldPushOutcome = .answered,
-        doubtful: SimulatedKey? = nil
+        doubtful: SimulatedKey? = nil, bases: [SimulatedKey: SimulatedRecord] = [:]
     ) {
         self.number = number
         self.device = device
         self.presented = presented
         self.outcome = outcome
         self.doubtful = doubtful
+        self.bases = bases
     }
 
     /// Whether the device does not wait for its answer any more.
@@ -80,6 +84,7 @@ package final class WorldSync: Sendable {
 
     func end(_ result: Result<Void, any Error>) { state.withLockedValue { $0.result = result } }
     func note(_ figures: SyncFigures) { state.withLockedValue { $0.figures = figures } }
+    func note(rejected: Set<SimulatedKey>) { state.withLockedValue { $0.rejected = rejected } }
     func note(_ answer: SimulatedAnswer) { state.withLockedValue { $0.answer = answer } }
     func abandon() { state.withLockedValue { $0.isAbandoned = true } }
     func fail(next fault: Fault) { state.withLockedValue { $0.fault = fault } }
@@ -129,6 +134,8 @@ extension WorldSync {
     package var isIdle: Bool { figures?.mode == "idle" }
     /// Whether it went on from what an earlier pull had streamed.
     package var usesKeptLines: Bool { figures.map { $0.linesKept > 0 } ?? false }
+    /// The records that a push's answer has named as rejected.
+    var rejected: Set<SimulatedKey> { state.withLockedValue(\.rejected) }
     /// What the answer says; nil before the client has it.
     var answer: SimulatedAnswer? { state.withLockedValue(\.answer) }
     /// What came; nothing before the client has the answer.
