@@ -22,11 +22,10 @@ extension Users {
     /// - Parameters:
     ///   - answer: What the gateway has answered.
     ///   - sync: The pull.
-    ///   - began: The backend's count when it began.
     ///   - comparison: What it was compared with.
     /// - Returns: A sentence for each rule that it breaks.
     func complaints(
-        about answer: SimulatedAnswer, of sync: WorldSync, began: Int, _ comparison: WorldComparison
+        about answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison
     ) -> [String] {
         let device = devices[sync.device]
         var complaints: [String] = []
@@ -38,7 +37,7 @@ extension Users {
         complaints += repetitions(in: answer, of: sync, comparison)
         return complaints
             + answer.deleted.sorted().compactMap {
-                complaint(ofDeleting: $0, on: device, began: began, lookedAt: sync.lookedAt)
+                complaint(ofDeleting: $0, on: device, began: sync.began, lookedAt: sync.lookedAt)
             }
     }
 

@@ -30,7 +30,7 @@ extension Users {
             devices[index].update()
             note("\(devices[index].name) gets the app's new version")
         case .step, .stepPush, .pull, .sync, .push, .abandon, .loseRequest, .loseAnswer, .cut, .crash, .saveState,
-            .restoreState, .wait, .days, .fill, .accept, .resync, .reconfigure:
+            .restoreState, .wait, .days, .fill, .accept, .resync, .retry, .reconfigure:
             break
         }
     }

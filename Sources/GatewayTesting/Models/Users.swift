@@ -58,7 +58,7 @@ package final class Users {
     /// the device has heard, and before the gateway looked for conflicts.
     func checkUnseen(_ key: SimulatedKey, of sync: WorldSync) {
         guard setup.checksConflicts, setup.hasLedger, sync.presented != nil, let base = sync.bases[key],
-            let row = backend.rows[key], row.changed <= sync.lookedAt, row.changedBy != sync.device,
+            let row = backend.rows[key], row.changed <= max(sync.began, sync.lookedAt), row.changedBy != sync.device,
             row.record.projected(to: 1) != base.projected(to: 1)
         else { return }
         // The check does not see these either (docs/ARCHITECTURE.md, Conflicts).

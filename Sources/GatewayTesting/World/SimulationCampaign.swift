@@ -65,7 +65,7 @@ package struct SimulationCampaign: Sendable {
         if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
         setup.checksConflicts = Bool.random(using: &random)
         setup.cascades = Int.random(in: 0..<3, using: &random) == 0
-        setup.reportsRejected = Bool.random(using: &random)
+        setup.rejected = WorldSetup.Rejected.allCases.randomElement(using: &random) ?? .fail
         setup.gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
         return (setup, ops)
     }
@@ -218,7 +218,7 @@ extension SimulationCampaign {
         case 15: return allowsRestores ? .restoreState : .crash
         case 16, 18: return .fill(number % 4)
         case 17: return .accept(number)
-        case 19: return .resync(number)
+        case 19: return number % 2 == 0 ? .resync(number) : .retry
         default: return .reconfigure
         }
     }

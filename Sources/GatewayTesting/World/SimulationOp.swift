@@ -46,5 +46,6 @@ package enum SimulationOp: Hashable, Sendable {
     case fill(Int)
     case accept(Int)
     case resync(Int)
+    case retry
     case reconfigure
 }

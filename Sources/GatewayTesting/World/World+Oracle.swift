@@ -20,6 +20,7 @@ extension World {
         }
         users.comeToRest()
         fill(nil)
+        try await retry()
         note("--- quiet")
         if let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
         users.showVersions()

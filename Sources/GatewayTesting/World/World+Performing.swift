@@ -37,6 +37,7 @@ extension World {
         case .days(let days): try await pass(days: days)
         case .fill(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
         case .accept, .resync: try await performOnReplica(op)
+        case .retry: try await retry()
         case .reconfigure:
             mapping += 1
             try crash()
@@ -67,6 +68,20 @@ extension World {
         }
         requests.removeAll { dying.contains($0.gateway) }
         for index in dying { gateways[index] = try start() }
+    }
+
+    /// An operator has everything tried again that was set aside.
+    func retry() async throws {
+        let marked = try await store.scheduleRetries(nil, of: nil, at: time.now)
+        guard !marked.isEmpty else { return }
+        count("retries")
+        note("what was set aside is tried again: \(marked)")
+        guard let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal else { return }
+        let pushes = try await store.scheduledRetries(of: principal, limit: 1_000)
+        let keys = pushes.compactMap { push in
+            SimulatedTable.allCases.first { $0.name == push.push.key.table }.map { SimulatedKey($0, push.push.key.id) }
+        }
+        users.expectEchoes(of: keys, isAnswered: false)
     }
 
     private func performOnReplica(_ op: SimulationOp) async throws {

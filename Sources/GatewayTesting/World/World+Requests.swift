@@ -19,7 +19,8 @@ extension World {
             lastPulledAt: device.cursor.map { .cursor($0.rawValue) } ?? .never, schemaVersion: device.told,
             migration: device.asked)
         syncCount += 1
-        let sync = WorldSync(number: syncCount, device: index, presented: device.cursor)
+        let sync = WorldSync(
+            number: syncCount, device: index, presented: device.cursor, began: users.backend.counter)
         note("\(device.name) pulls with \(device.cursor.map(\.description) ?? "nothing")")
         begin(sync, isPull: true) { gateway, caller in
             let body = try await gateway.pull(pull, caller: caller)
@@ -55,7 +56,8 @@ extension World {
         users.expectEchoes(of: users.touched(by: pending, on: index), isAnswered: outcome == .answered)
         syncCount += 1
         let sync = WorldSync(
-            number: syncCount, device: index, presented: told, outcome: outcome, doubtful: pending.last?.key,
+            number: syncCount, device: index, presented: told, began: users.backend.counter, outcome: outcome,
+            doubtful: pending.last?.key,
             bases: device.bases.filter { device.pending[$0.key] != nil })
         begin(sync, isPull: false, pending.map { ($0.key, $0.value) }) { gateway, caller in
             sync.note(rejected: Self.rejected(in: try await gateway.push(push, caller: caller).body))
@@ -111,8 +113,7 @@ extension World {
     ) {
         let session = users.devices[sync.device].session
         var request = Request(
-            sync: sync, session: session, gateway: gateway(for: session), pushed: pushed, isPull: isPull,
-            began: users.backend.counter)
+            sync: sync, session: session, gateway: gateway(for: session), pushed: pushed, isPull: isPull)
         request.comparison.isDamaged = users.hasDamage
         requests.append(request)
         users.devices[sync.device].isSyncing = true
@@ -252,7 +253,7 @@ extension World {
         }
         guard device.cursor == sync.presented else { return }
         if setup.hasLedger {
-            users.complaints(about: answer, of: sync, began: request.began, request.comparison).forEach(complain)
+            users.complaints(about: answer, of: sync, request.comparison).forEach(complain)
         }
         users.devices[sync.device].apply(answer)
     }

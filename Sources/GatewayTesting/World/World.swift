@@ -32,8 +32,6 @@ package final class World {
         /// What the device sends.
         var pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
         var isPull: Bool
-        /// The backend's count when it began.
-        var began: Int
         /// What it was compared with.
         var comparison = WorldComparison()
     }

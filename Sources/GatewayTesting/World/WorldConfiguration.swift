@@ -63,7 +63,7 @@ enum WorldConfiguration {
             \(setup.pushStyle == .stream ? "path = POST /sync/push" : "parallel = 3")
             conflicts = \(setup.checksConflicts && setup.hasLedger ? "stream" : "none")
             cascade = \(setup.cascades && setup.hasLedger ? "gateway" : "backend")
-            rejected = \(setup.reportsRejected && setup.pushStyle == .calls ? "report" : "fail")
+            rejected = \(setup.pushStyle == .calls ? setup.rejected : .fail)
             retry_budget = 2s
             [ledger]
             mode = \(setup.hasLedger ? "full" : "off")

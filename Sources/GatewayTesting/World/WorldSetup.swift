@@ -14,6 +14,16 @@ package struct WorldSetup: Hashable, Sendable {
         case calls
     }
 
+    /// What becomes of a record that the backend will never take.
+    package enum Rejected: String, CaseIterable, Hashable, Sendable {
+        /// The push fails.
+        case fail
+        /// The app hears of it, and the others go on.
+        case report
+        /// It is set aside until an operator has it tried again, and the app hears that all is well.
+        case quarantine
+    }
+
     /// Which time the app sends with a push.
     package enum PushTime: String, CaseIterable, Hashable, Sendable {
         /// The one that it has.
@@ -48,8 +58,8 @@ package struct WorldSetup: Hashable, Sendable {
     package var checksConflicts = false
     /// Whether the gateway deletes what hangs on a record that an app deletes.
     package var cascades = false
-    /// Whether the app hears which records the backend will never take, and the others go on; of pushes by calls.
-    package var reportsRejected = false
+    /// What becomes of a record that the backend will never take, in a push by calls.
+    package var rejected = Rejected.fail
     /// How many gateways share the state.
     package var gateways = 1
 

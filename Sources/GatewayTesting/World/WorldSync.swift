@@ -53,8 +53,10 @@ package final class WorldSync: Sendable {
     /// For traces.
     let number: Int
     let device: Int
-    /// The cursor that the device has sent with a pull.
+    /// The cursor that the device has sent.
     let presented: Cursor?
+    /// The backend's count when it began.
+    let began: Int
     /// What becomes of a push at the backend.
     let outcome: WorldPushOutcome
     /// The record whose call has that outcome, in a push by calls.
@@ -64,12 +66,13 @@ package final class WorldSync: Sendable {
     private let state = NIOLockedValueBox(State())
 
     init(
-        number: Int, device: Int, presented: Cursor?, outcome: WorldPushOutcome = .answered,
+        number: Int, device: Int, presented: Cursor?, began: Int, outcome: WorldPushOutcome = .answered,
         doubtful: SimulatedKey? = nil, bases: [SimulatedKey: SimulatedRecord] = [:]
     ) {
         self.number = number
         self.device = device
         self.presented = presented
+        self.began = began
         self.outcome = outcome
         self.doubtful = doubtful
         self.bases = bases
