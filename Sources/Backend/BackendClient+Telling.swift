@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import Logging
 package import SyncModel
 
@@ -21,9 +22,9 @@ package enum CallName: String, Sendable {
 }
 
 extension BackendClient {
-    /// Makes a call and tells the log which call it was if its answer is not what it should be.
+    /// Makes a call and tells the log which call it was if it fails, or its answer is not what it should be.
     ///
-    /// A credential that is not accepted is everyday, and a connection that fails names its address already.
+    /// A credential that is not accepted is everyday.
     func telling<Result>(
         _ name: CallName, _ call: Call, _ credentials: ForwardedCredentials,
         _ body: () async throws(BackendError) -> Result
@@ -33,6 +34,8 @@ extension BackendClient {
         } catch {
             if error.isAboutAnswer {
                 tell(error.code, error.description, status: error.status, name, call, credentials)
+            } else if error.isAboutConnection {
+                write("a call to the backend failed", error.code, error.description, nil, name, call, credentials)
             }
             throw error
         }
@@ -44,6 +47,13 @@ extension BackendClient {
         _ code: String, _ error: String, status: Int? = nil, _ name: CallName, _ call: Call,
         _ credentials: ForwardedCredentials
     ) {
+        write("the backend's answer to a call is not what it should be", code, error, status, name, call, credentials)
+    }
+
+    private func write(
+        _ message: Logger.Message, _ code: String, _ error: String, _ status: Int?, _ name: CallName, _ call: Call,
+        _ credentials: ForwardedCredentials
+    ) {
         var metadata: Logger.Metadata = [
             "code": "\(code)", "error": "\(error)", "call": "\(name.rawValue)", "backend_method": "\(call.method)",
             "backend_path": "\(settings.path(of: call))",
@@ -52,7 +62,7 @@ extension BackendClient {
         if logger[metadataKey: "request_id"] == nil, let id = credentials.requestID {
             metadata["request_id"] = "\(id)"
         }
-        logger.info("the backend's answer to a call is not what it should be", metadata: metadata)
+        logger.info(message, metadata: metadata)
     }
 }
 
@@ -84,6 +94,16 @@ extension BackendError {
             .malformedAnswer:
             true
         case .transport, .credentialRefused, .typesRefused, .invalidCall, .unsafeValue, .notConfigured: false
+        }
+    }
+
+    /// Whether no whole answer came, for a reason that lies with the network or the backend.
+    fileprivate var isAboutConnection: Bool {
+        guard case .transport(let error) = self else { return false }
+        switch error {
+        case .resolve, .connect, .tls, .timeout, .closed, .protocolViolation, .headTooLarge, .bodyTooLarge, .system:
+            return true
+        case .invalidRequest, .upload, .cancelled, .shutDown: return false
         }
     }
 

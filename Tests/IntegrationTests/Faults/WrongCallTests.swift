@@ -48,6 +48,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [("principal", "GET", "/users/me"), ("ack", "POST", "/sync/ack")])
+    func `a call whose connection is closed is named in one line at info`(
+        _ call: String, _ method: String, _ path: String
+    ) async throws {
+        try await GatewayStack.with { stack in
+            try await stack.seed(tasks: 12)
+            var device = try await stack.device(token: "device-a", seed: 1)
+            if call == "ack" {
+                // The next pull sets what this one has brought.
+                try await device.sync()
+                try await stack.backend.edit(.put("tags", ["id": "t-1", "label": "new"]))
+                try await device.sync()
+            }
+            // A request whose kept connection is dead is sent again on a new one.
+            stack.backend.inject(DemoFault(method, path, times: 3, action: .loseRequest))
+            var outcome: RawAnswer?
+            do { try await device.sync() } catch StackDevice.Failure.pull(let answer) { outcome = answer }
+            #expect(outcome?.outcome == "502 backend.closed")
+            let lines = stack.log.lines.filter { $0.level == .info && $0.metadata["call"] != nil }
+            #expect(lines.count == 1)
+            let line = try #require(lines.first)
+            #expect(line.message == "a call to the backend failed")
+            #expect(line.metadata["call"] == call && line.metadata["backend_path"] == path)
+            #expect(line.metadata["code"] == "backend.closed")
+            #expect(line.metadata["request_id"] == outcome?["X-Request-Id"])
+        }
+    }
+
     @Test func `an ack path that is not there costs one stream anew, and fails every pull behind it`() async throws {
         let ack = #"POST /sync/acks body {"acks":"{acks}"}"#
         try await GatewayStack.with(StackOptions(["backend.ack": ack, "pull.repeat_window": "0s"])) { stack in
