@@ -36,6 +36,10 @@ final class BackendRelay: Sendable {
     private let violations = NIOLockedValueBox<[String]>([])
 
     init(backend: RawHTTPClient, script: @escaping @Sendable (inout RelayedRequest) -> Course) {
+        var backend = backend
+        // A connection that ended while it was kept would be found out by the next request only; the gateway gives up
+        // when several in a row have.
+        backend.patience = .hours(24)
         self.backend = backend
         self.script = script
     }
