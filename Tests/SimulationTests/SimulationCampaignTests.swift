@@ -10,8 +10,9 @@ import Testing
 @Suite struct SimulationCampaignTests {
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["RIND_TEST_SEED"].flatMap({ UInt64($0) }) { return seed..<seed + 1 }
-        return 0..<(environment["RIND_TEST_SEEDS"].flatMap { UInt64($0) } ?? 300)
+        let count = environment["RIND_TEST_SEEDS"].flatMap { UInt64($0) }
+        guard let first = environment["RIND_TEST_SEED"].flatMap({ UInt64($0) }) else { return 0..<(count ?? 300) }
+        return first..<first + (count ?? 1)
     }()
 
     @Test func `whatever happens, every device ends with what the backend shows`() async {

@@ -59,7 +59,12 @@ package struct SimulationCampaign: Sendable {
     private func draw(_ seed: UInt64) -> (WorldSetup, [SimulationOp]) {
         var random = SeededRandom(seed: seed)
         var setup = Self.setup(&random)
-        var ops = (0..<Int.random(in: 15...length, using: &random)).map { _ in op(&random) }
+        var ops = (0..<Int.random(in: 15...length, using: &random)).flatMap { _ in
+            let op = op(&random)
+            // There has to be something to push.
+            guard case .push(let device, _, _) = op else { return [op] }
+            return [edit(of: device, &random), op]
+        }
         if Int.random(in: 0..<8, using: &random) == 0 { Self.putAway(&ops, &random) }
         if Int.random(in: 0..<3, using: &random) > 0 { Self.update(&ops, &random) }
         if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
@@ -134,10 +139,8 @@ extension SimulationCampaign {
         case ..<32: return .sync(device: number)
         case ..<43: return .pull(device: number)
         case ..<62: return .write(Self.write(&random), number, value)
-        case ..<71:
-            let edit = SimulationOp.Edit.allCases.randomElement(using: &random) ?? .edit
-            return .edit(device: number, edit, value, Int.random(in: 100..<1_000, using: &random))
-        case ..<78: return .push(device: number, Self.outcome(&random), isStepped: Bool.random(using: &random))
+        case ..<70: return edit(of: number, &random)
+        case ..<79: return .push(device: number, Self.outcome(&random), isStepped: Bool.random(using: &random))
         case ..<82: return .stepPush(number, count: Int.random(in: 1...6, using: &random))
         case ..<84: return .abandon(pull: number)
         case ..<86: return .loseRequest(pull: number)
@@ -148,6 +151,12 @@ extension SimulationCampaign {
         case ..<97: return mishap(&random, number, value)
         default: return rare(&random, number)
         }
+    }
+
+    private func edit(of device: Int, _ random: inout SeededRandom) -> SimulationOp {
+        let edit = SimulationOp.Edit.allCases.randomElement(using: &random) ?? .edit
+        return .edit(
+            device: device, edit, Int.random(in: 2..<90, using: &random), Int.random(in: 100..<1_000, using: &random))
     }
 
     /// A device that comes back from a backup after much has happened and some time has passed.
@@ -188,7 +197,7 @@ extension SimulationCampaign {
     }
 
     private static func outcome(_ random: inout SeededRandom) -> WorldPushOutcome {
-        if Int.random(in: 0..<5, using: &random) < 3 { return .answered }
+        if Bool.random(using: &random) { return .answered }
         return WorldPushOutcome.allCases.randomElement(using: &random) ?? .answered
     }
 
