@@ -9,14 +9,14 @@ import Testing
 /// A real gateway process with real sockets between clients and a backend that both send damaged messages, by seed.
 ///
 /// In the midst of it a genuine device syncs through the same gateway, and its backend's answers are left alone.
-@Suite(.timeLimit(.minutes(120)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
+@Suite(.serialized, .timeLimit(.minutes(60)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"))
 struct MutatedExchangeTests {
     /// What the gateway's memory may grow by once it has seen everything a few times.
     static let growth = 96 << 20
 
-    @Test func `damaged requests and answers neither end, stop, bloat nor confuse the gateway`() async throws {
-        let seed = SoakSettings.seed
-        let journal = MutationJournal()
+    @Test(arguments: SoakSettings.seeds)
+    func `damaged requests and answers neither end, stop, bloat nor confuse the gateway`(seed: UInt64) async throws {
+        let journal = MutationJournal(seed: seed)
         var options = StackOptions()
         for user in 0..<(MutationCourse.workers / 2) {
             options.backend.accounts.append(
@@ -51,7 +51,7 @@ struct MutatedExchangeTests {
 
     /// A long course would fill the disk with what lies behind damaged requests; it writes some 300 MB as it is.
     private static var logLevel: String {
-        SoakSettings.mutation == nil && SoakSettings.mutations > 20_000 ? "info" : "debug"
+        SoakSettings.mutation == nil && SoakSettings.requests > 20_000 ? "info" : "debug"
     }
 
     private static func seed(_ backend: DemoBackend) async throws {

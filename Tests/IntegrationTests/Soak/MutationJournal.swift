@@ -24,7 +24,11 @@ final class MutationJournal: Sendable {
         var isClosed = false
     }
 
+    private let seed: UInt64
     private let state = NIOLockedValueBox(State())
+
+    /// The course's seed is told with each failure.
+    init(seed: UInt64) { self.seed = seed }
 
     /// How many exchanges are through.
     var done: Int { state.withLockedValue(\.done) }
@@ -71,7 +75,6 @@ final class MutationJournal: Sendable {
 
     /// Something is wrong with what a worker does just now.
     func fail(_ what: String, worker: Int) {
-        let seed = SoakSettings.seed
         state.withLockedValue { state in
             guard !state.isClosed, state.failures.count < 10, let underWay = state.underWay[worker] else { return }
             let answers = underWay.answers.map { "\n    backend: \($0)" }.joined()
@@ -88,7 +91,6 @@ final class MutationJournal: Sendable {
 
     /// Something is wrong that is no exchange's.
     func fail(_ what: String) {
-        let seed = SoakSettings.seed
         state.withLockedValue { state in
             guard !state.isClosed, state.failures.count < 10 else { return }
             let numbers = state.underWay.values.map(\.number).sorted()

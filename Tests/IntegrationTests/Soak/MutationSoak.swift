@@ -42,7 +42,7 @@ struct MutationSoak: Sendable {
         }
         let seconds = max(1, Int((ContinuousClock.now - began).components.seconds))
         print(
-            "mutated exchanges: \(journal.done) in \(seconds) s (\(journal.done / seconds) a second); \(journal.summary)"
+            "mutated exchanges of seed \(seed): \(journal.done) in \(seconds) s (\(journal.done / seconds) a second); \(journal.summary)"
         )
         judge(samples)
         guard journal.failures.isEmpty else { return }
@@ -54,7 +54,7 @@ struct MutationSoak: Sendable {
     }
 
     private var isPlaying: Bool { journal.failures.isEmpty && journal.done < count }
-    private var count: Int { SoakSettings.mutation == nil ? SoakSettings.mutations : 20 }
+    private var count: Int { SoakSettings.mutation == nil ? SoakSettings.requests : 20 }
 
     private func playAll() async throws {
         var http = gateway.http

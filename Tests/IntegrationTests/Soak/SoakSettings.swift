@@ -7,10 +7,18 @@ import Foundation
 enum SoakSettings {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// What everything follows from: `RIND_TEST_SEED`.
-    static let seed = environment["RIND_TEST_SEED"].flatMap { UInt64($0) } ?? 1
-    /// How many requests are sent: `RIND_TEST_MUTATIONS`.
-    static let mutations = environment["RIND_TEST_MUTATIONS"].flatMap { Int($0) } ?? 1_000
+    /// How many damaged requests are sent in all: `RIND_TEST_MUTATIONS`.
+    private static let mutations = environment["RIND_TEST_MUTATIONS"].flatMap { Int($0) } ?? 1_000
+    /// How many requests one gateway gets at most.
+    ///
+    /// Later ones of a course take longer: a pull with a damaged cursor reads all that earlier ones have left of its principal.
+    private static let longest = 100_000
+
+    /// How many requests each course has.
+    static let requests = min(mutations, longest)
+    /// What each course follows from: `RIND_TEST_SEED`, and one more for each further course.
+    static let seeds = (0..<UInt64((mutations + longest - 1) / longest))
+        .map { (environment["RIND_TEST_SEED"].flatMap { UInt64($0) } ?? 1) + $0 }
     /// The one request that is played again: `RIND_TEST_MUTATION`.
     static let mutation = environment["RIND_TEST_MUTATION"].flatMap { Int($0) }
     /// Whether the flood is let loose: `RIND_TEST_FLOOD=1`.
