@@ -58,9 +58,9 @@ extension BackendClient {
     /// - Returns: What came of it.
     /// - Throws: ``BackendError``; where ``BackendError/isOutcomeUnknown`` holds it may have happened nevertheless.
     package func call(
-        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials
+        _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> CallOutcome {
-        try await self.call(call, CallRequest(call, values), credentials)
+        try await self.call(call, CallRequest(call, values), as: credentials)
     }
 
     /// Makes a call of a push by calls whose request is put together already.
@@ -73,25 +73,25 @@ extension BackendClient {
     /// - Returns: What came of it.
     /// - Throws: As ``call(_:_:_:)``.
     package func call(
-        _ call: Call, _ callRequest: CallRequest, _ credentials: ForwardedCredentials,
+        _ call: Call, _ callRequest: CallRequest, as credentials: ForwardedCredentials,
         key: (name: String, value: String)? = nil
     ) async throws(BackendError) -> CallOutcome {
-        try await answer(call, callRequest, credentials, key: key).result.get()
+        try await answer(call, callRequest, as: credentials, key: key).result.get()
     }
 
     /// Makes a call as ``call(_:_:_:key:)`` does, and keeps what the backend says where it refuses.
     package func answer(
-        _ call: Call, _ callRequest: CallRequest, _ credentials: ForwardedCredentials,
+        _ call: Call, _ callRequest: CallRequest, as credentials: ForwardedCredentials,
         key: (name: String, value: String)? = nil
     ) async -> CallAnswer {
         var sentence: String?
         let result: Result<CallOutcome, BackendError>
         do throws(BackendError) {
-            let response = try await send(callRequest, credentials) { request in
+            let response = try await send(callRequest, as: credentials) { request in
                 if let key, let name = HTTPField.Name(key.name) { request.fields[name] = key.value }
                 if let tag = callRequest.ifMatch { request.fields[.ifMatch] = tag }
             }
-            result = .success(try await outcome(of: response, call, credentials, &sentence))
+            result = .success(try await outcome(of: response, to: call, as: credentials, sentence: &sentence))
         } catch {
             result = .failure(error)
         }
@@ -99,7 +99,7 @@ extension BackendClient {
     }
 
     private func outcome(
-        of response: CurlResponse, _ call: Call, _ credentials: ForwardedCredentials, _ sentence: inout String?
+        of response: CurlResponse, to call: Call, as credentials: ForwardedCredentials, sentence: inout String?
     ) async throws(BackendError) -> CallOutcome {
         let status = response.status.code
         let isSuccess = response.status.kind == .successful
@@ -158,8 +158,8 @@ extension BackendClient {
     package func value(
         of call: Call, at path: Path, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> String? {
-        try await telling(.principal, call, credentials) { () throws(BackendError) in
-            let response = try await send(call, CallValues(), credentials)
+        try await telling(of: .principal, call, as: credentials) { () throws(BackendError) in
+            let response = try await send(call, CallValues(), as: credentials)
             try await requireSuccess(response, credentials)
             return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)?.idText
         }

@@ -17,9 +17,9 @@ extension BackendClient {
         let size = max(1, settings.ackBatch)
         for start in stride(from: 0, to: tokens.count, by: size) {
             let batch = tokens[start..<min(start + size, tokens.count)]
-            try await telling(.ack, call, credentials) { () throws(BackendError) in
+            try await telling(of: .ack, call, as: credentials) { () throws(BackendError) in
                 do throws(BackendError) {
-                    try await change(call, ["acks": .array(batch.map { .string($0) })], credentials)
+                    try await change(call, ["acks": .array(batch.map { .string($0) })], as: credentials)
                 } catch {
                     // Were these taken for tokens that are refused, every pull would begin with everything anew.
                     switch error {
@@ -39,8 +39,8 @@ extension BackendClient {
     ///   the limits.
     package func list(_ credentials: ForwardedCredentials) async throws(BackendError) -> CheckpointVector {
         guard let call = settings.list else { throw .notConfigured("list") }
-        return try await telling(.list, call, credentials) { () throws(BackendError) in
-            let response = try await send(call, CallValues(), credentials)
+        return try await telling(of: .list, call, as: credentials) { () throws(BackendError) in
+            let response = try await send(call, CallValues(), as: credentials)
             try await requireSuccess(response, credentials)
             return try settings.vector(in: try await json(response, limit: settings.maximumAnswerBytes))
         }
@@ -54,8 +54,8 @@ extension BackendClient {
     ) async throws(BackendError) {
         guard let call = settings.forget else { throw .notConfigured("forget") }
         guard !namespaces.isEmpty else { return }
-        try await telling(.forget, call, credentials) { () throws(BackendError) in
-            try await change(call, ["namespaces": .array(namespaces.map { .string($0) })], credentials)
+        try await telling(of: .forget, call, as: credentials) { () throws(BackendError) in
+            try await change(call, ["namespaces": .array(namespaces.map { .string($0) })], as: credentials)
         }
     }
 
@@ -64,16 +64,16 @@ extension BackendClient {
     /// The call's template loses the member of `{namespaces}`: an empty list would be an error to some backends.
     package func forgetAll(_ credentials: ForwardedCredentials) async throws(BackendError) {
         guard let call = settings.forget else { throw .notConfigured("forget") }
-        try await telling(.forget, call, credentials) { () throws(BackendError) in
-            try await change(call, [:], credentials)
+        try await telling(of: .forget, call, as: credentials) { () throws(BackendError) in
+            try await change(call, [:], as: credentials)
         }
     }
 
     /// A call that sets what the same call would set again, and whose answer does not matter.
     private func change(
-        _ call: Call, _ values: [String: JSONValue], _ credentials: ForwardedCredentials
+        _ call: Call, _ values: [String: JSONValue], as credentials: ForwardedCredentials
     ) async throws(BackendError) {
-        let response = try await send(call, CallValues(values), credentials) { $0.isIdempotent = true }
+        let response = try await send(call, CallValues(values), as: credentials) { $0.isIdempotent = true }
         try await requireSuccess(response, credentials)
         await drain(response)
     }

@@ -49,7 +49,7 @@ extension BackendClient {
     ///
     /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
     package func probe(_ call: Call, _ credentials: ForwardedCredentials) async throws(BackendError) -> ProbedAnswer {
-        await probed(try await send(call, CallValues(), credentials))
+        await probed(try await send(call, CallValues(), as: credentials))
     }
 
     /// Makes the call that sets checkpoints, without a token: what it leads to sets none.
@@ -57,7 +57,7 @@ extension BackendClient {
     /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
     package func probeAcknowledgement(_ credentials: ForwardedCredentials) async throws(BackendError) -> ProbedAnswer {
         guard let call = settings.acknowledge else { throw .notConfigured("ack") }
-        return await probed(try await send(call, CallValues(["acks": .array([])]), credentials))
+        return await probed(try await send(call, CallValues(["acks": .array([])]), as: credentials))
     }
 
     /// Opens the stream from its beginning, or from where the backend keeps it, and reads its first lines only.
@@ -66,7 +66,8 @@ extension BackendClient {
     package func probeStream(
         types: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> ProbedAnswer {
-        await probed(try await streamResponse(types, CheckpointVector(), isCompressed: false, credentials))
+        await probed(
+            try await streamResponse(of: types, from: CheckpointVector(), isCompressed: false, as: credentials))
     }
 
     private func probed(_ response: CurlResponse) async -> ProbedAnswer {

@@ -24,8 +24,9 @@ extension BackendClient {
         types: [String], vector: CheckpointVector, isCompressed: Bool = true, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> BackendStream {
         guard !types.isEmpty else { throw .invalidCall("no request types") }
-        return try await telling(.stream, settings.stream, credentials) { () throws(BackendError) in
-            let response = try await streamResponse(types, vector, isCompressed: isCompressed, credentials)
+        return try await telling(of: .stream, settings.stream, as: credentials) { () throws(BackendError) in
+            let response = try await streamResponse(
+                of: types, from: vector, isCompressed: isCompressed, as: credentials)
             try await requireSuccess(response, credentials, types: types)
             if let type = response.fields[.contentType], !Self.mayBeLines(type) {
                 throw .contentType(String(type.prefix(100)))
@@ -36,7 +37,7 @@ extension BackendClient {
 
     /// Asks for the stream and gives the answer, whatever its status.
     func streamResponse(
-        _ types: [String], _ vector: CheckpointVector, isCompressed: Bool, _ credentials: ForwardedCredentials
+        of types: [String], from vector: CheckpointVector, isCompressed: Bool, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> CurlResponse {
         var values = CallValues(["types": .array(types.map { .string($0) })])
         if settings.checkpoints == .request {
@@ -44,7 +45,7 @@ extension BackendClient {
             values.named["checkpoints"] = .object(checkpoints.map { JSONValue.Member($0.0, .string($0.1)) })
             values.named["acks"] = .array(checkpoints.map { .string($0.1) })
         }
-        return try await send(settings.stream, values, credentials) { request in
+        return try await send(settings.stream, values, as: credentials) { request in
             request.timeouts = settings.streamTimeouts
             // Nothing is lost if the backend gets it twice: it only reads, or writes what it would write anyway.
             request.isIdempotent = true

@@ -13,7 +13,7 @@ extension BackendClient {
     package func pushStream(
         _ operations: ByteBuffer, count: Int, key: String, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> StreamPushResult {
-        try await push(.bytes(operations), count, key, credentials)
+        try await push(.bytes(operations), count: count, key: key, as: credentials)
     }
 
     /// Sends operations while they are made, as one request that the backend applies in one transaction or not at all.
@@ -33,24 +33,24 @@ extension BackendClient {
         _ operations: some AsyncSequence<ByteBuffer, any Error> & Sendable, count: Int, key: String,
         _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> StreamPushResult {
-        try await push(.sequence(operations, length: nil), count, key, credentials)
+        try await push(.sequence(operations, length: nil), count: count, key: key, as: credentials)
     }
 
     private func push(
-        _ body: CurlRequest.Body, _ count: Int, _ key: String, _ credentials: ForwardedCredentials
+        _ body: CurlRequest.Body, count: Int, key: String, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> StreamPushResult {
         guard let call = settings.streamPush, let field = Self.idempotencyKey else { throw .notConfigured("push") }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidCall("the idempotency key is not 1 to 255 visible characters")
         }
-        return try await telling(.push, call, credentials) { () throws(BackendError) in
-            try await send(call, CallValues(), credentials) { request in
+        return try await telling(of: .push, call, as: credentials) { () throws(BackendError) in
+            try await send(call, CallValues(), as: credentials) { request in
                 request.body = body
                 request.fields[.contentType] = "application/jsonlines+json"
                 request.fields[field] = key
                 // The key makes it so.
                 request.isIdempotent = true
-            } _: { response in
+            } use: { response in
                 try await result(of: response, count, credentials)
             }
         }

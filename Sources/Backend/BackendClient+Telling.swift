@@ -26,16 +26,18 @@ extension BackendClient {
     ///
     /// A credential that is not accepted is everyday.
     func telling<Result>(
-        _ name: CallName, _ call: Call, _ credentials: ForwardedCredentials,
+        of name: CallName, _ call: Call, as credentials: ForwardedCredentials,
         _ body: () async throws(BackendError) -> Result
     ) async throws(BackendError) -> Result {
         do throws(BackendError) {
             return try await body()
         } catch {
             if error.isAboutAnswer {
-                tell(error.code, error.description, status: error.status, name, call, credentials)
+                tell(error.code, error.description, status: error.status, of: name, call: call, as: credentials)
             } else if error.isAboutConnection {
-                write("a call to the backend failed", error.code, error.description, nil, name, call, credentials)
+                write(
+                    "a call to the backend failed", code: error.code, error: error.description, status: nil, of: name,
+                    call: call, as: credentials)
             }
             throw error
         }
@@ -44,15 +46,17 @@ extension BackendClient {
     /// Writes one line at `info` that says which call got an answer that it should not have: cause and place, and
     /// nothing of values or bodies.
     package func tell(
-        _ code: String, _ error: String, status: Int? = nil, _ name: CallName, _ call: Call,
-        _ credentials: ForwardedCredentials
+        _ code: String, _ error: String, status: Int? = nil, of name: CallName, call: Call,
+        as credentials: ForwardedCredentials
     ) {
-        write("the backend's answer to a call is not what it should be", code, error, status, name, call, credentials)
+        write(
+            "the backend's answer to a call is not what it should be", code: code, error: error, status: status,
+            of: name, call: call, as: credentials)
     }
 
     private func write(
-        _ message: Logger.Message, _ code: String, _ error: String, _ status: Int?, _ name: CallName, _ call: Call,
-        _ credentials: ForwardedCredentials
+        _ message: Logger.Message, code: String, error: String, status: Int?, of name: CallName, call: Call,
+        as credentials: ForwardedCredentials
     ) {
         var metadata: Logger.Metadata = [
             "code": "\(code)", "error": "\(error)", "call": "\(name.rawValue)", "backend_method": "\(call.method)",

@@ -38,17 +38,17 @@ package struct BackendClient: Sendable {
 
     /// Makes the request of a call and gives the answer, whatever its status.
     func send(
-        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials,
-        _ adjust: (inout CurlRequest) -> Void = { _ in }
+        _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials,
+        adjust: (inout CurlRequest) -> Void = { _ in }
     ) async throws(BackendError) -> CurlResponse {
-        try await send(CallRequest(call, values), credentials, adjust)
+        try await send(CallRequest(call, values), as: credentials, adjust: adjust)
     }
 
     /// Makes a request that is put together already and gives the answer, whatever its status.
     func send(
-        _ call: CallRequest, _ credentials: ForwardedCredentials, _ adjust: (inout CurlRequest) -> Void
+        _ call: CallRequest, as credentials: ForwardedCredentials, adjust: (inout CurlRequest) -> Void
     ) async throws(BackendError) -> CurlResponse {
-        let request = try request(call, credentials, adjust)
+        let request = try request(call, as: credentials, adjust: adjust)
         do {
             return try await transport.execute(request)
         } catch {
@@ -58,10 +58,10 @@ package struct BackendClient: Sendable {
 
     /// Makes the request of a call and hands the answer to `use`, while a body that is streamed is still being sent.
     func send<Result>(
-        _ call: Call, _ values: CallValues, _ credentials: ForwardedCredentials,
-        _ adjust: (inout CurlRequest) -> Void, _ use: (CurlResponse) async throws -> Result
+        _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials,
+        adjust: (inout CurlRequest) -> Void, use: (CurlResponse) async throws -> Result
     ) async throws(BackendError) -> Result {
-        let request = try request(CallRequest(call, values), credentials, adjust)
+        let request = try request(CallRequest(call, values), as: credentials, adjust: adjust)
         do {
             return try await transport.perform(request, use)
         } catch let error as BackendError {
@@ -74,7 +74,7 @@ package struct BackendClient: Sendable {
     }
 
     private func request(
-        _ call: CallRequest, _ credentials: ForwardedCredentials, _ adjust: (inout CurlRequest) -> Void
+        _ call: CallRequest, as credentials: ForwardedCredentials, adjust: (inout CurlRequest) -> Void
     ) throws(BackendError) -> CurlRequest {
         guard let method = HTTPRequest.Method(rawValue: call.method) else {
             throw .invalidCall("\(call.method) is no method")

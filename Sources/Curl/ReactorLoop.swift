@@ -54,7 +54,7 @@ final class ReactorLoop {
     }
 
     private func start(_ request: PreparedRequest, _ exchange: Exchange) {
-        guard let transfer = Transfer(request, exchange, settings, now: .now()) else {
+        guard let transfer = Transfer(request, exchange: exchange, settings: settings, now: .now()) else {
             exchange.finish(.system("libcurl refused an option"))
             if case .channel(let channel, _) = request.body { channel.close() }
             return

@@ -53,7 +53,7 @@ final class Transfer {
     private var list: UnsafeMutablePointer<curl_slist>?
 
     /// Sets a transfer up; nil where libcurl has no memory for it.
-    init?(_ request: PreparedRequest, _ exchange: Exchange, _ settings: CurlReactor.Settings, now: NIODeadline) {
+    init?(_ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, now: NIODeadline) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.request = request

@@ -6,18 +6,19 @@ import GRDB
 // Records whose ids the database counts: a client learns them from the answer of the call that made the record.
 extension Entity {
     static let folders = Entity(
-        name: "folders", keys: [Field("id", "id", .integer)],
+        name: "folders", keys: [Field("id", column: "id", .integer)],
         fields: [
-            Field("name", "name", .string), Field("parentId", "parent_id", .integer, optional: true, to: "folders"),
-            Field("clientId", "client_id", .string, optional: true),
+            Field("name", column: "name", .string),
+            Field("parentId", column: "parent_id", .integer, optional: true, to: "folders"),
+            Field("clientId", column: "client_id", .string, optional: true),
         ],
         creatorColumn: "creator_id", audit: ("folder_audit", ["folder_id"]))
     static let notes = Entity(
-        name: "notes", keys: [Field("id", "id", .integer)],
+        name: "notes", keys: [Field("id", column: "id", .integer)],
         fields: [
-            Field("title", "title", .string), Field("body", "body", .string, optional: true),
-            Field("folderId", "folder_id", .integer, optional: true, to: "folders"),
-            Field("clientId", "client_id", .string, optional: true),
+            Field("title", column: "title", .string), Field("body", column: "body", .string, optional: true),
+            Field("folderId", column: "folder_id", .integer, optional: true, to: "folders"),
+            Field("clientId", column: "client_id", .string, optional: true),
         ],
         creatorColumn: "creator_id", audit: ("note_audit", ["note_id"]))
 

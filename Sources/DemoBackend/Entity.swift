@@ -19,7 +19,7 @@ struct Entity: Sendable {
         let references: String?
 
         init(
-            _ name: String, _ column: String, _ kind: Kind, optional: Bool = false, to references: String? = nil
+            _ name: String, column: String, _ kind: Kind, optional: Bool = false, to references: String? = nil
         ) {
             self.name = name
             self.column = column
@@ -41,30 +41,34 @@ struct Entity: Sendable {
     let audit: (table: String, keys: [String])
 
     static let projects = Entity(
-        name: "projects", keys: [Field("id", "id", .string)],
+        name: "projects", keys: [Field("id", column: "id", .string)],
         fields: [
-            Field("name", "name", .string), Field("isArchived", "is_archived", .boolean),
-            Field("color", "color", .string, optional: true), Field("settings", "settings", .object, optional: true),
+            Field("name", column: "name", .string), Field("isArchived", column: "is_archived", .boolean),
+            Field("color", column: "color", .string, optional: true),
+            Field("settings", column: "settings", .object, optional: true),
         ],
         creatorColumn: "owner_id", audit: ("project_audit", ["project_id"]))
     static let tasks = Entity(
-        name: "tasks", keys: [Field("id", "id", .string)],
+        name: "tasks", keys: [Field("id", column: "id", .string)],
         fields: [
-            Field("name", "name", .string), Field("position", "position", .number),
-            Field("isDone", "is_done", .boolean), Field("projectId", "project_id", .string, optional: true),
-            Field("note", "note", .string, optional: true), Field("dueAt", "due_at", .date, optional: true),
-            Field("createdAt", "created_at", .date), Field("updatedAt", "updated_at", .date),
+            Field("name", column: "name", .string), Field("position", column: "position", .number),
+            Field("isDone", column: "is_done", .boolean),
+            Field("projectId", column: "project_id", .string, optional: true),
+            Field("note", column: "note", .string, optional: true),
+            Field("dueAt", column: "due_at", .date, optional: true),
+            Field("createdAt", column: "created_at", .date), Field("updatedAt", column: "updated_at", .date),
         ],
         creatorColumn: "creator_id", audit: ("task_audit", ["task_id"]))
     static let comments = Entity(
-        name: "comments", keys: [Field("id", "id", .string)],
-        fields: [Field("body", "body", .string), Field("taskId", "task_id", .string, optional: true)],
+        name: "comments", keys: [Field("id", column: "id", .string)],
+        fields: [Field("body", column: "body", .string), Field("taskId", column: "task_id", .string, optional: true)],
         creatorColumn: "creator_id", audit: ("comment_audit", ["comment_id"]))
     static let tags = Entity(
-        name: "tags", keys: [Field("id", "id", .string)], fields: [Field("label", "label", .string)],
+        name: "tags", keys: [Field("id", column: "id", .string)], fields: [Field("label", column: "label", .string)],
         creatorColumn: "creator_id", audit: ("tag_audit", ["tag_id"]))
     static let taskTags = Entity(
-        name: "task_tags", keys: [Field("taskId", "task_id", .string), Field("tagId", "tag_id", .string)],
+        name: "task_tags",
+        keys: [Field("taskId", column: "task_id", .string), Field("tagId", column: "tag_id", .string)],
         fields: [], creatorColumn: "creator_id", audit: ("task_tag_audit", ["task_id", "tag_id"]))
 
     static let all = [projects, tasks, comments, tags, taskTags, folders, notes]

@@ -34,7 +34,7 @@ struct RecordGuard {
     /// - Returns: Its id.
     func insert(_ entity: Entity, data: [String: DemoValue]) throws -> String {
         try checkRejected([data["clientId"]?.string].compactMap(\.self))
-        return try checking(entity, data) { try writer.insert(entity, data: data) }
+        return try checking(entity, data: data) { try writer.insert(entity, data: data) }
     }
 
     /// Changes a record, or creates it where it does not exist and never was deleted.
@@ -88,12 +88,12 @@ struct RecordGuard {
         if entity.name == Entity.comments.name, let task = data["taskId"]?.string {
             try checkRole(in: project(of: .tasks, key: [task]))
         }
-        try checking(entity, data) { _ = try writer.put(entity, key: key, data: data) }
+        try checking(entity, data: data) { _ = try writer.put(entity, key: key, data: data) }
     }
 
     /// Refuses members that nobody may write, and such as cannot be stored.
     private func checking<Value>(
-        _ entity: Entity, _ data: [String: DemoValue], _ body: () throws -> Value
+        _ entity: Entity, data: [String: DemoValue], _ body: () throws -> Value
     ) throws -> Value {
         if let text = rejections.text(in: data) { throw rejection("'\(text)' is refused") }
         for field in entity.fields {

@@ -90,9 +90,9 @@ package final class SyncGateway: Sendable {
             // Outside the session's lock: to look for what a push has left open may need it.
             try await recoverPushes(identity, caller)
             do {
-                return try await services.streaming(identity, presented) {
+                return try await services.streaming(identity, from: presented) {
                     var runner = makeRunner(
-                        request, presented, version, identity, caller)
+                        request, from: presented, version: version, identity: identity, caller: caller)
                     return try await runner.run()
                 }
             } catch StateError.idsChanged where restarts < Self.maximumRestarts {
@@ -155,7 +155,7 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, _ presented: Cursor?, _ version: Int, _ identity: CallerIdentity, _ caller: Caller
+        _ request: PullRequest, from presented: Cursor?, version: Int, identity: CallerIdentity, caller: Caller
     ) -> PullRunner {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,

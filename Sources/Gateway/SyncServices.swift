@@ -93,7 +93,7 @@ struct SyncServices: Sendable {
     /// Where the backend keeps the checkpoints, streams of one session are alone; where they travel in the request,
     /// pulls with one cursor.
     func streaming<R>(
-        _ identity: CallerIdentity, _ presented: Cursor?, _ body: () async throws -> R
+        _ identity: CallerIdentity, from presented: Cursor?, _ body: () async throws -> R
     ) async throws -> R {
         let key =
             switch pullSettings.style {

@@ -19,14 +19,14 @@ extension Configuration {
         isOpen: @escaping @Sendable (String) -> Bool = { _ in false },
         readFile: @escaping @Sendable (String) throws(Substitution.FileError) -> [UInt8]
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
-        let loader = loader(text, file, environment, isOpen, readFile)
+        let loader = loader(text, file: file, environment: environment, isOpen: isOpen, readFile: readFile)
         return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics())
     }
 
     private static func loader(
-        _ text: some Collection<UInt8>, _ file: String, _ environment: [String: String],
-        _ isOpen: @escaping @Sendable (String) -> Bool,
-        _ readFile: @escaping @Sendable (String) throws(Substitution.FileError) -> [UInt8]
+        _ text: some Collection<UInt8>, file: String, environment: [String: String],
+        isOpen: @escaping @Sendable (String) -> Bool,
+        readFile: @escaping @Sendable (String) throws(Substitution.FileError) -> [UInt8]
     ) -> Loader {
         var problems = Problems()
         let document = Document(bytes: Array(text), name: file, problems: &problems)
@@ -77,7 +77,8 @@ extension Configuration {
             let place = Diagnostic.Place(file: path, line: 1, column: 1)
             unreadable = Diagnostic(severity: .error, place: place, message: "cannot read the file: \(error.reason)")
         }
-        let loader = loader(text, path, environment, isReadableByAll) { path throws(Substitution.FileError) in
+        let loader = loader(text, file: path, environment: environment, isOpen: isReadableByAll) {
+            path throws(Substitution.FileError) in
             try read(path, limit: Substitution.maximumFileBytes + 1)
         }
         let log = loader.configuration.log

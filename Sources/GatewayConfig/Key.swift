@@ -46,9 +46,9 @@ package struct Key: Sendable {
 
     /// A key that sets a property.
     static func setting<Value>(
-        _ section: String, _ name: String, _ path: any WritableKeyPath<Configuration, Value> & Sendable,
-        _ format: ValueFormat<Value>, required: Bool = false, secret: Bool = false, example: String? = nil,
-        _ summary: String, _ about: String = ""
+        _ section: String, _ name: String, at path: any WritableKeyPath<Configuration, Value> & Sendable,
+        as format: ValueFormat<Value>, required: Bool = false, secret: Bool = false, example: String? = nil,
+        summary: String, about: String = ""
     ) -> Key {
         Key(
             section: section, name: name, type: format.name, limits: format.limits,
@@ -61,7 +61,7 @@ package struct Key: Sendable {
 
     /// A key of `[table NAME]`.
     static func table(
-        _ name: String, _ type: String, default defaultText: String? = "", _ summary: String, _ about: String = "",
+        _ name: String, _ type: String, default defaultText: String? = "", summary: String, about: String = "",
         read: @escaping @Sendable (SourceText, inout TableDraft, inout Problems) throws(Mistake) -> Void
     ) -> Key {
         Key(

@@ -5,41 +5,41 @@ extension KeyTable {
     /// Of `[limits]`: how many clients there may be, and how slow.
     static let limitsOfClients: [Key] = [
         .setting(
-            "limits", "connections", \.limits.connections, .integer(16...1_000_000),
-            "How many connections of clients there may be.",
-            """
-            What comes beyond that is answered 503 and closed. Each takes a descriptor; where the system allows fewer, \
-            so many fewer are served, and `rind check` and the start say so.
-            """),
+            "limits", "connections", at: \.limits.connections, as: .integer(16...1_000_000),
+            summary: "How many connections of clients there may be.",
+            about: """
+                What comes beyond that is answered 503 and closed. Each takes a descriptor; where the system allows fewer, \
+                so many fewer are served, and `rind check` and the start say so.
+                """),
         .setting(
-            "limits", "body_timeout", \.limits.bodyTimeout, .duration(.milliseconds(10) ... .seconds(3600)),
-            "How long a client may send nothing of a body that is wanted."),
+            "limits", "body_timeout", at: \.limits.bodyTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
+            summary: "How long a client may send nothing of a body that is wanted."),
         .setting(
-            "limits", "body_rate", \.limits.bodyRate, .integer(0...1_000_000_000, zero: "no rate"),
-            "The least rate at which bodies come, in bytes a second.",
-            """
-            Of sync requests and of what passes through. What counts is the time in which the gateway waits for the \
-            client: a body may keep it waiting for `body_timeout`, and for a second more with each so many bytes. A \
-            slower one is answered 408.
-            """),
+            "limits", "body_rate", at: \.limits.bodyRate, as: .integer(0...1_000_000_000, zero: "no rate"),
+            summary: "The least rate at which bodies come, in bytes a second.",
+            about: """
+                Of sync requests and of what passes through. What counts is the time in which the gateway waits for the \
+                client: a body may keep it waiting for `body_timeout`, and for a second more with each so many bytes. A \
+                slower one is answered 408.
+                """),
         .setting(
-            "limits", "body_time", \.limits.bodyTime, .duration(.milliseconds(10) ... .seconds(86_400)),
-            "How long the body of a sync request may take, and a second more for each 2 KiB that have come.",
-            "A slower one is answered 408. What passes through has no such limit."),
+            "limits", "body_time", at: \.limits.bodyTime, as: .duration(.milliseconds(10) ... .seconds(86_400)),
+            summary: "How long the body of a sync request may take, and a second more for each 2 KiB that have come.",
+            about: "A slower one is answered 408. What passes through has no such limit."),
         .setting(
-            "limits", "send_timeout", \.limits.sendTimeout, .duration(.milliseconds(10) ... .seconds(3600)),
-            "How long a client may take nothing of its answer.",
-            """
-            Whoever takes anything within this time is never cut, however slow. What counts is what the client's system \
-            has acknowledged, and it does so in steps of up to half a mebibyte where its buffers are large: a reader of \
-            4 KiB/s may seem to take nothing for two minutes.
-            """),
+            "limits", "send_timeout", at: \.limits.sendTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
+            summary: "How long a client may take nothing of its answer.",
+            about: """
+                Whoever takes anything within this time is never cut, however slow. What counts is what the client's system \
+                has acknowledged, and it does so in steps of up to half a mebibyte where its buffers are large: a reader of \
+                4 KiB/s may seem to take nothing for two minutes.
+                """),
         .setting(
-            "limits", "send_rate", \.limits.sendRate, .integer(0...1_000_000_000, zero: "no rate"),
-            "The least rate at which a client takes its answer, in bytes a second.",
-            """
-            Measured over `send_timeout`, while an answer waits for its client. Whoever is slower is cut. Off, because the \
-            first sync over a bad network is what must not be cut.
-            """),
+            "limits", "send_rate", at: \.limits.sendRate, as: .integer(0...1_000_000_000, zero: "no rate"),
+            summary: "The least rate at which a client takes its answer, in bytes a second.",
+            about: """
+                Measured over `send_timeout`, while an answer waits for its client. Whoever is slower is cut. Off, because the \
+                first sync over a bad network is what must not be cut.
+                """),
     ]
 }

@@ -16,20 +16,20 @@ extension KeyTable {
     static let tableIDs: [Key] = [
         .table(
             "id_type", Table.IDType.allCases.map(\.rawValue).joined(separator: " | "), default: "text",
-            "What the backend's ids are.",
-            """
-            With `integer` ids and references to the table go to the backend as JSON numbers, and ids that are none are             known to be the client's. Clients get the digits as text.
-            """
+            summary: "What the backend's ids are.",
+            about: """
+                With `integer` ids and references to the table go to the backend as JSON numbers, and ids that are none are             known to be the client's. Clients get the digits as text.
+                """
         ) { (value, draft, problems) throws(Mistake) in
             let type = try ValueFormat<Table.IDType>.choice.parse(value, &problems)
             draft.idType = Located(type, at: value.span)
         },
         .table(
             "ids", IDMaker.allCases.map(\.rawValue).joined(separator: " | "), default: "client",
-            "Who makes the ids of new records.",
-            """
-            `backend` for a stream push whose answer names the backend's ids. Where a `create` call says `returns` it is             the backend without saying so.
-            """
+            summary: "Who makes the ids of new records.",
+            about: """
+                `backend` for a stream push whose answer names the backend's ids. Where a `create` call says `returns` it is             the backend without saying so.
+                """
         ) { (value, draft, problems) throws(Mistake) in
             let maker = try ValueFormat<IDMaker>.choice.parse(value, &problems)
             draft.idMaker = Located(maker, at: value.span)
@@ -38,18 +38,18 @@ extension KeyTable {
 
     static let idMaps: [Key] = [
         .setting(
-            "backend", "idmap_type", \.backend.idMap.type, ValueFormat<String>.wireType.optional,
-            "The type of lines that tell which id the backend has given to a record that a client has made.",
-            "They are believed for records that the caller has pushed. Empty: there are none."),
+            "backend", "idmap_type", at: \.backend.idMap.type, as: ValueFormat<String>.wireType.optional,
+            summary: "The type of lines that tell which id the backend has given to a record that a client has made.",
+            about: "They are believed for records that the caller has pushed. Empty: there are none."),
         .setting(
-            "backend", "idmap_table", \.backend.idMap.table, .memberName,
-            "The member of such a line's data that holds the client's table."),
+            "backend", "idmap_table", at: \.backend.idMap.table, as: .memberName,
+            summary: "The member of such a line's data that holds the client's table."),
         .setting(
-            "backend", "idmap_client", \.backend.idMap.client, .memberName,
-            "The member of such a line's data that holds the client's id."),
+            "backend", "idmap_client", at: \.backend.idMap.client, as: .memberName,
+            summary: "The member of such a line's data that holds the client's id."),
         .setting(
-            "backend", "idmap_backend", \.backend.idMap.backend, .memberName,
-            "The member of such a line's data that holds the backend's id."),
+            "backend", "idmap_backend", at: \.backend.idMap.backend, as: .memberName,
+            summary: "The member of such a line's data that holds the backend's id."),
     ]
 }
 

@@ -20,14 +20,14 @@ extension Loader {
                 "[ledger] rewind (\(TimeSpan.render(ledger.rewind))) is longer than max_offline "
                     + "(\(TimeSpan.render(ledger.maxOffline)))",
                 at: anyPlace("ledger", key), hint: "a cursor that is forgotten cannot be gone back to",
-                second: second("ledger", other, "the other one is here"))
+                second: second("ledger", other, text: "the other one is here"))
         }
         if ledger.mode == .off, !drafts.contains(where: { $0.ledger?.value == .full }) {
             for key in ["resweep_every", "resweep_parallel", "resweep_rows", "rewind", "max_sweep"] {
                 guard let span = place("ledger", key), !isBroken("ledger", key) else { continue }
                 problems.warning(
                     "'\(key)' has no effect: no table has a ledger", at: span,
-                    second: second("ledger", "mode", "it is turned off here"))
+                    second: second("ledger", "mode", text: "it is turned off here"))
             }
         }
     }

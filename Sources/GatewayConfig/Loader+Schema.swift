@@ -86,7 +86,7 @@ extension Loader {
         problems.error(
             "\(what) is there since \(since.value), above schema version \(configuration.schema.version)",
             at: since.span, hint: "raise [schema] version",
-            second: second("schema", "version", "the version is here"))
+            second: second("schema", "version", text: "the version is here"))
     }
 
     private mutating func checkTypes(_ draft: TableDraft) {

@@ -32,7 +32,7 @@ extension Loader {
     }
 
     /// The other side of a contradiction: the line that sets a key, or the note that it is a default.
-    func second(_ section: String, _ key: String, _ text: String) -> Problems.Second? {
+    func second(_ section: String, _ key: String, text: String) -> Problems.Second? {
         place(section, key).map { .init(text, at: $0) }
     }
 
@@ -48,13 +48,13 @@ extension Loader {
         for path in gateway.pullPath where gateway.pushPath.contains(path) {
             problems.error(
                 "'\(path)' is in pull_path and push_path", at: anyPlace("gateway", "push_path"),
-                hint: "one path for both is sync_path", second: second("gateway", "pull_path", "it is also here"))
+                hint: "one path for both is sync_path", second: second("gateway", "pull_path", text: "it is also here"))
         }
         if let admin = configuration.admin.listen, admin == gateway.listen, admin.port != 0 {
             problems.error(
                 "[admin] and [gateway] listen at the same address", at: anyPlace("admin", "listen"),
                 hint: "leave [admin] listen out: /livez and /readyz answer there anyway",
-                second: second("gateway", "listen", "it is also here"))
+                second: second("gateway", "listen", text: "it is also here"))
         }
         if gateway.corsOrigins.contains("*"), gateway.corsOrigins.count > 1 {
             problems.error(
@@ -73,12 +73,12 @@ extension Loader {
                 problems.error(
                     "checkpoints that the server keeps need the call '\(name)'", at: anyPlace("backend", name),
                     hint: "set it, or 'checkpoints = request'",
-                    second: second("backend", "checkpoints", "checkpoints are kept by the server here"))
+                    second: second("backend", "checkpoints", text: "checkpoints are kept by the server here"))
             }
             if usesCheckpoints, !isBroken("backend", "stream") {
                 problems.error(
                     "'{checkpoints}' is only known with 'checkpoints = request'", at: anyPlace("backend", "stream"),
-                    second: second("backend", "checkpoints", "checkpoints are kept by the server here"))
+                    second: second("backend", "checkpoints", text: "checkpoints are kept by the server here"))
             }
             checkPlaceholder("ack", "acks", in: backend.ack)
             checkPlaceholder("forget", "namespaces", in: backend.forget)
@@ -87,7 +87,7 @@ extension Loader {
             problems.error(
                 "the stream request does not carry the checkpoints", at: anyPlace("backend", "stream"),
                 hint: "put \"{checkpoints}\" into its body",
-                second: second("backend", "checkpoints", "they are kept by nobody else"))
+                second: second("backend", "checkpoints", text: "they are kept by nobody else"))
         }
         checkPlaceholder("stream", "types", in: backend.stream)
     }
@@ -111,7 +111,7 @@ extension Loader {
                 if let other = seen[name] {
                     problems.error(
                         "'\(name)' is \(other) and \(key)", at: anyPlace("backend", key),
-                        second: second("backend", other, "it is also here"))
+                        second: second("backend", other, text: "it is also here"))
                 } else {
                     seen[name] = key
                 }
@@ -125,7 +125,7 @@ extension Loader {
             if let other = fields[name] {
                 problems.error(
                     "'\(name)' is \(other) and \(key)", at: anyPlace("backend", key),
-                    second: second("backend", other, "it is also here"))
+                    second: second("backend", other, text: "it is also here"))
             }
             fields[name] = key
         }
@@ -144,7 +144,7 @@ extension Loader {
                 problems.error(
                     "'\(name)' carries the credential: it is not harmless", at: anyPlace("backend", "harmless_headers"),
                     second: configuration.wire.tokenHeader.contains(name)
-                        ? second("wire", "token_header", "it is listed here") : nil)
+                        ? second("wire", "token_header", text: "it is listed here") : nil)
             } else if !configuration.backend.forwardHeaders.contains(name) {
                 problems.warning(
                     "'\(name)' is not forwarded", at: anyPlace("backend", "harmless_headers"),
@@ -159,13 +159,24 @@ extension Loader {
 
     private mutating func checkSizes() {
         let (spool, limits) = (configuration.spool, configuration.limits)
-        checkOrder(Size("spool", "memory", spool.memory), Size("spool", "max", spool.max))
-        checkOrder(Size("spool", "max", spool.max), Size("spool", "disk_total", spool.diskTotal))
-        checkOrder(Size("spool", "memory", spool.memory), Size("spool", "memory_total", spool.memoryTotal))
-        checkOrder(Size("pull", "max_line", configuration.pull.maxLine), Size("spool", "max", spool.max))
-        checkOrder(Size("limits", "body", limits.body), Size("limits", "inflated_body", limits.inflatedBody))
         checkOrder(
-            Size("limits", "inflated_body", limits.inflatedBody), Size("limits", "push_memory", limits.pushMemory))
+            Size(section: "spool", key: "memory", bytes: spool.memory),
+            Size(section: "spool", key: "max", bytes: spool.max))
+        checkOrder(
+            Size(section: "spool", key: "max", bytes: spool.max),
+            Size(section: "spool", key: "disk_total", bytes: spool.diskTotal))
+        checkOrder(
+            Size(section: "spool", key: "memory", bytes: spool.memory),
+            Size(section: "spool", key: "memory_total", bytes: spool.memoryTotal))
+        checkOrder(
+            Size(section: "pull", key: "max_line", bytes: configuration.pull.maxLine),
+            Size(section: "spool", key: "max", bytes: spool.max))
+        checkOrder(
+            Size(section: "limits", key: "body", bytes: limits.body),
+            Size(section: "limits", key: "inflated_body", bytes: limits.inflatedBody))
+        checkOrder(
+            Size(section: "limits", key: "inflated_body", bytes: limits.inflatedBody),
+            Size(section: "limits", key: "push_memory", bytes: limits.pushMemory))
     }
 
     private mutating func checkConnections() {
@@ -177,16 +188,13 @@ extension Loader {
             "what passes through may take all connections to the backend, and syncs would have none",
             at: anyPlace("backend", "pass_through_connections"),
             hint: "fewer than max_connections, which is \(backend.maxConnections)",
-            second: second("backend", "max_connections", "which is set here"))
+            second: second("backend", "max_connections", text: "which is set here"))
     }
 
     private struct Size {
         var section: String
         var key: String
         var bytes: Int
-        init(_ section: String, _ key: String, _ bytes: Int) {
-            (self.section, self.key, self.bytes) = (section, key, bytes)
-        }
         var text: String { "[\(section)] \(key) (\(ByteSize.render(bytes)))" }
     }
 
@@ -196,7 +204,7 @@ extension Loader {
         let (first, other) = place(small.section, small.key) == nil ? (large, small) : (small, large)
         problems.error(
             "\(small.text) is larger than \(large.text)", at: anyPlace(first.section, first.key),
-            second: second(other.section, other.key, "the other one is here"))
+            second: second(other.section, other.key, text: "the other one is here"))
     }
 
     private mutating func checkPushTable() {

@@ -13,7 +13,7 @@ extension Loader {
             problems.error(
                 "oldest \(schema.oldest) is above version \(schema.version)", at: anyPlace("schema", "oldest"),
                 hint: "'version' is the newest schema version",
-                second: second("schema", "version", "the version is here"))
+                second: second("schema", "version", text: "the version is here"))
         }
         checkMigrationsEnabledAt()
     }
@@ -29,11 +29,11 @@ extension Loader {
             problems.error(
                 "migrations_enabled_at \(enabled) is above version \(schema.version)", at: span,
                 hint: "no client could sync twice; leave it out to begin at the oldest version, or set 0 for none",
-                second: second("schema", "version", "the version is here"))
+                second: second("schema", "version", text: "the version is here"))
             return
         }
         guard !isBroken("schema", "oldest"), schema.oldest <= schema.version else { return }
-        let other = second("schema", "oldest", "the oldest version is here")
+        let other = second("schema", "oldest", text: "the oldest version is here")
         if enabled < schema.oldest {
             problems.warning(
                 "migrations_enabled_at \(enabled) is below oldest \(schema.oldest): a version that is not served",
@@ -61,7 +61,7 @@ extension Loader {
             "'\(name)' cannot tell the schema version: it has another meaning", at: anyPlace("schema", "version_from"),
             hint: "let the app send a field of its own, such as X-Schema-Version",
             second: configuration.wire.tokenHeader.contains(name)
-                ? second("wire", "token_header", "it carries the credential here") : nil)
+                ? second("wire", "token_header", text: "it carries the credential here") : nil)
     }
 
     /// The client versions for which a request type is asked for.

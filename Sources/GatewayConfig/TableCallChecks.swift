@@ -19,7 +19,7 @@ struct TableCallChecks {
                 problems.error("'returns' is for 'create' only: no other call makes an id", at: span)
             }
             checkReference(call, &problems)
-            if let span = call.draft.ifMatch { checkIfMatch(call, span, &problems) }
+            if let span = call.draft.ifMatch { checkIfMatch(call, at: span, problems: &problems) }
         }
         checkCreatedID(&problems)
     }
@@ -45,7 +45,7 @@ struct TableCallChecks {
                 continue
             }
             if name == "base" {
-                checkBase(call, placeholder.span, &problems)
+                checkBase(call, at: placeholder.span, problems: &problems)
                 continue
             }
             if name.hasPrefix("id."), draft.broken.contains("id") || parts.contains(name) || name == "id.1" { continue }
@@ -59,7 +59,7 @@ struct TableCallChecks {
         }
     }
 
-    private func checkBase(_ call: TableDraft.NamedCall, _ span: Span, _ problems: inout Problems) {
+    private func checkBase(_ call: TableDraft.NamedCall, at span: Span, problems: inout Problems) {
         if call.key == "create" {
             problems.error("'{base}' is unknown in 'create': a new record has no version yet", at: span)
         } else if !draft.columns.contains(where: \.column.isVersion) {
@@ -69,7 +69,7 @@ struct TableCallChecks {
         }
     }
 
-    private func checkIfMatch(_ call: TableDraft.NamedCall, _ span: Span, _ problems: inout Problems) {
+    private func checkIfMatch(_ call: TableDraft.NamedCall, at span: Span, problems: inout Problems) {
         if call.key != "update" {
             problems.error(
                 "'if_match' is for 'update' only: with anything else the client tells no version", at: span)

@@ -102,11 +102,11 @@ package struct GatewayHTTPServer: Service {
         // Services end in reverse order: probes hear "draining" until the last client has gone.
         if let address = configuration.admin.listen {
             services.append(
-                Listening(grace: Self.adminGrace) { try await listen(.admin, address, admin.respond) })
+                Listening(grace: Self.adminGrace) { try await listen(.admin, at: address, admin.respond) })
         }
         services.append(
             Listening(grace: configuration.gateway.shutdownGrace) {
-                try await listen(.clients, configuration.gateway.listen, responder.respond)
+                try await listen(.clients, at: configuration.gateway.listen, responder.respond)
             } onDraining: {
                 beginDraining()
             } eachSecond: {
@@ -134,7 +134,7 @@ package struct GatewayHTTPServer: Service {
     }
 
     private func listen(
-        _ listener: Listener, _ address: ListenAddress, _ responder: @escaping ClientChannel.Responder
+        _ listener: Listener, at address: ListenAddress, _ responder: @escaping ClientChannel.Responder
     ) async throws {
         let count =
             listener == .clients

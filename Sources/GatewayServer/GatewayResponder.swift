@@ -29,9 +29,9 @@ struct GatewayResponder: Sendable {
         stream.commonFields = origins.answerFields(for: request.fields)
         stream.commonFields[.requestID] = request.id
         do {
-            try await route(request, stream, &record)
+            try await route(request, on: stream, record: &record)
         } catch {
-            try await fail(error, request, stream, &record)
+            try await fail(error, request, on: stream, record: &record)
         }
         record.write(stream)
     }
@@ -42,7 +42,7 @@ struct GatewayResponder: Sendable {
     }
 
     private func route(
-        _ request: IncomingRequest, _ stream: AnswerStream, _ record: inout RequestRecord
+        _ request: IncomingRequest, on stream: AnswerStream, record: inout RequestRecord
     ) async throws {
         if request.method == .options, request.target == "*" { return try await stream.send(204) }
         try RequestTarget.check(request.target)
@@ -89,7 +89,7 @@ struct GatewayResponder: Sendable {
     }
 
     private func fail(
-        _ error: any Error, _ request: IncomingRequest, _ stream: AnswerStream, _ record: inout RequestRecord
+        _ error: any Error, _ request: IncomingRequest, on stream: AnswerStream, record: inout RequestRecord
     ) async throws {
         let end = request.connection.end(behind: error)
         let isAlone = end != nil

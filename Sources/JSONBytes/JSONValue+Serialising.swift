@@ -29,9 +29,9 @@ extension JSONWriter {
         case .bool(let value): append(value)
         case .number(let value): bytes.append(contentsOf: value.spelling.utf8)
         case .string(let value): append(string: value)
-        case .array(let elements): appendList(elements, "[", "]") { $0.append($1) }
+        case .array(let elements): appendList(elements, from: "[", to: "]") { $0.append($1) }
         case .object(let members):
-            appendList(members, "{", "}") {
+            appendList(members, from: "{", to: "}") {
                 $0.append(name: $1.name)
                 $0.append($1.value)
             }
@@ -43,10 +43,10 @@ extension JSONWriter {
         switch value {
         case .number(let number):
             if let double = number.double { append(double) } else { append(value) }
-        case .array(let elements): appendList(elements, "[", "]") { $0.append(canonical: $1) }
+        case .array(let elements): appendList(elements, from: "[", to: "]") { $0.append(canonical: $1) }
         case .object(let members):
             let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            appendList(sorted, "{", "}") {
+            appendList(sorted, from: "{", to: "}") {
                 $0.append(name: $1.name)
                 $0.append(canonical: $1.value)
             }
@@ -55,7 +55,7 @@ extension JSONWriter {
     }
 
     private mutating func appendList<Item>(
-        _ items: [Item], _ opening: StaticString, _ closing: StaticString, _ body: (inout JSONWriter, Item) -> Void
+        _ items: [Item], from opening: StaticString, to closing: StaticString, _ body: (inout JSONWriter, Item) -> Void
     ) {
         append(raw: opening)
         for (index, item) in items.enumerated() {

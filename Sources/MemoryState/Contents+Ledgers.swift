@@ -96,19 +96,19 @@ extension Contents {
             if chunks.isEmpty, ledger.base != nil { return LedgerStanding(layer: nil, below: below, isExact: true) }
             let layer = shelf.makeLayer(.staged, of: nil, cursor: nil, at: pull.now)
             try shelf.add(chunks, to: layer, limit: limits.chunkBytes)
-            return take(layer, counts, pull, below: below)
+            return take(layer, counts: counts, of: pull, below: below)
         case .staged(let staged, let counts):
             guard let layer = shelf.layers[staged], layer.isStaged else { throw .ledgerChanged }
             if ledger.base != nil, layer.chunks.isEmpty {
                 return LedgerStanding(layer: nil, below: below, isExact: true)
             }
-            return take(staged, counts, pull, below: below)
+            return take(staged, counts: counts, of: pull, below: below)
         }
     }
 
     /// Gives a staged layer to the replica: as its base if it has none, else as the delta of the new cursor.
     private mutating func take(
-        _ layer: LayerID, _ counts: [String: LedgerCount], _ pull: PullCommit, below: Cursor?
+        _ layer: LayerID, counts: [String: LedgerCount], of pull: PullCommit, below: Cursor?
     ) -> LedgerStanding {
         let (id, cursor) = (pull.row.replica, pull.row.cursor)
         let isBase = replicas[id]?.ledger.base == nil

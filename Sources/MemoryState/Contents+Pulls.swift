@@ -6,7 +6,8 @@ import SyncModel
 
 /// What pulls ask and write.
 extension Contents {
-    func pullContext(_ principal: Principal, _ session: Session, _ presented: Cursor?) throws(StateError) -> PullContext
+    func pullContext(_ principal: Principal, _ session: Session, at presented: Cursor?) throws(StateError)
+        -> PullContext
     {
         var context = PullContext()
         let owner = try owner(principal)
@@ -119,7 +120,8 @@ extension Contents {
     }
 
     /// Notes which schema version pushes have shown of a replica, or of the principal's only one.
-    mutating func notePushed(_ version: Int, _ replica: ReplicaID?, _ principal: Principal) throws(StateError) -> Bool {
+    mutating func notePushed(_ version: Int, by replica: ReplicaID?, of principal: Principal) throws(StateError) -> Bool
+    {
         guard try owner(principal) != nil else { return false }
         let found = replicas(of: principal).filter { replica == nil || $0.id == replica }
         guard found.count == 1, let (id, known) = found.first, known.pushedVersion ?? 0 < version else { return false }

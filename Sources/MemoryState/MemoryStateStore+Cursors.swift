@@ -9,7 +9,7 @@ extension MemoryStateStore: InspectableStore {
     package func pullContext(
         principal: Principal, session: Session, presented: Cursor?
     ) async throws -> PullContext {
-        try await read { try $0.pullContext(principal, session, presented) }
+        try await read { try $0.pullContext(principal, session, at: presented) }
     }
 
     /// Confirms the cursor where the replica goes on with it.
@@ -105,7 +105,7 @@ extension MemoryStateStore: InspectableStore {
 
     /// Notes a version that has risen.
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
-        try await write { try $0.notePushed(version, replica, principal) }
+        try await write { try $0.notePushed(version, by: replica, of: principal) }
     }
 
     /// Gives a receipt between the time it was saved and the time it ends.

@@ -52,7 +52,7 @@ package struct RequestReader: Sendable {
                 guard !outline.hasChanges else { throw .changesInPull }
             } else if route == .push || outline.hasChanges {
                 let tables = try readTables(outline, of: value, origin, bytes: content.bytes)
-                return .push(try push(head, outline, tables))
+                return .push(try push(head, outline, changes: tables))
             } else if !outline.isPlainPull {
                 throw .bodyShape
             }
@@ -85,7 +85,7 @@ package struct RequestReader: Sendable {
     }
 
     private func push(
-        _ head: Head, _ outline: BodyOutline, _ changes: PushChanges
+        _ head: Head, _ outline: BodyOutline, changes: PushChanges
     ) throws(WireError) -> PushRequest {
         var arguments = try arguments(head, readsMigration: false)
         for (kind, value) in outline.arguments { try arguments.merge(kind, value) }

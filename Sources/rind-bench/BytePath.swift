@@ -79,10 +79,10 @@ struct BytePath: AsyncParsableCommand {
                 Report.Stage(name: $0, processorSeconds: [], wallSeconds: [])
             })
         for _ in 0..<(runs ?? (quick ? 2 : 7)) {
-            try check(measure(&report.stages[0]) { splitLines(stream) }, rows + 1, "lines")
-            try check(measure(&report.stages[1]) { project(stream, projection) }, rows, "records")
-            try check(try measure(&report.stages[2]) { try intake(stream, projection).counts.rows }, rows, "rows")
-            try check(try await measureIntake(stream, projection, &report.stages[3]), rows, "records")
+            try check(measure(&report.stages[0]) { splitLines(stream) }, is: rows + 1, "lines")
+            try check(measure(&report.stages[1]) { project(stream, projection) }, is: rows, "records")
+            try check(try measure(&report.stages[2]) { try intake(stream, projection).counts.rows }, is: rows, "rows")
+            try check(try await measureIntake(of: stream, projection, stage: &report.stages[3]), is: rows, "records")
         }
         try Text.publish(report, as: table(report), isJSON: json)
     }
@@ -100,7 +100,7 @@ struct BytePath: AsyncParsableCommand {
         return Projection(schema: schema, schemaVersion: schema.version)
     }
 
-    private func check(_ found: Int, _ expected: Int, _ what: String) throws {
+    private func check(_ found: Int, is expected: Int, _ what: String) throws {
         guard found == expected else {
             throw ValidationError("the path came to \(found) \(what) instead of \(expected)")
         }
@@ -163,7 +163,7 @@ struct BytePath: AsyncParsableCommand {
     }
 
     private func measureIntake(
-        _ stream: ByteBuffer, _ projection: Projection, _ stage: inout Report.Stage
+        of stream: ByteBuffer, _ projection: Projection, stage: inout Report.Stage
     ) async throws -> Int {
         let watch = Watch()
         var runs: [UInt8] = []

@@ -58,7 +58,8 @@ struct DrainClient {
                 .channelInitializer { [head] channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                        try channel.pipeline.syncOperations.addHandler(DrainHandler(head, promise, keepsBody))
+                        try channel.pipeline.syncOperations.addHandler(
+                            DrainHandler(head, promise: promise, keepsBody: keepsBody))
                     }
                 }
                 .connect(host: "127.0.0.1", port: port).get()
@@ -99,7 +100,7 @@ private final class DrainHandler: ChannelInboundHandler {
     private var answer = DrainClient.Answer(status: .ok)
     private var counter = MarkCounter(AssetStream.recordMark)
 
-    init(_ request: HTTPRequestHead, _ promise: EventLoopPromise<DrainClient.Answer>, _ keepsBody: Bool) {
+    init(_ request: HTTPRequestHead, promise: EventLoopPromise<DrainClient.Answer>, keepsBody: Bool) {
         self.request = request
         self.promise = promise
         self.keepsBody = keepsBody

@@ -60,7 +60,8 @@ final class FirstSyncCourse {
         self.directory = directory
         let port = try await ServerProcess.freePort()
         backend = try ServerProcess(
-            "backend", Tools.own, ["serve-stream", "--rows", "\(rows)", "--port", "\(port)"], port: port,
+            "backend", executable: Tools.own, arguments: ["serve-stream", "--rows", "\(rows)", "--port", "\(port)"],
+            port: port,
             directory: directory)
         do {
             try await backend.waitUntilReady()
@@ -93,7 +94,8 @@ final class FirstSyncCourse {
                 port: port, backendPort: backend.port, isBuffering: isBuffering, directory: directory),
             to: "nginx.conf")
         let server = try ServerProcess(
-            "nginx", nginx, ["-p", directory.path, "-c", file, "-e", "stderr"], port: port, directory: directory)
+            "nginx", executable: nginx, arguments: ["-p", directory.path, "-c", file, "-e", "stderr"], port: port,
+            directory: directory)
         let version = Tools.version(nginx, "-v") + ", proxy_buffering \(isBuffering ? "on" : "off")"
         contestants.append(Contestant("nginx", server, translates: false, version: version))
     }
@@ -107,7 +109,8 @@ final class FirstSyncCourse {
         let state = directory.appendingPathComponent("\(name).db")
         let file = try write(
             GatewayBaseline.configuration(port: port, backendPort: backend.port, state: state), to: "\(name).ini")
-        let server = try ServerProcess(name, path, ["serve", "--config", file], port: port, directory: directory)
+        let server = try ServerProcess(
+            name, executable: path, arguments: ["serve", "--config", file], port: port, directory: directory)
         contestants.append(Contestant(name, server, translates: true, version: Tools.version(path, "version")))
     }
 
@@ -119,7 +122,7 @@ final class FirstSyncCourse {
         let port = try await ServerProcess.freePort()
         let file = try write(NodeBaseline.script, to: "gateway.js")
         let server = try ServerProcess(
-            "node", node, [file, "\(port)", "\(backend.port)"], port: port, directory: directory)
+            "node", executable: node, arguments: [file, "\(port)", "\(backend.port)"], port: port, directory: directory)
         let version = "node " + Tools.version(node, "--version")
         contestants.append(Contestant("node", server, translates: true, version: version))
     }

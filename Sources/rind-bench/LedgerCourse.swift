@@ -67,7 +67,8 @@ final class LedgerCourse {
         let port = try await ServerProcess.freePort()
         var arguments = ["serve-stream", "--port", "\(port)", "--rows", "\(stream.rows)", "--ids", stream.ids.rawValue]
         arguments += ["--changes", "\(changes)"] + (stream.isLinked ? ["--linked"] : [])
-        let server = try ServerProcess("backend-\(made)", Tools.own, arguments, port: port, directory: directory)
+        let server = try ServerProcess(
+            "backend-\(made)", executable: Tools.own, arguments: arguments, port: port, directory: directory)
         made += 1
         running.append(server)
         try await server.waitUntilReady()
@@ -85,7 +86,8 @@ final class LedgerCourse {
             port: port, backendPort: backend.port, state: state, schema: schema,
             ledger: "[ledger]\nmode = \(name)\n"
         ).write(to: file, atomically: true, encoding: .utf8)
-        let server = try ServerProcess(name, rind, ["serve", "--config", file.path], port: port, directory: directory)
+        let server = try ServerProcess(
+            name, executable: rind, arguments: ["serve", "--config", file.path], port: port, directory: directory)
         running.append(server)
         try await server.waitUntilReady()
         return server

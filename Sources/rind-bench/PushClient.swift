@@ -51,9 +51,11 @@ struct PushClient {
         var channels: [any Channel] = []
         do {
             let queue = try await loop.submit {
-                NIOLoopBound(RequestQueue(ready, promise, keepsBody), eventLoop: loop)
+                NIOLoopBound(RequestQueue(ready, promise: promise, keepsBody: keepsBody), eventLoop: loop)
             }.get()
-            let connecting = (0..<min(connections, requests.count)).map { _ in connect(loop, port, queue) }
+            let connecting = (0..<min(connections, requests.count)).map { _ in
+                connect(on: loop, port: port, queue: queue)
+            }
             for channel in connecting { channels.append(try await channel.get()) }
             var outcome = try await promise.futureResult.get()
             outcome.wall = start.duration(to: clock.now)
@@ -67,7 +69,7 @@ struct PushClient {
     }
 
     private func connect(
-        _ loop: any EventLoop, _ port: Int, _ queue: NIOLoopBound<RequestQueue>
+        on loop: any EventLoop, port: Int, queue: NIOLoopBound<RequestQueue>
     ) -> EventLoopFuture<any Channel> {
         ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -119,7 +121,7 @@ private final class RequestQueue {
     private var outcome = PushClient.Outcome()
     let keepsBody: Bool
 
-    init(_ requests: [ReadyRequest], _ promise: EventLoopPromise<PushClient.Outcome>, _ keepsBody: Bool) {
+    init(_ requests: [ReadyRequest], promise: EventLoopPromise<PushClient.Outcome>, keepsBody: Bool) {
         self.requests = requests
         self.promise = promise
         self.keepsBody = keepsBody

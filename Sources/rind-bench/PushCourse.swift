@@ -190,8 +190,8 @@ extension PushCourse {
         let port = try await ServerProcess.freePort()
         let file = directory.appendingPathComponent("backend-\(made).db").path
         let backend = try ServerProcess(
-            "backend-\(made)", Tools.own,
-            ["serve-demo", "--port", "\(port)", "--file", file, "--latency", "\(latency)"], port: port,
+            "backend-\(made)", executable: Tools.own,
+            arguments: ["serve-demo", "--port", "\(port)", "--file", file, "--latency", "\(latency)"], port: port,
             directory: directory)
         running.append(backend)
         try await backend.waitUntilReady()
@@ -205,7 +205,8 @@ extension PushCourse {
             + "\n[push]\n\(push)\n")
             .write(to: configuration, atomically: true, encoding: .utf8)
         let gateway = try ServerProcess(
-            "rind-\(made)", rind, ["serve", "--config", configuration.path], port: gatewayPort, directory: directory)
+            "rind-\(made)", executable: rind, arguments: ["serve", "--config", configuration.path], port: gatewayPort,
+            directory: directory)
         running.append(gateway)
         try await gateway.waitUntilReady()
         return Stage(style: style, backend: backend, gateway: gateway)

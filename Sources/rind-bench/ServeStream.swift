@@ -96,7 +96,7 @@ private final class StreamHandler: ChannelInboundHandler {
         guard let head else { return }
         switch (head.method, head.uri) {
         case (.POST, "/sync/stream"):
-            write(.ok, ["content-type": "application/jsonlines+json"], context)
+            write(.ok, ["content-type": "application/jsonlines+json"], on: context)
             rest = backend.stream()
             isStreaming = true
             send(context)
@@ -111,20 +111,20 @@ private final class StreamHandler: ChannelInboundHandler {
         }
     }
 
-    private func write(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
+    private func write(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, on context: ChannelHandlerContext) {
         context.write(
             wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))),
             promise: nil)
     }
 
     private func writeWhole(_ text: String, _ context: ChannelHandlerContext) {
-        write(.ok, ["content-type": "application/json", "content-length": "\(text.utf8.count)"], context)
+        write(.ok, ["content-type": "application/json", "content-length": "\(text.utf8.count)"], on: context)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
     private func writeEmpty(_ status: HTTPResponseStatus, _ context: ChannelHandlerContext) {
-        write(status, status == .noContent ? [:] : ["content-length": "0"], context)
+        write(status, status == .noContent ? [:] : ["content-length": "0"], on: context)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 

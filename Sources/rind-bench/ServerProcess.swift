@@ -30,7 +30,7 @@ final class ServerProcess {
     private let output: URL
 
     /// Starts it; `directory` takes its output and is its working directory.
-    init(_ name: String, _ executable: String, _ arguments: [String], port: Int, directory: URL) throws {
+    init(_ name: String, executable: String, arguments: [String], port: Int, directory: URL) throws {
         self.name = name
         self.port = port
         output = directory.appendingPathComponent("\(name).log")

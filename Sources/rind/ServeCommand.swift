@@ -51,7 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
             // A signal that comes while the state is being closed must not end the process.
             defer { withExtendedLifetime(signals) {} }
             do {
-                try await serve(parts, limits, signals, logger)
+                try await serve(parts, limits: limits, signals: signals, logger: logger)
             } catch {
                 await parts.close()
                 throw error
@@ -78,7 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(
-        _ parts: GatewayParts, _ limits: ServerLimits, _ signals: UnixSignalsSequence, _ logger: Logger
+        _ parts: GatewayParts, limits: ServerLimits, signals: UnixSignalsSequence, logger: Logger
     ) async throws {
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, reactor: parts.passThrough, limits: limits,

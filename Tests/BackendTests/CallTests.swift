@@ -92,11 +92,11 @@ import Testing
             call.when = reading.when
             if let code = reading.code {
                 let error = await #expect(throws: BackendError.self) {
-                    try await backend.client.call(call, CallValues(columns: []), caller)
+                    try await backend.client.call(call, CallValues(columns: []), as: caller)
                 }
                 #expect(error?.code == code)
             } else {
-                let outcome = try await backend.client.call(call, CallValues(columns: []), caller)
+                let outcome = try await backend.client.call(call, CallValues(columns: []), as: caller)
                 #expect(outcome.meaning == reading.meaning)
                 #expect(outcome.returned == reading.returned)
                 #expect("\(outcome.status)" == reading.answer.status.prefix(3))
@@ -111,7 +111,7 @@ import Testing
     func `a failure tells whether the call may have been applied`(status: String, isUnknown: Bool) async throws {
         try await ScriptedBackend.run(answer: Answer(status: status)) { backend in
             let error = await #expect(throws: BackendError.self) {
-                try await backend.client.call(Call(method: "DELETE", target: [.text("/a")]), CallValues(), caller)
+                try await backend.client.call(Call(method: "DELETE", target: [.text("/a")]), CallValues(), as: caller)
             }
             #expect(error?.isOutcomeUnknown == isUnknown)
         }
@@ -144,7 +144,7 @@ import Testing
             _ = try await backend.client.list(caller)
             let error = await #expect(throws: BackendError.self) {
                 try await backend.client.call(
-                    Call(method: "POST", target: [.text("/albums")]), CallValues(columns: []), caller)
+                    Call(method: "POST", target: [.text("/albums")]), CallValues(columns: []), as: caller)
             }
             #expect(error?.code == "backend.closed")
             #expect(error?.isOutcomeUnknown == true)
@@ -253,14 +253,14 @@ import Testing
                 filling.values, columns: filling.columns.map { $0.map { (path: $0.0, value: $0.1) } })
             guard let sent = filling.sent else {
                 let error = await #expect(throws: BackendError.self) {
-                    try await backend.client.call(call, values, caller)
+                    try await backend.client.call(call, values, as: caller)
                 }
                 #expect(error?.code == "backend.call")
                 #expect(error?.isOutcomeUnknown == false)
                 #expect(backend.requests.isEmpty)
                 return
             }
-            _ = try await backend.client.call(call, values, caller)
+            _ = try await backend.client.call(call, values, as: caller)
             let request = try #require(backend.requests.first)
             #expect(request.text == sent)
             if let line = filling.line { #expect(request.line == line) }

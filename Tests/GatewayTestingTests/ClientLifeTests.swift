@@ -11,9 +11,9 @@ import Testing
         let id = try client.create("tasks", ["name": "a"], now: 5)
         #expect(id.count == 16)
         client.markAsSynced(client.fetchLocalChanges())
-        try client.update("tasks", id, ["name": "a"], now: 6)
+        try client.update("tasks", id, with: ["name": "a"], now: 6)
         #expect(!client.hasUnsyncedChanges)
-        try client.update("tasks", id, ["name": "b"], now: 7)
+        try client.update("tasks", id, with: ["name": "b"], now: 7)
         let record = try #require(client.record("tasks", id))
         #expect(record.status == .updated && record.changed == ["name", "updated_at"])
         #expect(record.values["created_at"] == 5 && record.values["updated_at"] == 7)
@@ -21,7 +21,9 @@ import Testing
 
     @Test func `what is not there can't be edited`() throws {
         var client = try LocalState.deleted.client()
-        #expect(throws: ClientFailure.noSuchRecord(ClientKey("t", "r"))) { try client.update("t", "r", ["name": "x"]) }
+        #expect(throws: ClientFailure.noSuchRecord(ClientKey("t", "r"))) {
+            try client.update("t", "r", with: ["name": "x"])
+        }
         #expect(throws: ClientFailure.noSuchRecord(ClientKey("t", "x"))) { try client.delete("t", "x") }
         #expect(throws: ClientFailure.noSuchRecord(ClientKey("t", "x"))) { try client.purge("t", "x") }
         #expect(throws: ClientFailure.noSuchColumn("t.zzz")) { try client.create("t", ["zzz": 1]) }
@@ -94,7 +96,7 @@ import Testing
     @Test func `a backup brings rows and time back, a clone makes ids of its own`() throws {
         var client = try LocalState.synced.client()
         let backup = client.database
-        try client.update("t", "r", ["name": "later"])
+        try client.update("t", "r", with: ["name": "later"])
         #expect(client.apply(changes(timestamp: "2000")).isApplied)
         var clone = client.clone()
         #expect(try clone.create("t") != (try client.create("t")))

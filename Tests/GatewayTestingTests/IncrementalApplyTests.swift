@@ -138,7 +138,9 @@ import Testing
         let next = Self.new.replacing("new", with: "next")
         #expect(client.apply(changes(updated: [next])).failure == .cannotUpdatePending(Self.key))
         #expect(client.apply(changes(updated: [Self.new])).isApplied, "the model shows that already")
-        #expect(throws: ClientFailure.cannotUpdatePending(Self.key)) { try client.update("t", "r", ["name": "mine"]) }
+        #expect(throws: ClientFailure.cannotUpdatePending(Self.key)) {
+            try client.update("t", "r", with: ["name": "mine"])
+        }
         #expect(client.apply(changes(updated: [#"{"id":"other","name":"fine"}"#])).isApplied)
         client.restart()
         #expect(client.apply(changes(updated: [next])).isApplied)

@@ -18,10 +18,10 @@ enum LocalState: String, CaseIterable, Sendable {
         #expect(first == ClientApplied(remoteChangeCount: isKnown ? 2 : 1))
         switch self {
         case .unknown, .synced: break
-        case .updated: try client.update("t", "r", ["name": "mine"])
+        case .updated: try client.update("t", "r", with: ["name": "mine"])
         case .created, .createdAndEdited:
             try client.create("t", id: "r", ["name": "old", "note": "old", "position": 1, "done": true])
-            if self == .createdAndEdited { try client.update("t", "r", ["name": "mine"]) }
+            if self == .createdAndEdited { try client.update("t", "r", with: ["name": "mine"]) }
         case .deleted: try client.delete("t", "r")
         }
         return client

@@ -31,7 +31,7 @@ import Testing
         let changes = client.fetchLocalChanges()
         switch meanwhile {
         case .nothing: break
-        case .edited: try client.update("t", "r", ["note": "late"])
+        case .edited: try client.update("t", "r", with: ["note": "late"])
         case .deleted: try client.delete("t", "r")
         case .purged: try client.purge("t", "r")
         }
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `a push names every table, and its records hold the whole row in order`() throws {
         var client = try LocalState.updated.client()
-        try client.update("t", "r", ["note": .null, "done": false])
+        try client.update("t", "r", with: ["note": .null, "done": false])
         try client.create("t", id: "n", ["name": "ü", "position": 1_700_000_000_123])
         try client.create("t", id: "gone")
         try client.delete("t", "gone")

@@ -122,7 +122,7 @@ import Testing
 
     @Test func `12: a row that changes between the backend's queries is not deleted by a reset`() async throws {
         let world = try await quiesced()
-        world.users.write(.tasks, "t0", 7, on: 0)
+        world.users.write(.tasks, "t0", value: 7, on: 0)
         try await world.perform(.mishap(.reset, 1, 0))
         world.users.putTask("t0", 3)
         let pull = world.beginPull(0)
@@ -157,11 +157,11 @@ import Testing
     @Test(arguments: [false, true])
     func `13: a row whose line cannot be read is not deleted by a reset`(_ hidesID: Bool) async throws {
         let world = try await quiesced()
-        world.users.write(.tasks, "t0", 7, on: 0)
+        world.users.write(.tasks, "t0", value: 7, on: 0)
         world.users.damage(.tasks, "t0", hidesID: hidesID)
         try await world.perform(.mishap(.reset, 1, 0))
         world.users.putTask("t9", 1)
-        world.users.put(.tasks, "t0", 1, in: "p0")
+        world.users.put(.tasks, "t0", value: 1, in: "p0")
         world.users.damage(.tasks, "t0", hidesID: hidesID)
         let pull = try await world.sync(0)
         #expect(pull.restart == .reset)
@@ -172,7 +172,7 @@ import Testing
 
     @Test func `13: a row that cannot be read does not go with the parent that it left`() async throws {
         let world = try await quiesced()
-        world.users.put(.tasks, "t0", 2, in: "p1")
+        world.users.put(.tasks, "t0", value: 2, in: "p1")
         world.users.damage(.tasks, "t0")
         world.users.revoke("p0")
         _ = try await world.sync(0)
@@ -182,7 +182,7 @@ import Testing
 
     @Test func `14a: a record whose push was never noted as done stays deleted on the device`() async throws {
         let world = try await quiesced()
-        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)
         guard let push = try world.beginPush(0) else { return }
         while world.users.backend.visible(to: 1)[SimulatedKey(.tasks, "x")] == nil {
             await world.run(push, moments: 1)
@@ -202,7 +202,7 @@ import Testing
         _ time: WorldSetup.PushTime
     ) async throws {
         let world = try await quiesced { $0.pushTime = time }
-        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)
         _ = try await world.sync(0)
         world.users.delete(.tasks, "x", on: 0)
         let pull = try await world.sync(0)
@@ -214,7 +214,7 @@ import Testing
 
     @Test func `14c: what another device sets back to what was known is not taken for known`() async throws {
         let world = try await quiesced { $0.pushTime = .none }
-        world.users.write(.tasks, "t0", 57, on: 0)
+        world.users.write(.tasks, "t0", value: 57, on: 0)
         try await world.push(0)
         world.users.putTask("t0", 1)
         _ = try await world.sync(0)
@@ -224,7 +224,7 @@ import Testing
 
     @Test func `14d: what was pushed without a time goes with its project before its echo has come`() async throws {
         let world = try await quiesced { $0.pushTime = .none }
-        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)
         try await world.push(0)
         world.users.revoke("p0")
         _ = try await world.sync(0)
@@ -235,7 +235,7 @@ import Testing
     @Test func `14e: a device restored to between a push and its echo gets what it lacks`() async throws {
         let world = try await quiesced()
         try await world.perform(.backup(device: 0))
-        world.users.write(.tasks, "t0", 57, on: 0)
+        world.users.write(.tasks, "t0", value: 57, on: 0)
         try await world.push(0)
         try await world.perform(.restore(device: 0))
         #expect(world.users.task("t0", on: 0) == 1)
@@ -247,7 +247,7 @@ import Testing
     @Test(arguments: [WorldPushOutcome.refused, .lost])
     func `14f: a record whose push has failed is not deleted by a reset`(_ outcome: WorldPushOutcome) async throws {
         let world = try await quiesced()
-        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)
         try await world.push(0, outcome)
         try await world.perform(.mishap(.reset, 1, 0))
         let pull = world.beginPull(0)
@@ -259,7 +259,7 @@ import Testing
 
     @Test func `14: an echo comes once, in updated, and is dropped as equal from then on`() async throws {
         let world = try await quiesced()
-        world.users.write(.tasks, "x", 5, in: "p0", on: 0)
+        world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)
         try await world.push(0)
         #expect(try await world.sync(0).ids.updated == ["tasks/x"])
         world.users.putTask("x", 5)
@@ -292,7 +292,7 @@ import Testing
     @Test func `16: a project that is revoked takes tasks and comments along`() async throws {
         let world = try await quiesced()
         world.users.putTask("t1", 3, in: "p1")
-        world.users.put(.comments, "c1", 3, in: "t1")
+        world.users.put(.comments, "c1", value: 3, in: "t1")
         _ = try await world.sync(0)
         world.users.revoke("p0")
         let pull = try await world.sync(0)
@@ -303,8 +303,8 @@ import Testing
 
     @Test func `16: a child that has another parent by now stays, and so does what hangs on it`() async throws {
         let world = try await quiesced()
-        world.users.put(.tasks, "t0", 2, in: "p1")
-        world.users.put(.folders, "d1", 2)
+        world.users.put(.tasks, "t0", value: 2, in: "p1")
+        world.users.put(.folders, "d1", value: 2)
         world.users.revoke("p0")
         world.users.remove(.folders, "d0")
         let pull = try await world.sync(0)
@@ -315,7 +315,7 @@ import Testing
 
     @Test func `16: what is in a deleted folder goes, however deep it lies`() async throws {
         let world = try await quiesced()
-        for depth in 2..<9 { world.users.put(.folders, "d\(depth)", depth, in: "d\(depth - 1)") }
+        for depth in 2..<9 { world.users.put(.folders, "d\(depth)", value: depth, in: "d\(depth - 1)") }
         _ = try await world.sync(0)
         world.users.remove(.folders, "d0")
         let pull = try await world.sync(0)
@@ -329,7 +329,7 @@ import Testing
         let world = try await quiesced(2)
         world.users.putTask("t0", 1)
         world.users.putTask("new", 5)
-        world.users.put(.comments, "c0", 9, in: "t0")
+        world.users.put(.comments, "c0", value: 9, in: "t0")
         world.users.putTask("brief", 1)
         world.users.removeTask("brief")
         let pull = try await world.sync(0)

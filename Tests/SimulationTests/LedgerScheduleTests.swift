@@ -77,7 +77,7 @@ import Testing
         world.users.revoke("p0")
         world.users.grant("p0")
         _ = try await world.sync(0)
-        world.users.write(.tasks, "t0", 9, on: 0)
+        world.users.write(.tasks, "t0", value: 9, on: 0)
         try await comparison(world)
         // The project's old deletion came again, its tasks did not: they were compared with another type.
         #expect(world.users.task("t0", on: 0) == 9 && world.users.value(.comments, "c0", on: 0) == 1)

@@ -23,7 +23,7 @@ import Testing
         let world = try await quiesced([.version])
         world.users.retire(["ProjectsV1"], namingThem: namesThem)
         world.users.putTask("t0", 2)
-        world.users.put(.projects, "p0", 7)
+        world.users.put(.projects, "p0", value: 7)
         for _ in 0..<3 {
             world.pass(10)
             let pull = try await world.sync(0)
@@ -76,7 +76,7 @@ import Testing
         world.users.grant("p0")
         _ = try await world.sync(0)
         world.users.retire(["ProjectsV1"])
-        world.users.write(.tasks, "t0", 9, on: 0)
+        world.users.write(.tasks, "t0", value: 9, on: 0)
         _ = try await world.sync(0)
         world.users.retire([])
         let pull = try await world.sync(0)
@@ -105,7 +105,7 @@ import Testing
     @Test func `a record whose table is refused does not go with the parent that it has left`() async throws {
         let world = try await quiesced([.version])
         world.users.retire(["TasksV1"])
-        world.users.write(.tasks, "t0", 9, on: 0)
+        world.users.write(.tasks, "t0", value: 9, on: 0)
         world.users.putTask("t0", 2, in: "p1")
         world.users.remove(.projects, "p0")
         let pull = world.beginPull(0)
@@ -120,7 +120,7 @@ import Testing
     @Test func `a file that has gone to a refused source stays, and goes later if it has not`() async throws {
         let world = try await quiesced([.version])
         world.users.retire(["PartnerFilesV1"])
-        world.users.put(.files, "f2", 1, in: "o0")
+        world.users.put(.files, "f2", value: 1, in: "o0")
         _ = try await world.sync(0)
         try await world.perform(.write(.moveFile, 0, 0))
         world.users.remove(.files, "f2")
@@ -162,7 +162,7 @@ import Testing
         try await world.perform(.updateApp(device: 0))
         world.users.retire([type])
         // Who does not tell its version shows it.
-        world.users.write(.tasks, "mine", 1, in: "p0", on: 0)
+        world.users.write(.tasks, "mine", value: 1, in: "p0", on: 0)
         for _ in 0..<3 {
             world.pass(10)
             _ = try await world.sync(0)

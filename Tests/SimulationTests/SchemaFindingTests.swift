@@ -22,7 +22,7 @@ import Testing
         }
         world.users.putTask("t0", 1, mark: 5)
         world.users.putTask("t1", 1)
-        world.users.put(.notes, "n0", 1)
+        world.users.put(.notes, "n0", value: 1)
         for _ in 0..<2 {
             for device in manners.indices { _ = try await world.sync(device) }
         }
@@ -81,7 +81,7 @@ import Testing
         let world = try await Self.quiesced([manners])
         try await world.perform(.backup(device: 0))
         try await world.perform(.updateApp(device: 0))
-        world.users.write(.tasks, "mine", 1, in: "p0", on: 0)
+        world.users.write(.tasks, "mine", value: 1, in: "p0", on: 0)
         for round in 0..<3 {
             world.users.putTask("t1", round)
             _ = try await world.sync(0)
@@ -92,7 +92,7 @@ import Testing
         _ = try await world.sync(0)
         #expect(try await world.difference() == nil || manners == .nothing && !withApp)
         try await world.perform(.updateApp(device: 0))
-        world.users.write(.tasks, "more", 1, in: "p0", on: 0)
+        world.users.write(.tasks, "more", value: 1, in: "p0", on: 0)
         for _ in 0..<2 { _ = try await world.sync(0) }
         #expect(world.users.mark("t0", on: 0) == 5 && world.users.value(.notes, "n0", on: 0) == 1)
         try await Self.expectRest(world)
@@ -117,11 +117,11 @@ import Testing
         try await world.perform(.updateApp(device: 0))
         #expect(try await pull(0, world).ids.updated.isEmpty)
         // Of comments both versions have the same columns.
-        world.users.write(.comments, "mine", 1, in: "t0", on: 0)
+        world.users.write(.comments, "mine", value: 1, in: "t0", on: 0)
         try await world.push(0)
         let shown = try await pull(0, world)
         #expect(shown.ids.updated.contains("tasks/t0") == namesAllTables)
-        world.users.write(.tasks, "t1", 8, on: 0)
+        world.users.write(.tasks, "t1", value: 8, on: 0)
         try await world.push(0)
         _ = try await pull(0, world)
         #expect(world.users.mark("t0", on: 0) == 5 && world.users.value(.notes, "n0", on: 0) == 1)
@@ -142,8 +142,8 @@ import Testing
     @Test func `24: what was deleted in a table that nobody knew of does not come back`() async throws {
         let world = try await Self.quiesced([.nothing])
         try await world.perform(.updateApp(device: 0))
-        world.users.put(.notes, "n1", 1)
-        world.users.write(.tasks, "mine", 1, in: "p0", on: 0)
+        world.users.put(.notes, "n1", value: 1)
+        world.users.write(.tasks, "mine", value: 1, in: "p0", on: 0)
         _ = try await world.sync(0)
         #expect(world.users.value(.notes, "n1", on: 0) == 1)
         world.users.delete(.notes, "n1", on: 0)
@@ -156,14 +156,14 @@ import Testing
     @Test func `24: a version that was inferred does not tell what the client lacks`() async throws {
         let world = try await Self.quiesced([.nothing]) { $0.namesAllTables = false }
         try await world.perform(.updateApp(device: 0))
-        world.users.put(.notes, "n1", 1)
+        world.users.put(.notes, "n1", value: 1)
         // The push names nothing that is new; then everything comes again, and the client counts as one of version 1.
-        world.users.write(.comments, "mine", 1, in: "t0", on: 0)
+        world.users.write(.comments, "mine", value: 1, in: "t0", on: 0)
         try await world.push(0)
         try await world.perform(.resync(0))
         #expect(try await pull(0, world).restart == .resync)
         #expect(world.users.value(.notes, "n1", on: 0) == 1)
-        world.users.write(.tasks, "t1", 8, on: 0)
+        world.users.write(.tasks, "t1", value: 8, on: 0)
         try await world.push(0)
         world.users.delete(.notes, "n1", on: 0)
         let shown = try await pull(0, world)
@@ -195,7 +195,7 @@ import Testing
     ) async throws {
         let world = try await Self.quiesced([manners])
         try await world.perform(.updateApp(device: 0))
-        world.users.put(.projects, "p1", 6)
+        world.users.put(.projects, "p1", value: 6)
         let update = try await pull(0, world)
         #expect(update.restart == nil)
         let row = try await world.row(of: update)
@@ -233,10 +233,10 @@ import Testing
         for round in 0..<50 {
             world.pass(100)
             world.users.putTask("t\(round % 3)", round, in: "p\(round % 2)", mark: round % 4)
-            world.users.put(.notes, "n\(round % 5)", round)
+            world.users.put(.notes, "n\(round % 5)", value: round)
             if round % 7 == 3 { world.users.remove(.notes, "n\((round + 2) % 5)") }
             let device = round % 2
-            if round % 6 < 2 { world.users.write(.tasks, "t\(round % 3)", 100 + round, on: device) }
+            if round % 6 < 2 { world.users.write(.tasks, "t\(round % 3)", value: 100 + round, on: device) }
             let sync = try await world.sync(device)
             #expect(sync.restart == nil)
             if device == 0 {

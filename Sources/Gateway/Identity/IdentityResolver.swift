@@ -77,7 +77,7 @@ final class IdentityResolver: Sendable {
                 status: 502, code: "identity.no_principal",
                 message: "The server did not say who is signed in. Please try again later.",
                 cause: "the answer to \(method) \(target) has nothing at '\(path)'")
-            backend.tell(error.code, "the answer has nothing at '\(path)'", .principal, call, forwarded)
+            backend.tell(error.code, "the answer has nothing at '\(path)'", of: .principal, call: call, as: forwarded)
             throw error
         }
         return principal

@@ -23,42 +23,42 @@ struct CallReply {
 
 // What an answer means by the protocol's push rules 2 to 4.
 extension CallSender {
-    mutating func report(_ reply: CallReply, _ place: Int, _ content: OperationReader.Content) async throws
+    mutating func report(_ reply: CallReply, at place: Int, _ content: OperationReader.Content) async throws
         -> CallReport
     {
         let outcome = reply.outcome
         switch (outcome.meaning, content.kind(plan.operations[place])) {
         case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
-        case (.exists, .create) where isNameless(outcome, place, content):
+        case (.exists, .create) where isNameless(outcome, at: place, content):
             return refused(
-                place, .rejected,
+                at: place, .rejected,
                 "status \(outcome.status): the record exists, under an id that the answer does not tell",
-                reply.call, status: outcome.status)
-        case (.exists, .create): return try await sendInstead(content.table.calls.update, place, content)
-        case (.missing, .update): return try await sendInstead(content.table.calls.create, place, content)
-        case (.conflict, _): return refused(place, .conflict, reply)
-        case (.rejected, _), (.missing, .create), (.exists, _): return refused(place, .rejected, reply)
+                by: reply.call, status: outcome.status)
+        case (.exists, .create): return try await sendInstead(content.table.calls.update, at: place, content)
+        case (.missing, .update): return try await sendInstead(content.table.calls.create, at: place, content)
+        case (.conflict, _): return refused(at: place, .conflict, reply)
+        case (.rejected, _), (.missing, .create), (.exists, _): return refused(at: place, .rejected, reply)
         }
     }
 
     /// Updates what exists already, or creates what is missing: once, and not back again.
     private mutating func sendInstead(
-        _ rule: Table.CallRule?, _ place: Int, _ content: OperationReader.Content
+        _ rule: Table.CallRule?, at place: Int, _ content: OperationReader.Content
     ) async throws -> CallReport {
         guard case .call(let call) = rule else {
             // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
             let isLost = rule == nil && plan.operations[place].kind == .update
             return isLost
-                ? refused(place, .conflict, "the record is gone from the backend")
+                ? refused(at: place, .conflict, "the record is gone from the backend")
                 : CallReport(place: place, result: .applied)
         }
         // What came of the first call may have taught what the record is called.
         let content = try reader.content(of: plan.operations[place])
-        return try await perform(call, place, content, isLast: true)
+        return try await perform(call, at: place, content, isLast: true)
     }
 
     /// Whether a record is there of which nobody knows what the backend calls it.
-    private func isNameless(_ outcome: CallOutcome, _ place: Int, _ content: OperationReader.Content) -> Bool {
+    private func isNameless(_ outcome: CallOutcome, at place: Int, _ content: OperationReader.Content) -> Bool {
         let operation = plan.operations[place]
         return content.table.makesIDs && outcome.returned == nil
             && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
@@ -69,7 +69,7 @@ extension CallSender {
     /// Where clients make the ids, the record is there: it is updated. Where the backend does, it is something that no
     /// pull resolves, such as a value that has to be unique.
     func meant(
-        _ outcome: CallOutcome, by call: Call, _ place: Int, _ content: OperationReader.Content, isLast: Bool
+        _ outcome: CallOutcome, by call: Call, at place: Int, _ content: OperationReader.Content, isLast: Bool
     ) -> CallOutcome {
         guard outcome.status == 409, call.statuses[409] == nil, content.table.calls.create == .call(call) else {
             return outcome
@@ -84,20 +84,20 @@ extension CallSender {
     func lastReport(_ reply: CallReply, _ place: Int) -> CallReport {
         switch reply.outcome.meaning {
         case .ok: CallReport(place: place, result: .applied)
-        case .conflict: refused(place, .conflict, reply)
+        case .conflict: refused(at: place, .conflict, reply)
         // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
-        case .missing, .exists, .rejected: refused(place, .rejected, reply)
+        case .missing, .exists, .rejected: refused(at: place, .rejected, reply)
         }
     }
 
     /// A refusal by the backend, in its own words where it has any.
-    func refused(_ place: Int, _ kind: PushRefusal.Kind, _ reply: CallReply) -> CallReport {
+    func refused(at place: Int, _ kind: PushRefusal.Kind, _ reply: CallReply) -> CallReport {
         refused(
-            place, kind, reply.message, reply.call, status: reply.outcome.status)
+            at: place, kind, reply.message, by: reply.call, status: reply.outcome.status)
     }
 
     func refused(
-        _ place: Int, _ kind: PushRefusal.Kind, _ message: String, _ call: Call? = nil, status: Int? = nil,
+        at place: Int, _ kind: PushRefusal.Kind, _ message: String, by call: Call? = nil, status: Int? = nil,
         obstacle: PushRefusal.Obstacle? = nil
     ) -> CallReport {
         let operation = plan.operations[place]
@@ -109,13 +109,13 @@ extension CallSender {
 
     /// What becomes of an operation of which no request can be made: the others must not stop for it.
     func unsendable(
-        _ error: BackendError, _ call: Call, _ place: Int, _ content: OperationReader.Content
+        _ error: BackendError, by call: Call, at place: Int, _ content: OperationReader.Content
     ) throws(BackendError) -> CallReport {
         switch error {
         case .invalidCall where isNowhere(plan.operations[place], content):
             return CallReport(place: place, result: .applied)
-        case .invalidCall: return refused(place, .rejected, error.description, call, obstacle: .unsendable)
-        case .unsafeValue: return refused(place, .rejected, error.description, call, obstacle: .unsafeID)
+        case .invalidCall: return refused(at: place, .rejected, error.description, by: call, obstacle: .unsendable)
+        case .unsafeValue: return refused(at: place, .rejected, error.description, by: call, obstacle: .unsafeID)
         default: throw error
         }
     }
@@ -131,7 +131,7 @@ extension CallSender {
     ///
     /// A placeholder stands for its column whatever was changed.
     func values(
-        _ operation: PushOperation, _ content: OperationReader.Content, _ call: Call, isPart: Bool
+        _ operation: PushOperation, _ content: OperationReader.Content, for call: Call, isPart: Bool
     ) -> CallValues {
         var values = CallValues(
             columns: (isPart ? content.update : content.record).map { record in

@@ -126,7 +126,7 @@ struct CallSender: Sendable {
         let operation = plan.operations[place]
         let content = try reader.content(of: operation)
         switch content.treatment {
-        case .refuse(let message): return refused(place, .rejected, message)
+        case .refuse(let message): return refused(at: place, .rejected, message)
         case .nothing: return CallReport(place: place, result: .applied)
         case .send: break
         }
@@ -134,7 +134,7 @@ struct CallSender: Sendable {
         switch Self.rule(kind, content.table) {
         case nil:
             let name = kind == .delete ? "remove" : kind.rawValue
-            return refused(place, .rejected, "the configuration has no '\(name)' for this table")
+            return refused(at: place, .rejected, "the configuration has no '\(name)' for this table")
         case .some(.none): return CallReport(place: place, result: .applied)
         // What was changed the backend does not take.
         case .call
@@ -145,26 +145,26 @@ struct CallSender: Sendable {
             return CallReport(place: place, result: .applied)
         case .call(let call):
             let isPart = kind == .update && content.table.calls.update != nil
-            return try await perform(call, place, content, isPart: isPart)
+            return try await perform(call, at: place, content, isPart: isPart)
         }
     }
 
     /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
     mutating func perform(
-        _ call: Call, _ place: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
+        _ call: Call, at place: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
     ) async throws -> CallReport {
         let operation = plan.operations[place]
         let isCreation = content.table.calls.create == .call(call)
         let request: CallRequest
         do throws(BackendError) {
-            request = try CallRequest(call, values(operation, content, call, isPart: isPart))
+            request = try CallRequest(call, values(operation, content, for: call, isPart: isPart))
         } catch {
-            return try unsendable(error, call, place, content)
+            return try unsendable(error, by: call, at: place, content)
         }
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
-        if call.returns != nil { try await fly(place, content, request, key: key?.value) }
+        if call.returns != nil { try await fly(at: place, content, request: request, key: key?.value) }
         let isRepeated = key != nil && uncertain.contains(place)
-        let answer = await backend.answer(call, request, forwarded, key: key)
+        let answer = await backend.answer(call, request, as: forwarded, key: key)
         func reply(_ outcome: CallOutcome) -> CallReply {
             CallReply(call: call, outcome: outcome, sentence: answer.sentence)
         }
@@ -174,30 +174,31 @@ struct CallSender: Sendable {
             logger.notice("the backend is still at a creation that is sent again", metadata: ["status": "409"])
             return CallReport(place: place, result: .notNow(after: nil, isKnown: false))
         case .success(let answered):
-            let outcome = meant(answered, by: call, place, content, isLast: isLast)
-            let mapping = isCreation ? learn(outcome, operation, content) : nil
+            let outcome = meant(answered, by: call, at: place, content, isLast: isLast)
+            let mapping = isCreation ? learn(outcome, of: operation, content) : nil
             var report =
-                isLast ? lastReport(reply(outcome), place) : try await self.report(reply(outcome), place, content)
+                isLast ? lastReport(reply(outcome), place) : try await self.report(reply(outcome), at: place, content)
             if report.mapping == nil { report.mapping = mapping }
             return report
         // It says nothing of the first one, which may have made a record.
         case .failure(.refused(let status))
         where isRepeated && call.returns != nil && ![400, 408, 422, 425].contains(status),
             .failure(.credentialRefused(status: let status)) where isRepeated && call.returns != nil && status == 403:
-            return unknown(place, reply(CallOutcome(meaning: .rejected, status: status)).message, call)
+            return unknown(at: place, reply(CallOutcome(meaning: .rejected, status: status)).message, by: call)
         case .failure(.refused(let status)) where status != 408 && status != 425:
-            return refused(place, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
+            return refused(at: place, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
         case .failure(.credentialRefused(status: 403)):
             // The stream and the caller's name were not refused: it is about this record.
-            return refused(place, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
+            return refused(at: place, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
         case .failure(let error):
-            return try failed(error, answer.sentence, place, call, isRepeatable: key != nil || isRepeatable(call))
+            return try failed(
+                error, sentence: answer.sentence, at: place, by: call, isRepeatable: key != nil || isRepeatable(call))
         }
     }
 
     /// Takes what the backend calls a record that it has created, or has got already.
     private mutating func learn(
-        _ outcome: CallOutcome, _ operation: PushOperation, _ content: OperationReader.Content
+        _ outcome: CallOutcome, of operation: PushOperation, _ content: OperationReader.Content
     ) -> IDMapping? {
         guard content.table.hasOwnIDs, outcome.meaning == .ok || outcome.meaning == .exists else { return nil }
         do {
@@ -213,7 +214,7 @@ struct CallSender: Sendable {
     }
 
     private func failed(
-        _ error: BackendError, _ sentence: String?, _ place: Int, _ call: Call, isRepeatable: Bool
+        _ error: BackendError, sentence: String?, at place: Int, by call: Call, isRepeatable: Bool
     ) throws -> CallReport {
         let message = error.description + (sentence.map { ": \($0)" } ?? "")
         // What may have been applied is put off only where sending it again does no harm.
@@ -229,12 +230,12 @@ struct CallSender: Sendable {
                 message: message, retryAfter: after)
         }
         guard error.isOutcomeUnknown else { throw error }
-        return unknown(place, message, call, code: error.code)
+        return unknown(at: place, message, by: call, code: error.code)
     }
 
     /// What becomes of an operation of which nobody knows whether the backend has carried it out.
     private func unknown(
-        _ place: Int, _ message: String, _ call: Call, code: String = PushFailure.unknownOutcome.rawValue
+        at place: Int, _ message: String, by call: Call, code: String = PushFailure.unknownOutcome.rawValue
     ) -> CallReport {
         var metadata = facts(place, call)
         metadata["code"] = "\(code)"
@@ -259,7 +260,7 @@ struct CallSender: Sendable {
     /// Writes down, before it is sent, a creation whose record gets an id from the backend, and what came of the ones
     /// before it.
     private mutating func fly(
-        _ place: Int, _ content: OperationReader.Content, _ request: CallRequest, key: String?
+        at place: Int, _ content: OperationReader.Content, request: CallRequest, key: String?
     ) async throws {
         let operation = plan.operations[place]
         var operationInFlight = InFlightOperation(

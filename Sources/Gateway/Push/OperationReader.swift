@@ -94,7 +94,8 @@ struct OperationReader: Sendable {
         let paths = (table.ids.first { $0.types.isEmpty } ?? table.ids.first)?.paths ?? [Path(name: "id")]
         return Content(
             table: table, record: record, update: update,
-            key: paths.count > 1 ? key(reference, paths, table, record) : [(paths[0], id)], paths: paths, id: id,
+            key: paths.count > 1 ? key(reference, at: paths, of: table, in: record) : [(paths[0], id)], paths: paths,
+            id: id,
             treatment: treatment)
     }
 
@@ -135,7 +136,7 @@ struct OperationReader: Sendable {
 
     /// The parts of a composite id come from the columns that hold them, else from the id.
     private func key(
-        _ reference: PushReference, _ paths: [Path], _ table: Table, _ record: SanitizedRecord?
+        _ reference: PushReference, at paths: [Path], of table: Table, in record: SanitizedRecord?
     ) -> [(path: Path, value: JSONValue)] {
         let known = ids.backendID(of: reference)
         let parts = RecordID.parts(of: known ?? reference.id, count: paths.count)

@@ -38,7 +38,7 @@ extension PushRecovery {
         do throws(BackendError) {
             let outcome = try await backend.call(
                 call, CallRequest(method: request.method, target: request.target, body: request.body),
-                identity.forwarded, key: (name: header, value: request.key))
+                as: identity.forwarded, key: (name: header, value: request.key))
             verdict = Self.verdict(outcome, of: call)
         } catch {
             verdict = Self.verdict(error)

@@ -46,13 +46,13 @@ extension PushRecovery {
         let tables = Set(inFlight.map(\.record.table))
         var done: CreationSearch?
         if let presented = journal.presented {
-            done = try await services.streaming(identity, presented) {
+            done = try await services.streaming(identity, from: presented) {
                 var runner = runner(tables, presented)
                 return try await runner.look(for: search)
             }
         }
         if done == nil {
-            done = try await services.streaming(identity, nil) {
+            done = try await services.streaming(identity, from: nil) {
                 var runner = runner(tables, nil)
                 return try await runner.look(for: search)
             }

@@ -32,7 +32,7 @@ extension PushRunner {
         // Without a row there is nothing to go on from, and nothing to ask.
         guard let row else { return try await outdated(.unknownCursor) }
         let tables = Set(places.keys)
-        let outcome = try await services.streaming(identity, row.cursor) {
+        let outcome = try await services.streaming(identity, from: row.cursor) {
             var runner = checkRunner(tables, row)
             return try await runner.check(subjects)
         }

@@ -66,7 +66,7 @@ extension PushRunner {
     }
 
     func record(
-        _ operation: PushOperation, _ message: String?, _ call: Call? = nil, place: Int = 0
+        _ operation: PushOperation, _ message: String?, by call: Call? = nil, place: Int = 0
     ) -> PushRefusal.Record {
         PushRefusal.Record(
             table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place)
@@ -84,7 +84,7 @@ extension PushRunner {
                 let sentence = line.message.map { ": " + identity.forwarded.masked(in: ForeignText.escaped($0)) }
                 return record(
                     plan.operations[places[line.line]], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
-                    services.backend.settings.streamPush, place: places[line.line])
+                    by: services.backend.settings.streamPush, place: places[line.line])
             })
     }
 

@@ -24,7 +24,7 @@ struct UnknownNames {
     /// Looks through the records of a push.
     ///
     /// A record that cannot be read has no columns here; that it cannot is found out when it is its turn.
-    init(_ plan: PushPlan, _ reader: OperationReader, _ schema: Schema) {
+    init(_ plan: PushPlan, reader: OperationReader, schema: Schema) {
         count = plan.dropped.values.reduce(0, +)
         tables = plan.dropped.keys.sorted().prefix(Self.shown.names).map { ForeignText.cut($0, to: Self.shown.bytes) }
         let known = schema.tables.map { NameTable(Self.own + $0.columns.map(\.name)) }
@@ -46,7 +46,7 @@ struct UnknownNames {
 extension PushRunner {
     /// Tells once a push what of it the configuration does not have, so that edits do not vanish in silence.
     mutating func tellUnknown() {
-        let unknown = UnknownNames(plan, reader, services.configuration.schema)
+        let unknown = UnknownNames(plan, reader: reader, schema: services.configuration.schema)
         figures.dropped = unknown.count
         guard unknown.count > 0 else { return }
         logger.warning(

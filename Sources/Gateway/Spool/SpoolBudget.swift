@@ -46,18 +46,18 @@ final class SpoolBudget: Sendable {
     }
 
     fileprivate func takeMemory(_ count: Int, _ principal: Principal) -> Bool {
-        take(count, principal) { $0.memory.take(count, for: principal) ? nil : $0.memory.free }
+        take(count, for: principal) { $0.memory.take(count, for: principal) ? nil : $0.memory.free }
     }
 
     fileprivate func takeDisk(_ count: Int, _ principal: Principal) -> Bool {
-        take(count, principal) { $0.disk.take(count, for: principal) ? nil : $0.disk.free }
+        take(count, for: principal) { $0.disk.take(count, for: principal) ? nil : $0.disk.free }
     }
 
     /// Tries it until it is done or nothing can give way.
     ///
     /// What is kept for repeats does, a principal's own first, and that of others only where there is too little for
     /// anybody. The attempt says what is free, and nil where it is done.
-    private func take(_ count: Int, _ principal: Principal, _ attempt: (inout Shares) -> Int?) -> Bool {
+    private func take(_ count: Int, for principal: Principal, _ attempt: (inout Shares) -> Int?) -> Bool {
         while let free = shares.withLockedValue({ attempt(&$0) }) {
             // What is dropped comes back by way of this budget, so not under its lock.
             guard relief(principal) || (free < 2 * count && relief(nil)) else { return false }

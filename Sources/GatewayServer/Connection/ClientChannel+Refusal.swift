@@ -10,7 +10,7 @@ import NIOHTTP1
 // What cannot be parsed, or not even listened to, gets an answer, too, and the connection ends.
 extension ClientChannel {
     func refuse(
-        _ failure: GatewayError, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, _ logger: Logger?
+        _ failure: GatewayError, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, logger: Logger?
     ) async throws {
         let id = RequestID.random()
         let answer = FailureAnswer(failure, requestID: id, accept: nil)

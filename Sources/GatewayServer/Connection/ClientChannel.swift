@@ -84,7 +84,7 @@ struct ClientChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async {
         do {
             try await value.take().executeThenClose { inbound, outbound in
-                try await serve(value, RequestParts(inbound, outbound), outbound, logger)
+                try await serve(value, RequestParts(inbound, outbound), on: outbound, logger: logger)
             }
         } catch {
             // The client has gone, or was cut off; whoever served it has logged why.
@@ -97,8 +97,8 @@ struct ClientChannel: ServerChildChannel {
     }
 
     private func serve(
-        _ value: Value, _ parts: RequestParts, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
-        _ logger: Logger
+        _ value: Value, _ parts: RequestParts, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        logger: Logger
     ) async throws {
         let peer = value.channel.remoteAddress?.ipAddress
         do {
@@ -107,7 +107,7 @@ struct ClientChannel: ServerChildChannel {
                 try RequestHead.check(head)
                 value.state.hangUp.reset()
                 let request = IncomingRequest(head, peer: peer, body: parts, connection: value.state)
-                switch try await answer(request, outbound, value.channel) {
+                switch try await answer(request, on: outbound, channel: value.channel) {
                 case .keep:
                     guard try await parts.skipBody(limit: AnswerStream.skippedBodyLimit) else { break serving }
                     // A body may come in slowly; meanwhile the server may have begun to shut down.
@@ -117,15 +117,15 @@ struct ClientChannel: ServerChildChannel {
                 }
             }
         } catch let error as HTTPParserError {
-            try await refuse(GatewayError(parsing: error), outbound, requestLogger)
+            try await refuse(GatewayError(parsing: error), on: outbound, logger: requestLogger)
         } catch is TooManyConnections {
             let error = GatewayError(
                 status: 503, code: "limit.connections", message: "The server is busy. Please try again in a moment.",
                 retryAfter: 5)
             // The count has told the log.
-            try await refuse(error, outbound, nil)
+            try await refuse(error, on: outbound, logger: nil)
         } catch let error as GatewayError {
-            try await refuse(error, outbound, requestLogger)
+            try await refuse(error, on: outbound, logger: requestLogger)
         } catch is ClientGone {
             return
         }
@@ -143,8 +143,8 @@ struct ClientChannel: ServerChildChannel {
 
     /// Serves one request, and cancels that when the client goes first.
     private func answer(
-        _ request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
-        _ channel: any Channel
+        _ request: IncomingRequest, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        channel: any Channel
     ) async throws -> Outcome {
         try await withThrowingTaskGroup(of: Outcome?.self) { group in
             group.addTask {

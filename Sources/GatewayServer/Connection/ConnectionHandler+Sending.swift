@@ -42,7 +42,7 @@ extension ConnectionHandler {
         look(context)
     }
 
-    func answerEnds(_ end: AnswerEnd, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+    func answerEnds(_ end: AnswerEnd, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
         guard context.channel.isActive else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
@@ -96,7 +96,7 @@ extension ConnectionHandler {
             state.giveUp()
             cut(context)
         } else {
-            start(.sending, context, in: pause) { self.look($0) }
+            start(.sending, on: context, in: pause) { self.look($0) }
         }
     }
 

@@ -60,7 +60,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func read(context: ChannelHandlerContext) {
         // Only now, since a body that nobody wants to read may take its time.
         if isReadingBody, timers[.reading] == nil {
-            start(.reading, context, in: pace.wait(at: .now())) { $0.fireErrorCaught(ClientTimeout()) }
+            start(.reading, on: context, in: pace.wait(at: .now())) { $0.fireErrorCaught(ClientTimeout()) }
         }
         context.read()
     }
@@ -104,7 +104,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
-        case let end as AnswerEnd: answerEnds(end, promise, context)
+        case let end as AnswerEnd: answerEnds(end, promise: promise, context: context)
         case is AnswerAbandoned:
             if isAnswering { cut(context) }
             promise?.succeed()
@@ -138,18 +138,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Takes a client that has closed its side for one that has gone, but not while it takes an answer: then the
     /// sending tells.
     private func waitForHalfClosed(_ context: ChannelHandlerContext, since last: UInt64) {
-        start(.halfClosed, context, in: timeouts.halfClosed) { [self] context in
+        start(.halfClosed, on: context, in: timeouts.halfClosed) { [self] context in
             guard sending != nil || written != last else { return state.hangUp.signal() }
             waitForHalfClosed(context, since: written)
         }
     }
 
     private func close(_ context: ChannelHandlerContext, unlessStopped timer: Timer, in delay: TimeAmount) {
-        start(timer, context, in: delay) { $0.close(promise: nil) }
+        start(timer, on: context, in: delay) { $0.close(promise: nil) }
     }
 
     func start(
-        _ timer: Timer, _ context: ChannelHandlerContext, in delay: TimeAmount,
+        _ timer: Timer, on context: ChannelHandlerContext, in delay: TimeAmount,
         _ action: @escaping (ChannelHandlerContext) -> Void
     ) {
         stop(timer)

@@ -34,9 +34,9 @@ struct SyncResponder: Sendable {
         _ route: WireDialect.Route, to request: IncomingRequest, with stream: AnswerStream, logger: Logger
     ) async throws -> SyncFigures {
         let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
-        switch try await receive(route, request, caller) {
-        case .pull(let pull): return try await serve(pull, caller, request, stream)
-        case .pushed(let reply): return try await send(reply, request, stream)
+        switch try await receive(route, request, from: caller) {
+        case .pull(let pull): return try await serve(pull, for: caller, request: request, on: stream)
+        case .pushed(let reply): return try await send(reply, to: request, on: stream)
         }
     }
 
@@ -48,7 +48,7 @@ struct SyncResponder: Sendable {
 
     /// Takes the body, and applies it where it is a push.
     private func receive(
-        _ route: WireDialect.Route, _ request: IncomingRequest, _ caller: Caller
+        _ route: WireDialect.Route, _ request: IncomingRequest, from caller: Caller
     ) async throws -> Received {
         let methods = route.allowedMethods
         guard methods.contains(request.method.rawValue) else { throw RequestFailure(allowed: methods) }
@@ -78,12 +78,12 @@ struct SyncResponder: Sendable {
             let size = push.changes.recordCount * ByteBudget.bytesPerRecord
             if size > BodyCollector.smallLimit { lease.belongs(to: try await service.admit(caller)) }
             try lease.take(size)
-            return .pushed(try await apply(push, caller, request))
+            return .pushed(try await apply(push, from: caller, request))
         }
     }
 
     private func apply(
-        _ push: PushRequest, _ caller: Caller, _ request: IncomingRequest
+        _ push: PushRequest, from caller: Caller, _ request: IncomingRequest
     ) async throws -> any PushReply {
         guard !origins.isForgeable(request.fields) else {
             throw GatewayError(status: 403, code: "request.origin", message: "This page may not sync.")
@@ -94,7 +94,7 @@ struct SyncResponder: Sendable {
     }
 
     private func send(
-        _ reply: any PushReply, _ request: IncomingRequest, _ stream: AnswerStream
+        _ reply: any PushReply, to request: IncomingRequest, on stream: AnswerStream
     ) async throws -> SyncFigures {
         let answer = SyncAnswer(
             stream, status: reply.status, contentType: reply.contentType,
@@ -110,7 +110,7 @@ struct SyncResponder: Sendable {
     }
 
     private func serve(
-        _ pull: PullRequest, _ caller: Caller, _ request: IncomingRequest, _ stream: AnswerStream
+        _ pull: PullRequest, for caller: Caller, request: IncomingRequest, on stream: AnswerStream
     ) async throws -> SyncFigures {
         let answer = SyncAnswer(
             stream, status: 200, contentType: AnswerWriter.contentType,

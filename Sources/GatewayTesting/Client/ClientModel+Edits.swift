@@ -37,7 +37,7 @@ extension ClientModel {
     ///   - now: The device's clock for `updated_at`, where the table has it and something is edited.
     /// - Throws: ``ClientFailure`` where there is no such row, or a failed sync left changes pending on it.
     package mutating func update(
-        _ table: String, _ id: String, _ values: [String: ClientValue], now: Int64? = nil
+        _ table: String, _ id: String, with values: [String: ClientValue], now: Int64? = nil
     ) throws(ClientFailure) {
         let columns = try columns(of: table, including: values.keys)
         var record = try live(table, id)

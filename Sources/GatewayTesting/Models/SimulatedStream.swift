@@ -114,7 +114,7 @@ struct SimulatedStream {
                             ? .purge(owner: audit.key.id) : .deletion(audit.key),
                         token: "\(namespace)|\(audit.number)")
                 }[...]
-        case .upserts(let namespace, let table): lines = upserts(namespace, table, backend)[...]
+        case .upserts(let namespace, let table): lines = upserts(namespace, of: table, in: backend)[...]
         case .memberships(let table): memberships(table, &backend)
         case .backfill(let table, let project, let grant, let from):
             let names = SimulatedSchema.backfill(table)
@@ -137,7 +137,7 @@ struct SimulatedStream {
         }
     }
 
-    private func upserts(_ namespace: String, _ table: SimulatedTable, _ backend: SimulatedBackend) -> [Line] {
+    private func upserts(_ namespace: String, of table: SimulatedTable, in backend: SimulatedBackend) -> [Line] {
         let after = number(namespace) ?? 0
         var found: [(update: Int, line: Line)] = []
         for (key, row) in backend.rows where key.table == table && backend.isVisible(key) {

@@ -9,12 +9,12 @@ extension Users {
         switch op {
         case .write(let write, let choice, let value):
             note("backend: \(write) \(choice) \(value)")
-            perform(write, choice, value)
+            perform(write, choice: choice, value: value)
         case .mishap(let mishap, let choice, let value):
             note("backend: \(mishap) \(choice) \(value)")
-            perform(mishap, choice, value)
+            perform(mishap, choice: choice, value: value)
         case .edit(let device, let edit, let choice, let value):
-            perform(edit, device % devices.count, choice, value)
+            perform(edit, index: device % devices.count, choice: choice, value: value)
         case .backup(let device): devices[device % devices.count].saveBackup(now: now)
         case .restore(let device, let withApp): restore(device % devices.count, withApp: withApp)
         case .clone(let device): clone(device % devices.count)
@@ -51,7 +51,7 @@ extension Users {
         if now - backup.madeAt >= WorldConfiguration.maxOffline { adrift.formUnion(devices[index].records.keys) }
     }
 
-    private func perform(_ mishap: SimulationOp.Mishap, _ choice: Int, _ value: Int) {
+    private func perform(_ mishap: SimulationOp.Mishap, choice: Int, value: Int) {
         switch mishap {
         case .reset: if setup.checkpoints == .server { backend.reset(choice) }
         case .vanish: if setup.checkpoints == .server, setup.hasLedger { backend.vanish() }
@@ -84,7 +84,7 @@ extension Users {
         return SimulatedKey(table, "b\(recordCount)")
     }
 
-    private func perform(_ write: SimulationOp.Write, _ choice: Int, _ value: Int) {
+    private func perform(_ write: SimulationOp.Write, choice: Int, value: Int) {
         let projects = backend.members.keys.sorted()
         switch write {
         case .newProject: backend.put(fresh(.projects), SimulatedRecord(value: value))
@@ -112,12 +112,12 @@ extension Users {
             backend.put(fresh(.comments), SimulatedRecord(value: value, parent: task.id))
         case .editComment: edit(pick(.comments, choice), value)
         case .deleteComment: if let key = pick(.comments, choice) { backend.remove(key) }
-        case .newFolder, .moveFolder, .deleteFolder: performOnFolders(write, choice, value)
-        default: performOnFiles(write, choice, value)
+        case .newFolder, .moveFolder, .deleteFolder: performOnFolders(write, choice: choice, value: value)
+        default: performOnFiles(write, choice: choice, value: value)
         }
     }
 
-    private func performOnFolders(_ write: SimulationOp.Write, _ choice: Int, _ value: Int) {
+    private func performOnFolders(_ write: SimulationOp.Write, choice: Int, value: Int) {
         let parent = value % 3 == 0 ? "" : pick(.folders, value)?.id ?? ""
         switch write {
         case .newFolder: backend.put(fresh(.folders), SimulatedRecord(value: value, parent: parent))
@@ -131,7 +131,7 @@ extension Users {
         }
     }
 
-    private func performOnFiles(_ write: SimulationOp.Write, _ choice: Int, _ value: Int) {
+    private func performOnFiles(_ write: SimulationOp.Write, choice: Int, value: Int) {
         let file = pick(.files, choice)
         switch write {
         case .newFile:
@@ -174,7 +174,7 @@ extension Users {
         backend.put(audit.key, SimulatedRecord(value: value, parent: audit.project))
     }
 
-    private func perform(_ edit: SimulationOp.Edit, _ index: Int, _ choice: Int, _ value: Int) {
+    private func perform(_ edit: SimulationOp.Edit, index: Int, choice: Int, value: Int) {
         note("\(devices[index].name): \(edit) \(choice) \(value)")
         let shown = devices[index].shown.keys.sorted()
         func pick(_ table: SimulatedTable) -> SimulatedKey? {

@@ -11,7 +11,7 @@ extension Users {
     }
 
     /// Writes a record of any table.
-    package func put(_ table: SimulatedTable, _ id: String, _ value: Int, in parent: String = "", source: Int = 0) {
+    package func put(_ table: SimulatedTable, _ id: String, value: Int, in parent: String = "", source: Int = 0) {
         backend.put(SimulatedKey(table, id), SimulatedRecord(value: value, parent: parent), source: source)
     }
 
@@ -51,7 +51,7 @@ extension Users {
     }
 
     /// A person writes a record on a device, new or not.
-    package func write(_ table: SimulatedTable, _ id: String, _ value: Int, in parent: String = "", on device: Int) {
+    package func write(_ table: SimulatedTable, _ id: String, value: Int, in parent: String = "", on device: Int) {
         let key = SimulatedKey(table, id)
         if devices[device].records[key] == nil {
             devices[device].create(key, SimulatedRecord(value: value, parent: parent))

@@ -14,8 +14,8 @@ import StateStore
 extension GatewayStack {
     /// Serves until the body is through.
     static func serve<Value: Sendable>(
-        _ options: StackOptions, _ configuration: Configuration, _ backend: DemoBackend, _ directory: String,
-        _ reactors: (sync: CurlReactor, passThrough: CurlReactor), _ store: SQLiteStateStore,
+        _ options: StackOptions, configuration: Configuration, backend: DemoBackend, directory: String,
+        reactors: (sync: CurlReactor, passThrough: CurlReactor), store: SQLiteStateStore,
         _ body: (GatewayStack) async throws -> Value
     ) async throws -> Value {
         let log = CapturedLog()

@@ -71,7 +71,9 @@ package struct GatewayStack: Sendable {
             let store = try await SQLiteStateStore.open(path: "\(directory)/state.db", options: options.state)
             do {
                 result = .success(
-                    try await serve(options, configuration, backend, directory, (reactor, passThrough), store, body))
+                    try await serve(
+                        options, configuration: configuration, backend: backend, directory: directory,
+                        reactors: (reactor, passThrough), store: store, body))
             } catch {
                 result = .failure(error)
             }

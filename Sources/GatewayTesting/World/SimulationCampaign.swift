@@ -148,7 +148,7 @@ extension SimulationCampaign {
         case ..<91: return .cut(pull: number)
         case ..<93: return .crash
         case ..<94: return .wait(milliseconds: [5, 3_000, 90_000, 4_000_000].randomElement(using: &random) ?? 5)
-        case ..<97: return mishap(&random, number, value)
+        case ..<97: return mishap(&random, number: number, value: value)
         default: return rare(&random, number)
         }
     }
@@ -189,7 +189,10 @@ extension SimulationCampaign {
         ops.append(.sync(device: device))
         if Bool.random(using: &random) {
             for number in 0..<4 { ops.append(.write(.newTask, 0, 10 + number)) }
-            ops += [.sync(device: device), .mishap(.vanish, 0, 0), .sync(device: device), .sync(device: device)]
+            ops += [
+                .sync(device: device), .mishap(.vanish, 0, 0), .sync(device: device),
+                .sync(device: device),
+            ]
         } else {
             let step = SimulationOp.step(pull: 0, count: Int.random(in: 20...60, using: &random))
             ops += [.reconfigure, .pull(device: device), step, .loseAnswer(pull: 0), step]
@@ -207,11 +210,13 @@ extension SimulationCampaign {
         return SimulationOp.Write.allCases.randomElement(using: &random) ?? .editTask
     }
 
-    private func mishap(_ random: inout SeededRandom, _ number: Int, _ value: Int) -> SimulationOp {
+    private func mishap(_ random: inout SeededRandom, number: Int, value: Int) -> SimulationOp {
         var mishap = SimulationOp.Mishap.allCases.randomElement(using: &random) ?? .reset
         if mishap == .arriveLate || mishap == .repair, value % 2 == 0 { mishap = .vanish }
         // What is only complete after a full comparison must not hide the rest in every schedule.
-        if !allowsLoss, mishap == .beginLate || mishap == .loseTombstone { return .mishap(.reset, number, value) }
+        if !allowsLoss, mishap == .beginLate || mishap == .loseTombstone {
+            return .mishap(.reset, number, value)
+        }
         return .mishap(mishap, number, value)
     }
 

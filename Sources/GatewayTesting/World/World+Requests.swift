@@ -59,7 +59,7 @@ extension World {
             number: syncCount, device: index, presented: told, began: users.backend.counter, outcome: outcome,
             doubtful: pending.last?.key,
             bases: device.bases.filter { device.pending[$0.key] != nil })
-        begin(sync, isPull: false, pending.map { ($0.key, $0.value) }) { gateway, caller in
+        begin(sync, isPull: false, pushed: pending.map { ($0.key, $0.value) }) { gateway, caller in
             sync.note(rejected: Self.rejected(in: try await gateway.push(push, caller: caller).body))
         }
         return sync
@@ -108,7 +108,7 @@ extension World {
     }
 
     private func begin(
-        _ sync: WorldSync, isPull: Bool, _ pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = [],
+        _ sync: WorldSync, isPull: Bool, pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = [],
         _ body: @escaping @Sendable (SyncGateway, Caller) async throws -> Void
     ) {
         let session = users.devices[sync.device].session

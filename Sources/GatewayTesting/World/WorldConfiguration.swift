@@ -95,7 +95,7 @@ enum WorldConfiguration {
             value = number value | before\(mapping)
             parent = string
             """
-        func table(_ name: String, _ lines: String, _ more: String = "") -> String {
+        func table(_ name: String, _ lines: String, more: String = "") -> String {
             """
             [table \(name)]
             \(lines)
@@ -120,7 +120,7 @@ enum WorldConfiguration {
                 upsert = TaskV1, TaskBackfillV1
                 delete = TaskDeleteV1 by id
                 \(setup.hasLedger ? "parent = parent projects" : "")
-                """, "\nmark = number since 2"),
+                """, more: "\nmark = number since 2"),
             table(
                 "comments",
                 """

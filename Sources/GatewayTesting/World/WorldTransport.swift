@@ -79,13 +79,13 @@ struct WorldTransport: HTTPTransport {
         case (.delete, "/sync/ack"):
             backend.users.backend.forget(Self.texts(in: body, "types"), session: session)
             return json("{}")
-        default: return try call(request.method, path, body)
+        default: return try call(request.method, path, body: body)
         }
     }
 
     /// One operation of a push by calls, as `PUT /tasks/t1`.
     private func call(
-        _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8]
+        _ method: HTTPRequest.Method, _ path: String, body: [UInt8]
     ) throws(CurlError) -> CurlResponse {
         let parts = path.split(separator: "/")
         guard parts.count == 2, let table = SimulatedTable.allCases.first(where: { $0.name == parts[0] }) else {

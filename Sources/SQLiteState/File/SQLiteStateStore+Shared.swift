@@ -33,7 +33,7 @@ extension SQLiteStateStore {
             }
             do {
                 try checkVersion(of: file, options)
-                let pool = try openShared(file, purpose, options)
+                let pool = try openShared(file, for: purpose, options: options)
                 return try SQLiteStateStore(pool: pool, file: file, hold: .connection, options: options)
             } catch {
                 throw StateError.wrapping(error, path: file.path)
@@ -48,7 +48,7 @@ extension SQLiteStateStore {
         guard version == known else { throw StateError.schemaOlder(found: version, known: known) }
     }
 
-    private static func openShared(_ file: StateFile, _ purpose: Purpose, _ options: Options) throws -> DatabasePool {
+    private static func openShared(_ file: StateFile, for purpose: Purpose, options: Options) throws -> DatabasePool {
         var configuration = configuration(options)
         configuration.readonly = purpose == .reading
         let pool = try DatabasePool(path: file.path, configuration: configuration)

@@ -31,19 +31,19 @@ extension Database {
             }
             let layer = try makeLayer(.staged, replica: nil, cursor: nil, at: pull.now)
             try add(chunks, to: layer, limit: limits.chunkBytes)
-            return try take(layer, counts, pull, anchor)
+            return try take(layer, counts: counts, of: pull, anchor: anchor)
         case .staged(let staged, let counts):
             guard try isStaged(staged) else { throw StateError.ledgerChanged }
             if anchor.base != nil, try integer("SELECT chunks FROM layer WHERE id = ?", [staged.rawValue]) == 0 {
                 return LedgerPlace(layer: nil, below: try below(pull, anchor), isExact: true)
             }
-            return try take(staged.rawValue, counts, pull, anchor)
+            return try take(staged.rawValue, counts: counts, of: pull, anchor: anchor)
         }
     }
 
     /// Gives a staged layer to the replica: as its base if it has none, else as the delta of the new cursor.
     private func take(
-        _ layer: Int64, _ counts: [String: LedgerCount], _ pull: PullCommit, _ anchor: LedgerAnchor
+        _ layer: Int64, counts: [String: LedgerCount], of pull: PullCommit, anchor: LedgerAnchor
     ) throws -> LedgerPlace {
         let cursor = pull.row.cursor.rawValue
         let isBase = anchor.base == nil

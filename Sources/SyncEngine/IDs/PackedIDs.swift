@@ -83,10 +83,10 @@ package struct PackedIDs: Sendable {
         }
         // One whose value has another length is written anew; the old bytes stay until the map is made anew.
         slots[slot] = UInt32(bytes.count) + 1
-        append(table, id, value ?? "")
+        append(table, id, value: value ?? "")
     }
 
-    private mutating func append(_ table: Int, _ id: String, _ value: String) {
+    private mutating func append(_ table: Int, _ id: String, value: String) {
         bytes.append(UInt8(truncatingIfNeeded: table))
         bytes.append(UInt8(truncatingIfNeeded: table >> 8))
         bytes.append(UInt8(id.utf8.count))

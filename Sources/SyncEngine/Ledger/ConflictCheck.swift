@@ -87,7 +87,7 @@ package struct ConflictCheck: Sendable {
             known.clear()
             if try await view.seek(to: hash) { known.load(view, table) }
             let group = isInStream ? reader.group : nil
-            let finding = Self.finding(known, group, table.rules, unreadable: unreadable, resumed: resumed)
+            let finding = Self.finding(known, group, rules: table.rules, unreadable: unreadable, resumed: resumed)
             findings[index].finding = finding == .deleted && subjects[index].isDeletion ? .none : finding
             findings[index].line = group?.upsert?.line
         }
@@ -105,12 +105,12 @@ package struct ConflictCheck: Sendable {
 
     /// What has become of one record.
     private static func finding(
-        _ known: KnownRecord, _ group: RecordGroup?, _ rules: RecordVerdict.Rules, unreadable: UInt64?, resumed: UInt64
+        _ known: KnownRecord, _ group: RecordGroup?, rules: RecordVerdict.Rules, unreadable: UInt64?, resumed: UInt64
     ) -> Finding {
         if let unreadable, unreadable > max(group?.upsert?.sequence ?? 0, group?.deletion?.sequence ?? 0) {
             return .unreadable
         }
-        switch RecordVerdict(known, group, rules).outcome {
+        switch RecordVerdict(known, group, rules: rules).outcome {
         case .created: return .appeared
         case .updated where known.state != .held: return .appeared
         case .updated:

@@ -65,20 +65,20 @@ struct CycleDescent {
         for table in Set(pairs.keys.map(\.parent)) {
             for link in moved.returned[table] ?? [] {
                 let missing = RecordVerdict.Departure(isAbsent: true)
-                descend(from: table, link, missing, &moved, keeping: kept, &work)
+                descend(from: table, by: link, missing, moved: &moved, keeping: kept, work: &work)
             }
             for link in (moved.gone[table] ?? [:]).keys { work.append((table, link)) }
         }
         while let (table, link) = work.popLast() {
             guard let departure = moved.gone[table]?[link] else { continue }
-            descend(from: table, link, departure, &moved, keeping: kept, &work)
+            descend(from: table, by: link, departure, moved: &moved, keeping: kept, work: &work)
         }
     }
 
     /// One generation.
     private func descend(
-        from table: Int, _ link: UInt64, _ departure: RecordVerdict.Departure, _ moved: inout MovedParents,
-        keeping kept: Set<Int>, _ work: inout [(table: Int, link: UInt64)]
+        from table: Int, by link: UInt64, _ departure: RecordVerdict.Departure, moved: inout MovedParents,
+        keeping kept: Set<Int>, work: inout [(table: Int, link: UInt64)]
     ) {
         for (edge, pairs) in pairs where edge.parent == table {
             if departure.isAbsent, kept.contains(edge.child) { continue }

@@ -13,11 +13,11 @@ extension LedgerDiff {
     }
 
     mutating func judge(
-        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ subject: Subject, _ group: RecordGroup,
-        _ view: LedgerView, _ writer: inout LedgerChunkWriter
+        in table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, _ subject: Subject, _ group: RecordGroup,
+        view: LedgerView, writer: inout LedgerChunkWriter
     ) {
-        let verdict = RecordVerdict(known, subject.isInStream ? group : nil, table.rules)
-        let isUnreadable = isUnreadable(table, subject, group)
+        let verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
+        let isUnreadable = isUnreadable(in: table, subject, group)
         if purpose == .count || purpose == .gather {
             if known.state == .held { missing.held += 1 }
             if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
@@ -29,44 +29,44 @@ extension LedgerDiff {
         case .absent, .descendant:
             isGone = !isUnreadable && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
         case .deletedAgain: isGone = !isUnreadable && !table.isBlind
-        case .deleted: isGone = !isUnreadable && !mayHaveMoved(table, subject, group)
+        case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, subject, group)
         // A row that came and is not delivered has gone with its parent.
         case .untouched: isGone = !isUnreadable && subject.isInStream && (group.deletion ?? group.upsert) != nil
         case .created, .updated, .equal, .kept: isGone = false
         }
         if table.isParent, !table.isCyclic || purpose != .write {
-            noteParent(table, subject, group, isGone ? verdict : nil)
+            noteParent(in: table, subject, group, gone: isGone ? verdict : nil)
         }
-        if purpose == .gather, !isUnreadable { noteChild(table, subject, group, verdict) }
+        if purpose == .gather, !isUnreadable { noteChild(in: table, subject, group, verdict: verdict) }
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
-        if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, table, subject) }
+        if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
         if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
         let entry = Place(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
-        case .created, .updated, .equal: deliver(verdict, entry, &writer)
-        case .kept: keep(verdict.sources, entry, isUnseen: isUnreadable, &writer)
+        case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
+        case .kept: keep(verdict.sources, at: entry, isUnseen: isUnreadable, writer: &writer)
         case .untouched: keepUntouched(entry, &writer)
         case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
             figures.heldBack += 1
-            keep(known.sources, entry, isUnseen: true, &writer)
+            keep(known.sources, at: entry, isUnseen: true, writer: &writer)
         case .deletedAgain where !isGone:
             // Whether the device has it is as uncertain as before; a tombstone would be believed from now on.
             figures.heldBack += 1
             changeHeld(table, by: known.wasHeld ? 0 : 1)
-            append(.held, content: nil, sources: 0, entry, &writer)
+            append(.held, content: nil, sources: 0, at: entry, writer: &writer)
         case .deleted where !isGone, .descendant where !isGone:
             guard known.state == .held else { return keepUntouched(entry, &writer) }
             // It came by a source that nothing has taken away.
             let kept = subject.isInStream ? group.keep : .max
             let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
-            keep(left == 0 ? known.sources : left, entry, isUnseen: isUnreadable, &writer)
-        case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, entry, &writer)
+            keep(left == 0 ? known.sources : left, at: entry, isUnseen: isUnreadable, writer: &writer)
+        case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, at: entry, writer: &writer)
         }
     }
 
     /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
-    private mutating func redeliver(_ redelivery: PendingRedelivery, _ table: LedgerDiffTable, _ subject: Subject) {
+    private mutating func redeliver(_ redelivery: PendingRedelivery, in table: LedgerDiffTable, _ subject: Subject) {
         if subject.isInStream || table.rules.comparedSources != 0 {
             delivered.append(redelivery)
         } else {
@@ -75,7 +75,7 @@ extension LedgerDiff {
     }
 
     /// Whether the newest that came of a record could not be read: it is there, whatever was said before (finding 13).
-    private func isUnreadable(_ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+    private func isUnreadable(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return false }
         // Of several sources the line may be another's than the deletion.
         guard subject.isInStream, table.types.count == 1 else { return true }
@@ -83,7 +83,7 @@ extension LedgerDiff {
     }
 
     /// Whether a record that has left its source may have gone to one of which nothing comes for now.
-    private func mayHaveMoved(_ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+    private func mayHaveMoved(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         known.state == .held && (subject.isInStream ? group.keep : .max) & table.rules.refusedSources != 0
     }
 
@@ -97,7 +97,7 @@ extension LedgerDiff {
 
     /// Notes that a record is gone, by the verdict, or that it went and came again.
     private mutating func noteParent(
-        _ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, _ gone: RecordVerdict?
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, gone: RecordVerdict?
     ) {
         let isNews = subject.isInStream && group.firstDeletion > 0
         let link = subject.hash.link
@@ -110,7 +110,7 @@ extension LedgerDiff {
             }
             // Of what nobody has ever had, nothing hangs on the device either: its children need no looking for.
             let isLate = departure.began > 0 || departure.resumed > 0
-            guard isLate || !table.rules.isFirst && mayBeKnown(table, subject, group) else { return }
+            guard isLate || !table.rules.isFirst && mayBeKnown(in: table, subject, group) else { return }
             parents.end(link, of: table.place, departure)
         } else if isNews, !table.rules.isFirst, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
             (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
@@ -123,7 +123,7 @@ extension LedgerDiff {
     }
 
     /// Whether the device may have, or have had, a record, or the stream brought it.
-    private func mayBeKnown(_ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+    private func mayBeKnown(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         if subject.isInStream, group.upsert != nil { return true }
         guard let state = known.state, state != .unknown else { return !table.rules.isExact || !table.rules.isTracked }
         return true
@@ -131,7 +131,7 @@ extension LedgerDiff {
 
     /// Notes on which records of tables in a cycle a record hangs, if it is there otherwise.
     private mutating func noteChild(
-        _ table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, _ verdict: RecordVerdict
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict
     ) {
         guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
         let upsert = subject.isInStream ? group.upsert : nil
@@ -142,7 +142,7 @@ extension LedgerDiff {
         }
     }
 
-    private mutating func deliver(_ verdict: RecordVerdict, _ place: Place, _ writer: inout LedgerChunkWriter) {
+    private mutating func deliver(_ verdict: RecordVerdict, at place: Place, writer: inout LedgerChunkWriter) {
         guard let upsert = place.group.upsert else { return }
         let index = place.table.place
         switch verdict.outcome {
@@ -163,7 +163,7 @@ extension LedgerDiff {
             return
         }
         changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        appendHeld(place.group, upsert, sources: verdict.sources, &writer)
+        appendHeld(place.group, upsert, sources: verdict.sources, writer: &writer)
     }
 
     /// The record stays as it is; an entry is written where something about it has changed, or all are.
@@ -171,7 +171,7 @@ extension LedgerDiff {
     /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
     /// the same content has to go out once it comes (findings 13 and 24).
     private mutating func keep(
-        _ sources: UInt64, _ place: Place, isUnseen: Bool, _ writer: inout LedgerChunkWriter
+        _ sources: UInt64, at place: Place, isUnseen: Bool, writer: inout LedgerChunkWriter
     ) {
         guard place.table.isLedgered else { return }
         let content = isUnseen && place.table.rules.isFetched ? nil : known.content
@@ -185,7 +185,7 @@ extension LedgerDiff {
             || place.table.shape.maskBytes > 0 && sources != before
         guard isNews || input.plan.output == .whole else { return }
         changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        append(.held, content: content, sources: sources, place, &writer)
+        append(.held, content: content, sources: sources, at: place, writer: &writer)
     }
 
     /// Entries that say nothing about what is there: tombstones, and what a push has named.
@@ -194,11 +194,11 @@ extension LedgerDiff {
         guard known.isNoted || input.plan.output == .whole else { return }
         if state == .tombstone, !known.isNoted, known.goneAt < input.tombstonesBefore { return }
         changeHeld(place.table, by: known.wasHeld && state != .held ? -1 : 0)
-        append(state, content: nil, sources: 0, place, &writer)
+        append(state, content: nil, sources: 0, at: place, writer: &writer)
     }
 
     private mutating func remove(
-        _ outcome: RecordVerdict.Outcome, _ place: Place, _ writer: inout LedgerChunkWriter
+        _ outcome: RecordVerdict.Outcome, at place: Place, writer: inout LedgerChunkWriter
     ) {
         let index = place.table.place
         figures.deleted += 1
@@ -219,7 +219,7 @@ extension LedgerDiff {
         if known.state == .tombstone, known.isStored, !known.isNoted, input.plan.output == .delta { return }
         changeHeld(place.table, by: known.wasHeld ? -1 : 0)
         known.goneAt = input.now
-        append(.tombstone, content: nil, sources: 0, place, &writer)
+        append(.tombstone, content: nil, sources: 0, at: place, writer: &writer)
     }
 
     /// A difference of which the stream said nothing before everything was asked for again.
@@ -245,7 +245,7 @@ extension LedgerDiff {
     }
 
     private func append(
-        _ state: LedgerState, content: UInt64?, sources: UInt64, _ place: Place, _ writer: inout LedgerChunkWriter
+        _ state: LedgerState, content: UInt64?, sources: UInt64, at place: Place, writer: inout LedgerChunkWriter
     ) {
         let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
         known.links.withUnsafeBufferPointer { links in

@@ -6,14 +6,14 @@ import SyncModel
 // One walk over a table: stream, ledger and notes are merged in the order of their hashes.
 extension LedgerDiff {
     mutating func walk(
-        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ reader: inout DeduplicationReader,
-        _ sinks: Sinks
+        _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, reader: inout DeduplicationReader,
+        sinks: Sinks
     ) async throws {
         try await reader.open(table: input.order.rank[table.place])
         var writer = LedgerChunkWriter(
             table: table.name, shape: table.shape, maximumBytes: input.chunkBytes)
         guard table.isLedgered, input.plan.basis != .nothing || !table.notes.isEmpty else {
-            return try await walkStream(table, purpose, &reader, &writer, sinks)
+            return try await walkStream(table, for: purpose, reader: &reader, writer: &writer, sinks: sinks)
         }
         var view = try LedgerView(
             source: input.source, ledgers: input.ledgers, isUnion: input.plan.basis == .principal,
@@ -35,13 +35,13 @@ extension LedgerDiff {
             let note = notes.first?.hash == hash ? notes.removeFirst().note : nil
             if let note { known.overlay(note, shape: table.shape) }
             let subject = Subject(hash: hash, isInStream: isInStream, note: note)
-            judge(table, purpose, subject, reader.group, view, &writer)
+            judge(in: table, for: purpose, subject, reader.group, view: view, writer: &writer)
             while let chunk = writer.takeFullChunk() { chunks.append(chunk) }
             if chunks.count >= Self.chunkBatch || deletions[table.place].isFull { try await flush(sinks) }
             if isScan, hasEntry, view.position == hash { hasEntry = try await view.next() }
             if isInStream { hasGroup = try await reader.next() }
         }
-        finish(table, purpose, &writer)
+        finish(table, for: purpose, writer: &writer)
     }
 
     /// Whether all of the ledger has to be looked at, not only what the stream names.
@@ -53,8 +53,8 @@ extension LedgerDiff {
 
     /// A walk where nothing is known: a first pull, or a table without a ledger.
     private mutating func walkStream(
-        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ reader: inout DeduplicationReader,
-        _ writer: inout LedgerChunkWriter, _ sinks: Sinks
+        _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, reader: inout DeduplicationReader,
+        writer: inout LedgerChunkWriter, sinks: Sinks
     ) async throws {
         let view = try LedgerView(
             source: input.source, layers: [], table: table.name, shape: table.shape, key: input.key)
@@ -71,20 +71,20 @@ extension LedgerDiff {
             if isPlain, reader.group.isSingleUpsert, let upsert = reader.group.upsert {
                 diffed.verdicts[table.place].create(upsert.line)
                 figures.created &+= 1
-                if table.isLedgered { appendHeld(reader.group, upsert, sources: reader.group.add, &writer) }
+                if table.isLedgered { appendHeld(reader.group, upsert, sources: reader.group.add, writer: &writer) }
             } else {
                 known.clear()
                 let subject = Subject(hash: reader.group.hash, isInStream: true, note: nil)
-                judge(table, purpose, subject, reader.group, view, &writer)
+                judge(in: table, for: purpose, subject, reader.group, view: view, writer: &writer)
             }
             while let chunk = writer.takeFullChunk() { chunks.append(chunk) }
             if chunks.count >= Self.chunkBatch || deletions[table.place].isFull { try await flush(sinks) }
         }
-        finish(table, purpose, &writer)
+        finish(table, for: purpose, writer: &writer)
     }
 
     private mutating func finish(
-        _ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose, _ writer: inout LedgerChunkWriter
+        _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, writer: inout LedgerChunkWriter
     ) {
         while let chunk = writer.takeRest() { chunks.append(chunk) }
         guard purpose == .write, table.isLedgered else { return }
@@ -94,7 +94,7 @@ extension LedgerDiff {
     }
 
     mutating func appendHeld(
-        _ group: RecordGroup, _ upsert: DeduplicationEntry, sources: UInt64, _ writer: inout LedgerChunkWriter
+        _ group: RecordGroup, _ upsert: DeduplicationEntry, sources: UInt64, writer: inout LedgerChunkWriter
     ) {
         group.packedID.withUnsafeBytes { id in
             group.links.withUnsafeBufferPointer { links in

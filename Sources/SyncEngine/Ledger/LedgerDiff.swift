@@ -97,7 +97,7 @@ package struct LedgerDiff: Sendable {
                     place: place, input: input, isParent: parents.contains(table.name), isCyclic: cycle != nil)
             }
             rank = group.upperBound
-            try await diff(&tables, &reader, sinks)
+            try await diff(&tables, reader: &reader, sinks: sinks)
             if report.needsSecondLook { return }
         }
         for place in input.signs.overflowed {
@@ -110,28 +110,28 @@ package struct LedgerDiff: Sendable {
 
     /// Diffs tables that are each other's parents, or a single one.
     private mutating func diff(
-        _ tables: inout [LedgerDiffTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
+        _ tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
         for index in tables.indices { tables[index].setParents(parents) }
         if tables.contains(where: \.isCyclic) {
-            try await followCycle(&tables, &reader, sinks)
+            try await followCycle(in: &tables, reader: &reader, sinks: sinks)
         } else {
-            for index in tables.indices { try await count(&tables[index], &reader, sinks) }
+            for index in tables.indices { try await count(&tables[index], reader: &reader, sinks: sinks) }
         }
         if report.needsSecondLook { return }
         for table in tables {
             if table.parents.joined().contains(where: parents.overflowed.contains) { suspend(table) }
-            try await walk(table, .write, &reader, sinks)
+            try await walk(table, for: .write, reader: &reader, sinks: sinks)
         }
     }
 
     /// Finds out what goes with what in tables that are each other's parents, and decides whether it may.
     private mutating func followCycle(
-        _ tables: inout [LedgerDiffTable], _ reader: inout DeduplicationReader, _ sinks: Sinks
+        in tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
         let places = tables.map(\.place)
         if !tables.contains(where: { scans($0, .find) }) {
-            for table in tables { try await walk(table, .find, &reader, sinks) }
+            for table in tables { try await walk(table, for: .find, reader: &reader, sinks: sinks) }
             guard places.contains(where: parents.areKnown) else { return }
             for place in places { parents.forget(place) }
         }
@@ -140,7 +140,7 @@ package struct LedgerDiff: Sendable {
         var missing: [Missing] = []
         for table in tables {
             self.missing = Missing()
-            try await walk(table, .gather, &reader, sinks)
+            try await walk(table, for: .gather, reader: &reader, sinks: sinks)
             missing.append(self.missing)
         }
         descent.sort()
@@ -173,11 +173,11 @@ package struct LedgerDiff: Sendable {
 
     /// Counts what is missing and decides whether it may be deleted.
     private mutating func count(
-        _ table: inout LedgerDiffTable, _ reader: inout DeduplicationReader, _ sinks: Sinks
+        _ table: inout LedgerDiffTable, reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
         guard table.isLedgered, table.mayMiss, input.plan.basis != .nothing || !table.notes.isEmpty else { return }
         missing = Missing()
-        try await walk(table, .count, &reader, sinks)
+        try await walk(table, for: .count, reader: &reader, sinks: sinks)
         decide(&table, missing)
     }
 

@@ -124,7 +124,7 @@ struct RecordVerdict: Hashable {
     ///   - known: What was known of it.
     ///   - group: What the stream said of it; nil where it said nothing.
     ///   - rules: The rules of its table.
-    init(_ known: KnownRecord, _ group: RecordGroup?, _ rules: Rules) {
+    init(_ known: KnownRecord, _ group: RecordGroup?, rules: Rules) {
         let isHeld = known.state == .held
         let before = isHeld ? (known.sources == 0 ? rules.allSources : known.sources) : 0
         let added = group?.add ?? 0

@@ -41,7 +41,7 @@ extension LineProjector {
                 links[Int(plan.pointee.link)] =
                     slice == nil && !plan.pointee.constant.isEmpty
                     ? constants[Int(plan.pointee.contentConstant)].link
-                    : withValue(slice, plan) { LinkDigest.of($1, key: $0.key) }
+                    : withValue(slice, as: plan) { LinkDigest.of($1, key: $0.key) }
             }
         }
     }
@@ -69,7 +69,7 @@ extension LineProjector {
                 slice == nil && !plan.constant.isEmpty
                 ? constants[Int(plan.contentConstant)].part
                 : withUnsafePointer(to: plan) { plan in
-                    withValue(slice, plan) { projector, value in
+                    withValue(slice, as: plan) { projector, value in
                         projector.hasher.part(
                             of: value, seed: Int(plan.pointee.seed), isOptional: plan.pointee.isOptional)
                     }

@@ -24,7 +24,7 @@ extension LineProjector {
     ///
     /// Where it fails, the envelope and the slots hold what was read before.
     mutating func readEnvelope(
-        _ line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>, _ envelope: inout Envelope
+        of line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>, into envelope: inout Envelope
     ) throws(JSONError) {
         var scanner = JSONScanner(line, maximumDepth: projection.rules.depthLimit)
         guard try scanner.peekKind() == .object else {
@@ -41,7 +41,7 @@ extension LineProjector {
                 envelope.type = type
                 envelope.shape = type.kind == .string ? shape(for: type) : -1
             case 1: envelope.ack = try scanner.value()
-            case 2: try readData(&scanner, &envelope, slots)
+            case 2: try readData(from: &scanner, envelope: &envelope, slots: slots)
             default: _ = try scanner.value()
             }
         }
@@ -49,7 +49,7 @@ extension LineProjector {
     }
 
     private mutating func readData(
-        _ scanner: inout JSONScanner, _ envelope: inout Envelope, _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+        from scanner: inout JSONScanner, envelope: inout Envelope, slots: UnsafeMutableBufferPointer<JSONSlice?>
     ) throws(JSONError) {
         let kind = try scanner.peekKind()
         let start = scanner.offset
@@ -60,7 +60,7 @@ extension LineProjector {
             if shape.readsData {
                 slots.update(repeating: nil)
                 envelope.dataShape = envelope.shape
-                try Self.readMembers(&scanner, shape, slots)
+                try Self.readMembers(from: &scanner, shape, slots: slots)
                 envelope.data = start..<scanner.offset
                 return
             }
@@ -71,30 +71,30 @@ extension LineProjector {
 
     /// Fills the slots from data that the scan has passed and validated already.
     func reread(
-        _ line: UnsafeRawBufferPointer, _ data: Range<Int>, _ shape: LineShape,
-        _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+        _ line: UnsafeRawBufferPointer, data: Range<Int>, _ shape: LineShape,
+        slots: UnsafeMutableBufferPointer<JSONSlice?>
     ) {
         slots.update(repeating: nil)
         var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: line[data]), maximumDepth: .max)
-        do throws(JSONError) { try Self.readMembers(&scanner, shape, slots) } catch {
+        do throws(JSONError) { try Self.readMembers(from: &scanner, shape, slots: slots) } catch {
             assertionFailure("validated data does not scan: \(error)")
         }
     }
 
     /// Puts the members that a shape wants into its slots; of members with the same name the last one stays.
     private static func readMembers(
-        _ scanner: inout JSONScanner, _ shape: LineShape, _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+        from scanner: inout JSONScanner, _ shape: LineShape, slots: UnsafeMutableBufferPointer<JSONSlice?>
     ) throws(JSONError) {
         try scanner.forEachMember(in: shape.names) { place, value in
             let node = shape.nodes[place]
             if node.slot >= 0 { slots[Int(node.slot)] = value }
-            if !node.nested.isEmpty { readNested(value, node, shape, slots) }
+            if !node.nested.isEmpty { readNested(value, node, in: shape, slots: slots) }
         }
     }
 
     private static func readNested(
-        _ value: JSONSlice, _ node: LineShape.Node, _ shape: LineShape,
-        _ slots: UnsafeMutableBufferPointer<JSONSlice?>
+        _ value: JSONSlice, _ node: LineShape.Node, in shape: LineShape,
+        slots: UnsafeMutableBufferPointer<JSONSlice?>
     ) {
         for nested in shape.nested[Int(node.nested.lowerBound)..<Int(node.nested.upperBound)] {
             var found: JSONSlice? = value

@@ -18,9 +18,9 @@ extension LineProjector {
             slots.initialize(repeating: nil)
             var envelope = Envelope()
             // That it fails is certain, the head is not all of the line; what was read before is wanted.
-            do throws(JSONError) { try readEnvelope(head, slots, &envelope) } catch {}
+            do throws(JSONError) { try readEnvelope(of: head, slots, into: &envelope) } catch {}
             adopt(LenientEnvelope.token(at: tail, whole: nil, rules: projection.rules), type: envelope.type?.string)
-            return quarantine(.tooLong, beginningOf: head, envelope, slots, otherText: tail)
+            return quarantine(.tooLong, beginningOf: head, envelope, slots: slots, otherText: tail)
         }
     }
 
@@ -28,7 +28,7 @@ extension LineProjector {
     ///
     /// Its token still counts where it can be read without doubt, because the line comes no second time anyway.
     mutating func quarantineUnreadable(
-        _ line: UnsafeRawBufferPointer, _ envelope: Envelope, _ slots: Slots, _ error: JSONError
+        _ line: UnsafeRawBufferPointer, _ envelope: Envelope, slots: Slots, error: JSONError
     ) -> LineResult {
         let reason: QuarantinedLine.Reason =
             switch error.code {
@@ -39,13 +39,13 @@ extension LineProjector {
             }
         let token = LenientEnvelope.token(at: line, whole: line, rules: projection.rules)
         adopt(token, type: envelope.type?.string)
-        return quarantine(reason, beginningOf: line, envelope, slots)
+        return quarantine(reason, beginningOf: line, envelope, slots: slots)
     }
 
     /// Sets a line aside of which only the beginning could be read.
     private mutating func quarantine(
         _ reason: QuarantinedLine.Reason, beginningOf line: UnsafeRawBufferPointer, _ envelope: Envelope,
-        _ slots: Slots, otherText: UnsafeRawBufferPointer? = nil
+        slots: Slots, otherText: UnsafeRawBufferPointer? = nil
     ) -> LineResult {
         let shape = envelope.shape >= 0 ? projection.shapes[envelope.shape] : nil
         var hasSlots = false
@@ -53,7 +53,7 @@ extension LineProjector {
             if envelope.dataShape == envelope.shape {
                 hasSlots = true
             } else if !envelope.data.isEmpty {
-                reread(line, envelope.data, shape, slots)
+                reread(line, data: envelope.data, shape, slots: slots)
                 hasSlots = true
             }
             for slot in shape.idSlots where slots[Int(slot)].map({ Self.isCut($0, in: line) }) == true {
@@ -113,7 +113,7 @@ extension LineProjector {
         guard let shape, case .upsert = shape.role else { return .nothing }
         guard let slots else { return .table(shape.table) }
         var scratch = JSONWriter()
-        switch appendID(shape, slots, &scratch) {
+        switch appendID(shape, slots, to: &scratch) {
         case .success(let id): return .record(table: shape.table, id: id)
         case .failure(.unsafe): return .nothing
         case .failure(.missing), .failure(.unfit): return .table(shape.table)

@@ -8,22 +8,22 @@ extension LineProjector {
     typealias Slots = UnsafeMutableBufferPointer<JSONSlice?>
 
     /// Writes what the filled slots say.
-    mutating func write(_ shape: LineShape, _ slots: Slots, _ output: inout JSONWriter) -> LineResult {
+    mutating func write(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) -> LineResult {
         let start = output.count
         switch shape.role {
         case .upsert:
             output.append(raw: "{\"id\":")
-            switch appendID(shape, slots, &output) {
+            switch appendID(shape, slots, to: &output) {
             case .failure(let failure):
                 output.truncate(to: start)
                 return quarantine(failure.reason, type: shape.type, shape: shape, slots)
             case .success(let id):
-                appendColumns(shape, slots, &output)
+                appendColumns(shape, slots, to: &output)
                 output.append(byte: UInt8(ascii: "}"))
                 return .upsert(table: shape.table, source: shape.source, id: id, range: start..<output.count)
             }
         case .delete(let all):
-            switch appendID(shape, slots, &output) {
+            switch appendID(shape, slots, to: &output) {
             case .failure(let failure):
                 output.truncate(to: start)
                 return quarantine(failure.reason, type: shape.type, shape: shape, slots)
@@ -37,7 +37,7 @@ extension LineProjector {
                 let plan = shape.columns.first
             else { return quarantine(.noID, type: shape.type, shape: shape, slots) }
             let digest = withUnsafePointer(to: plan) { plan in
-                withValue(slice, plan) { projector, value in
+                withValue(slice, as: plan) { projector, value in
                     let digest = LinkDigest.of(value, key: projector.key)
                     guard digest != 0 else { return digest }
                     value.append(to: &output, type: plan.pointee.type, isOptional: plan.pointee.isOptional)
@@ -71,11 +71,11 @@ extension LineProjector {
     }
 
     /// Writes the id as a JSON string and hashes it.
-    mutating func appendID(_ shape: LineShape, _ slots: Slots, _ output: inout JSONWriter) -> IDOutcome {
+    mutating func appendID(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) -> IDOutcome {
         if shape.idSlots.count == 1 {
             guard let part = slots[Int(shape.idSlots[0])], !part.isNull else { return .failure(.missing) }
             // Almost every id is a plain string, which needs no copy to be looked at.
-            if part.kind == .string, !part.hasEscapes { return appendID(part.content, shape.table, &output) }
+            if part.kind == .string, !part.hasEscapes { return appendID(part.content, of: shape.table, to: &output) }
         }
         idBuffer.removeAll(keepingCapacity: true)
         if let failure = joinID(shape, slots) { return .failure(failure) }
@@ -83,11 +83,11 @@ extension LineProjector {
         var id: [UInt8] = []
         swap(&id, &idBuffer)
         defer { swap(&id, &idBuffer) }
-        return id.withUnsafeBytes { appendID($0, shape.table, &output) }
+        return id.withUnsafeBytes { appendID($0, of: shape.table, to: &output) }
     }
 
     private mutating func appendID(
-        _ id: UnsafeRawBufferPointer, _ table: Int, _ output: inout JSONWriter
+        _ id: UnsafeRawBufferPointer, of table: Int, to output: inout JSONWriter
     ) -> IDOutcome {
         if aliases != nil, let outcome = appendAlias(of: id, table, &output) { return outcome }
         return appendID(id, &output)
@@ -133,14 +133,14 @@ extension LineProjector {
         return shape.idSlots.isEmpty ? .missing : nil
     }
 
-    private mutating func appendColumns(_ shape: LineShape, _ slots: Slots, _ output: inout JSONWriter) {
+    private mutating func appendColumns(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) {
         let needsContent = self.needsContent && shape.needsContent
         beginContent(shape, isNeeded: needsContent)
         // Plans are looked at where they lie: to copy each would cost more than it does itself.
         shape.columns.withUnsafeBufferPointer { plans in
             guard let first = plans.baseAddress else { return }
             for index in 0..<shape.writtenColumns {
-                appendColumn(first + index, shape, slots, needsContent, &output)
+                appendColumn(first + index, of: shape, slots, needsContent: needsContent, to: &output)
             }
         }
         if needsContent { finishContent(shape, slots) }
@@ -149,34 +149,36 @@ extension LineProjector {
 
     @inline(__always)
     private mutating func appendColumn(
-        _ plan: UnsafePointer<LineShape.ColumnPlan>, _ shape: LineShape, _ slots: Slots, _ needsContent: Bool,
-        _ output: inout JSONWriter
+        _ plan: UnsafePointer<LineShape.ColumnPlan>, of shape: LineShape, _ slots: Slots, needsContent: Bool,
+        to output: inout JSONWriter
     ) {
-        appendText(shape, plan.pointee.prefix, &output)
+        appendText(of: shape, plan.pointee.prefix, to: &output)
         let slice = source(of: plan, shape, slots)
         if slice == nil, !plan.pointee.constant.isEmpty {
-            appendText(shape, plan.pointee.constant, &output)
+            appendText(of: shape, plan.pointee.constant, to: &output)
             if needsContent { addConstant(plan) }
             return
         }
         if plan.pointee.reference >= 0, aliases != nil || Self.isNumber(slice) {
-            return appendReference(plan, slice, shape, needsContent, &output)
+            return appendReference(plan, from: slice, of: shape, needsContent: needsContent, to: &output)
         }
-        finishColumn(ColumnValue(slice, as: plan.pointee.type), plan, slice, shape, needsContent, &output)
+        finishColumn(
+            ColumnValue(slice, as: plan.pointee.type), plan, from: slice, of: shape, needsContent: needsContent,
+            to: &output)
     }
 
     @inline(__always)
     mutating func finishColumn(
-        _ value: ColumnValue, _ plan: UnsafePointer<LineShape.ColumnPlan>, _ slice: JSONSlice?, _ shape: LineShape,
-        _ needsContent: Bool, _ output: inout JSONWriter
+        _ value: ColumnValue, _ plan: UnsafePointer<LineShape.ColumnPlan>, from slice: JSONSlice?, of shape: LineShape,
+        needsContent: Bool, to output: inout JSONWriter
     ) {
         value.append(to: &output, type: plan.pointee.type, isOptional: plan.pointee.isOptional)
         if needsContent { addContent(value, plan) }
         switch value {
         case .string, .text, .number, .boolean, .milliseconds, .json: break
-        case .wrong: count(\.wrong, shape, plan)
+        case .wrong: count(\.wrong, of: shape, plan)
         case .null, .absent:
-            if !plan.pointee.isOptional { count(\.missing, shape, plan) }
+            if !plan.pointee.isOptional { count(\.missing, of: shape, plan) }
         }
         if observer != nil { observer?.note(value, slice, table: shape.table, column: Int(plan.pointee.column)) }
     }
@@ -188,7 +190,7 @@ extension LineProjector {
 
     @inline(never)
     private mutating func count(
-        _ counter: WritableKeyPath<ProjectionCounters, [Int]>, _ shape: LineShape,
+        _ counter: WritableKeyPath<ProjectionCounters, [Int]>, of shape: LineShape,
         _ plan: UnsafePointer<LineShape.ColumnPlan>
     ) {
         counters[keyPath: counter][projection.counterOffsets[shape.table] &+ Int(plan.pointee.column)] &+= 1
@@ -204,7 +206,7 @@ extension LineProjector {
     }
 
     @inline(__always)
-    private func appendText(_ shape: LineShape, _ range: Range<Int32>, _ output: inout JSONWriter) {
+    private func appendText(of shape: LineShape, _ range: Range<Int32>, to output: inout JSONWriter) {
         shape.text.withUnsafeBytes {
             output.append(
                 raw: UnsafeRawBufferPointer(rebasing: $0[Int(range.lowerBound)..<Int(range.upperBound)]))

@@ -9,17 +9,17 @@ extension LineProjector {
     /// Writes such a column; not inlined, so that the others have their loop for themselves.
     @inline(never)
     mutating func appendReference(
-        _ plan: UnsafePointer<LineShape.ColumnPlan>, _ slice: JSONSlice?, _ shape: LineShape, _ needsContent: Bool,
-        _ output: inout JSONWriter
+        _ plan: UnsafePointer<LineShape.ColumnPlan>, from slice: JSONSlice?, of shape: LineShape, needsContent: Bool,
+        to output: inout JSONWriter
     ) {
-        withValue(slice, plan) { projector, value in
-            projector.finishColumn(value, plan, slice, shape, needsContent, &output)
+        withValue(slice, as: plan) { projector, value in
+            projector.finishColumn(value, plan, from: slice, of: shape, needsContent: needsContent, to: &output)
         }
     }
 
     /// What a column makes of a value: of an id what the client calls that record.
     mutating func withValue<R>(
-        _ slice: JSONSlice?, _ plan: UnsafePointer<LineShape.ColumnPlan>,
+        _ slice: JSONSlice?, as plan: UnsafePointer<LineShape.ColumnPlan>,
         _ body: (inout LineProjector, ColumnValue) -> R
     ) -> R {
         guard let slice, plan.pointee.reference >= 0, slice.kind == .string || slice.isInteger else {

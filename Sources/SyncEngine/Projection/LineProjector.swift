@@ -102,18 +102,18 @@ package struct LineProjector: Sendable {
             slots.initialize(repeating: nil)
             var envelope = Envelope()
             do throws(JSONError) {
-                try readEnvelope(line, slots, &envelope)
-                return deliver(envelope, line, slots, &output)
+                try readEnvelope(of: line, slots, into: &envelope)
+                return deliver(envelope, line: line, slots: slots, to: &output)
             } catch {
-                return quarantineUnreadable(line, envelope, slots, error)
+                return quarantineUnreadable(line, envelope, slots: slots, error: error)
             }
         }
     }
 
     /// Goes on with a line whose every byte has been validated.
     private mutating func deliver(
-        _ envelope: Envelope, _ line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>,
-        _ output: inout JSONWriter
+        _ envelope: Envelope, line: UnsafeRawBufferPointer, slots: UnsafeMutableBufferPointer<JSONSlice?>,
+        to output: inout JSONWriter
     ) -> LineResult {
         guard let type = envelope.type, type.kind == .string else {
             return quarantine(envelope.isOther ? .notAnObject : .noEnvelope, type: nil, shape: nil)
@@ -142,8 +142,8 @@ package struct LineProjector: Sendable {
             return quarantine(isMissing ? .noEnvelope : .notARecord, type: shape.type, shape: shape)
         }
         // The type came after the data, or a second type changed it: the data is looked at again.
-        if envelope.dataShape != place { reread(line, envelope.data, shape, slots) }
-        return write(shape, slots, &output)
+        if envelope.dataShape != place { reread(line, data: envelope.data, shape, slots: slots) }
+        return write(shape, slots, to: &output)
     }
 
     private mutating func noteToken(_ ack: JSONSlice?, of type: JSONSlice) {

@@ -17,13 +17,13 @@ struct ShapeCompiler {
     }
 
     mutating func addControl(_ type: String, _ role: LineShape.Role) {
-        append(type, role, nil, source: 0, slots: SlotCompiler(), idSlots: [], columns: ColumnCompiler())
+        append(type, role, to: nil, source: 0, slots: SlotCompiler(), idSlots: [], columns: ColumnCompiler())
     }
 
     mutating func addIDMap(_ rule: EnvelopeRules.IDMap) {
         var slots = SlotCompiler()
         let members = rule.members.map { slots.slot(of: Path(name: $0)) }
-        append(rule.type, .idMap, nil, source: 0, slots: slots, idSlots: members, columns: ColumnCompiler())
+        append(rule.type, .idMap, to: nil, source: 0, slots: slots, idSlots: members, columns: ColumnCompiler())
     }
 
     mutating func add(_ table: Table, at place: Int) {
@@ -51,7 +51,7 @@ struct ShapeCompiler {
                 slots: &slots, content: &content)
         }
         append(
-            type, .upsert, (place, table), source: table.source(of: type), slots: slots, idSlots: idSlots,
+            type, .upsert, to: (place, table), source: table.source(of: type), slots: slots, idSlots: idSlots,
             columns: columns)
     }
 
@@ -78,7 +78,7 @@ struct ShapeCompiler {
             idSlots = [slots.slot(of: path)]
         }
         append(
-            rule.type, role, (place, table), source: table.source(of: rule.type), slots: slots, idSlots: idSlots,
+            rule.type, role, to: (place, table), source: table.source(of: rule.type), slots: slots, idSlots: idSlots,
             columns: columns)
     }
 
@@ -93,7 +93,7 @@ struct ShapeCompiler {
     }
 
     private mutating func append(
-        _ type: String, _ role: LineShape.Role, _ table: (place: Int, table: Table)?, source: Int, slots: SlotCompiler,
+        _ type: String, _ role: LineShape.Role, to table: (place: Int, table: Table)?, source: Int, slots: SlotCompiler,
         idSlots: [Int32], columns: ColumnCompiler
     ) {
         guard seen.insert(Array(type.utf8)).inserted else { return }

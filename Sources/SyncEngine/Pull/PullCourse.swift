@@ -114,7 +114,9 @@ struct PullCourse: Sendable {
         guard planner.settings.comparisons != nil else { return [:] }
         let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
         var comparisons: [String: FullComparison] = [:]
-        for (name, type) in query.ledgered { comparisons[name] = comparison(of: name, type, known[name], report) }
+        for (name, type) in query.ledgered {
+            comparisons[name] = comparison(of: name, type, since: known[name], report: report)
+        }
         guard let failedComparison else { return comparisons }
         comparisons[failedComparison, default: FullComparison(doneAt: 0, mapping: "")].triedAt = context.now
         comparisons[failedComparison]?.failures = failures(of: failedComparison)
@@ -122,7 +124,7 @@ struct PullCourse: Sendable {
     }
 
     private func comparison(
-        of name: String, _ type: LedgeredType, _ old: FullComparison?, _ report: LedgerDiffReport
+        of name: String, _ type: LedgeredType, since old: FullComparison?, report: LedgerDiffReport
     ) -> FullComparison? {
         if stream.refusals.types.contains(name) {
             // What the client has only just got of it would count as fetched: no hash of it is to be trusted.

@@ -17,27 +17,27 @@ extension PullMachine {
             guard let reason else {
                 var course = PullCourse(planner, try planner.plan())
                 let step = course.begin()
-                return follow(step, course, nil)
+                return follow(step, course, rollback: nil)
             }
             var course = PullCourse(planner, try planner.planWhole(because: reason))
             let step = course.startOver { $0.beginAfresh() }
-            return follow(step, course, nil)
+            return follow(step, course, rollback: nil)
         } catch {
             return fail(error)
         }
     }
 
-    mutating func follow(_ step: StreamStep, _ course: PullCourse, _ rollback: Rollback?) -> PullAction {
+    mutating func follow(_ step: StreamStep, _ course: PullCourse, rollback: Rollback?) -> PullAction {
         switch step {
         case .perform(let action):
             state = rollback.map { .comparing(course, $0) } ?? .streaming(course)
             return .stream(action)
-        case .ended(let end): return streamEnded(end, course, rollback)
+        case .ended(let end): return streamEnded(end, course, rollback: rollback)
         }
     }
 
     mutating func streamEnded(
-        _ end: StreamEnd, _ course: PullCourse, _ rollback: Rollback?
+        _ end: StreamEnd, _ course: PullCourse, rollback: Rollback?
     ) -> PullAction {
         switch end {
         case .complete: return complete(course, rollback)
@@ -70,7 +70,7 @@ extension PullMachine {
             }
         }
         let step = course.startOver(begin)
-        return follow(step, course, nil)
+        return follow(step, course, rollback: nil)
     }
 
     /// The stream is complete.

@@ -110,14 +110,14 @@ package struct PullMachine: SyncMachine, Sendable {
         switch state {
         case .streaming(var course):
             let step = course.stream.handle(event)
-            return follow(step, course, nil)
+            return follow(step, course, rollback: nil)
         case .comparing(var course, let rollback):
             switch event {
             case .tokensRefused, .typesRefused: return drop(rollback)
             case .done, .listed, .namespacesRefused, .generationRaised, .ended: break
             }
             let step = course.stream.handle(event)
-            return follow(step, course, rollback)
+            return follow(step, course, rollback: rollback)
         case .loading, .confirming, .compacting, .askingForPlace, .droppingComparison, .checkingIdle, .diffing,
             .readingClock, .waiting, .committing, .ended:
             return unexpected(event)
@@ -130,7 +130,7 @@ package struct PullMachine: SyncMachine, Sendable {
             guard isGranted, let type = query.ledgered[name] else { return complete(course, nil) }
             let rollback = Rollback(type: name, course: course)
             let step = course.compare(name, type)
-            return follow(step, course, rollback)
+            return follow(step, course, rollback: rollback)
         case .loading, .confirming, .compacting, .streaming, .comparing, .droppingComparison, .checkingIdle, .diffing,
             .readingClock, .waiting, .committing, .ended:
             return unexpected(PullEvent.comparisonGranted(isGranted))
@@ -171,7 +171,7 @@ package struct PullMachine: SyncMachine, Sendable {
             }
             course.plan.diff.isSecondLook = true
             let step = course.stream.goOn()
-            return follow(step, course, rollback)
+            return follow(step, course, rollback: rollback)
         case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
             .checkingIdle, .readingClock, .waiting, .committing, .ended:
             return unexpected(PullEvent.diffed(report))

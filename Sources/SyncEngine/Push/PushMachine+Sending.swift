@@ -82,7 +82,7 @@ extension PushMachine {
 
     /// Takes what became of a batch of calls: what was applied counts whatever else happened.
     mutating func callBatchEnded(
-        _ course: PushCourse, _ calls: CallBatches, _ results: [Int: CallResult]
+        _ course: PushCourse, _ calls: CallBatches, results: [Int: CallResult]
     ) -> PushAction {
         var (course, calls) = (course, calls)
         let ended = calls.end(results)

@@ -156,7 +156,7 @@ package struct PushMachine: SyncMachine, Sendable {
             guard case .calls(let calls) = course.sending, calls.fits(results, query) else {
                 return fail(.sent(results))
             }
-            return callBatchEnded(course, calls, results)
+            return callBatchEnded(course, calls, results: results)
         case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
             .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
             return fail(.sent(results))

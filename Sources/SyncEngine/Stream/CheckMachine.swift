@@ -41,7 +41,7 @@ package struct CheckMachine: SyncMachine, Sendable {
         case (.loading, .context(let context)): return contextLoaded(context)
         case (.streaming(var stream, let plan, let since), .stream(let event)):
             let step = stream.handle(event)
-            return follow(step, stream, plan, since: since)
+            return follow(step, stream, plan: plan, since: since)
         case (.loading, .stream), (.streaming, .context), (.ended, _):
             unexpected = UnexpectedEvent(event, in: state)
             return fail(.unexpectedEvent)
@@ -62,11 +62,11 @@ package struct CheckMachine: SyncMachine, Sendable {
         guard !query.requestTypes.isEmpty else { return end(.complete(plan, since: vector, refused: [])) }
         var stream = StreamMachine(StreamQuery(query, settings, isCheck: true), session: context.session)
         let step = stream.begin(at: vector)
-        return follow(step, stream, plan, since: vector)
+        return follow(step, stream, plan: plan, since: vector)
     }
 
     private mutating func follow(
-        _ step: StreamStep, _ stream: StreamMachine, _ plan: LedgerDiffPlan, since: CheckpointVector
+        _ step: StreamStep, _ stream: StreamMachine, plan: LedgerDiffPlan, since: CheckpointVector
     ) -> CheckAction {
         let complete = CheckedStream.complete(plan, since: since, refused: stream.refusals.types)
         switch step {
@@ -83,7 +83,7 @@ package struct CheckMachine: SyncMachine, Sendable {
                 guard query.isFirst else { return self.end(.outdated(.reset)) }
                 var stream = stream
                 let step = stream.serveReset(token: token)
-                return follow(step, stream, plan, since: since)
+                return follow(step, stream, plan: plan, since: since)
             case .resetAgain: return fail(.resetAgain)
             case .tokensRefused, .tokensRefusedAgain: return self.end(.outdated(.refusedTokens))
             // The device does without these types, and nobody can say what has become of their records.

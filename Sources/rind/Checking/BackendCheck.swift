@@ -17,7 +17,7 @@ struct BackendCheck {
     private let client: BackendClient
 
     /// A check with these header fields.
-    init(_ configuration: Configuration, _ fields: HTTPFields, _ reactor: CurlReactor) {
+    init(_ configuration: Configuration, fields: HTTPFields, reactor: CurlReactor) {
         self.configuration = configuration
         self.fields = fields
         // What a check finds it prints; it has no log.

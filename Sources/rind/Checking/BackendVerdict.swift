@@ -114,78 +114,81 @@ struct BackendVerdict {
 
     /// Judges the content of an answer with a status of success.
     private func content(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
-        func finding(_ verdict: CheckFinding.Verdict, _ text: String, _ hint: String? = nil) -> CheckFinding {
-            CheckFinding(verdict, "\(checked.place): \(text)", hint: hint)
-        }
         if case .neighbour = checked.kind {
-            return finding(.ok, "status \(answer.status), so there is something for \(checked.key)")
+            return checked.finding(.ok, "status \(answer.status), so there is something for \(checked.key)")
         }
         if case .stream = checked.kind {
             if let type = answer.contentType, !BackendClient.mayBeLines(type) {
-                return finding(.wrong, "the stream is of the type \(type.shown(upTo: 100))", checked.key)
+                return checked.finding(.wrong, "the stream is of the type \(type.shown(upTo: 100))", hint: checked.key)
             }
-            return lines(StreamBeginning(answer.body, isWhole: answer.isWhole, configuration), answer, finding)
+            return lines(StreamBeginning(answer.body, isWhole: answer.isWhole, configuration), of: answer, to: checked)
         }
         guard let json = try? JSONValue.parse(answer.body) else {
             let type = answer.contentType.map { ", but \($0.shown(upTo: 100))" } ?? ""
-            return finding(.wrong, "status \(answer.status), and no JSON\(type)", "\(checked.key), [backend] url")
+            return checked.finding(
+                .wrong, "status \(answer.status), and no JSON\(type)", hint: "\(checked.key), [backend] url")
         }
-        if case .caller(let path) = checked.kind { return caller(json, path, finding) }
+        if case .caller(let path) = checked.kind { return caller(json, at: path, of: checked) }
         do throws(BackendError) {
             let count = try configuration.backendSettings.vector(in: json).namespaces.count
-            return finding(.ok, "lists \(count) \(count == 1 ? "checkpoint" : "checkpoints")")
+            return checked.finding(.ok, "lists \(count) \(count == 1 ? "checkpoint" : "checkpoints")")
         } catch {
-            return finding(.wrong, "\(error)", "\(checked.key), [backend] type_field, ack_field")
+            return checked.finding(.wrong, "\(error)", hint: "\(checked.key), [backend] type_field, ack_field")
         }
     }
 
-    private func caller(
-        _ json: JSONValue, _ path: Path, _ finding: (CheckFinding.Verdict, String, String?) -> CheckFinding
-    ) -> CheckFinding {
+    private func caller(_ json: JSONValue, at path: Path, of checked: CheckedCall) -> CheckFinding {
         guard let id = json.value(at: path)?.idText else {
             let names = (json.members ?? []).prefix(12).map { $0.name.shown(upTo: 40) }.joined(separator: ", ")
             let hint = names.isEmpty ? "the answer is no object with members" : "the answer has the members \(names)"
-            return finding(.wrong, "nothing at '\(path)'", "[identity] principal: \(hint)")
+            return checked.finding(.wrong, "nothing at '\(path)'", hint: "[identity] principal: \(hint)")
         }
         guard isSignedIn else {
-            return finding(
+            return checked.finding(
                 .wrong, "says at '\(path)' who the caller is, without a credential",
-                "every stranger would be the same user: does [identity] principal ask for the caller?")
+                hint: "every stranger would be the same user: does [identity] principal ask for the caller?")
         }
         let principal = PrincipalNaming(configuration).principal(ofUser: id)
-        return finding(.ok, "says at '\(path)' who the caller is: principal \(principal?.description ?? "")", nil)
+        return checked.finding(.ok, "says at '\(path)' who the caller is: principal \(principal?.description ?? "")")
     }
 
     private func lines(
-        _ beginning: StreamBeginning, _ answer: ProbedAnswer,
-        _ finding: (CheckFinding.Verdict, String, String?) -> CheckFinding
+        _ beginning: StreamBeginning, of answer: ProbedAnswer, to checked: CheckedCall
     ) -> CheckFinding {
         let complete = configuration.backend.completeType
         if let fault = beginning.fault {
-            return finding(
-                .wrong, "the stream's \(fault)", "[backend] stream; docs/BACKEND-PROTOCOL.md shows the lines")
+            return checked.finding(
+                .wrong, "the stream's \(fault)", hint: "[backend] stream; docs/BACKEND-PROTOCOL.md shows the lines")
         }
         if answer.isWhole, !beginning.hasEnd {
-            return finding(
+            return checked.finding(
                 .wrong, "the stream ends without the line '\(complete)'",
-                "[backend] complete_type, [backend] stream")
+                hint: "[backend] complete_type, [backend] stream")
         }
         guard beginning.count > 0 else {
-            return finding(.unsure, "no line of the stream came within 5 s", "try again, and look at the backend's log")
+            return checked.finding(
+                .unsure, "no line of the stream came within 5 s", hint: "try again, and look at the backend's log")
         }
         if beginning.types.isEmpty, let aside = beginning.setAside {
-            return finding(
+            return checked.finding(
                 .wrong, "all \(aside.count) lines of records would be set aside (\(aside.reason))",
-                "'rind check --sample' shows why")
+                hint: "'rind check --sample' shows why")
         }
         if beginning.types.isEmpty, !beginning.unknown.isEmpty {
-            return finding(
+            return checked.finding(
                 .wrong, "no table takes any line: \(beginning.unknown.joined(separator: ", "))",
-                "'upsert' and 'delete' of the tables, [backend] complete_type, reset_type, ack_types")
+                hint: "'upsert' and 'delete' of the tables, [backend] complete_type, reset_type, ack_types")
         }
         let types = beginning.types.isEmpty ? "" : " of \(beginning.types.joined(separator: ", "))"
         let aside = beginning.setAside.map { "; \($0.count) would be set aside" } ?? ""
         let unknown = beginning.unknown.isEmpty ? "" : "; no table takes \(beginning.unknown.joined(separator: ", "))"
-        return finding(.ok, "streams lines\(types)\(aside)\(unknown)", nil)
+        return checked.finding(.ok, "streams lines\(types)\(aside)\(unknown)")
+    }
+}
+
+extension CheckedCall {
+    /// Says what was found about the call.
+    fileprivate func finding(_ verdict: CheckFinding.Verdict, _ text: String, hint: String? = nil) -> CheckFinding {
+        CheckFinding(verdict, "\(place): \(text)", hint: hint)
     }
 }

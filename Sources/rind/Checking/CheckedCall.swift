@@ -29,7 +29,7 @@ struct CheckedCall {
     /// Method and URL path, such as `GET /api/users/me`.
     let place: String
 
-    init(_ kind: Kind, _ call: Call, key: String, _ settings: BackendSettings) {
+    init(_ kind: Kind, _ call: Call, key: String, settings: BackendSettings) {
         self.kind = kind
         self.call = call
         self.key = key
@@ -48,13 +48,13 @@ struct CheckedCall {
         var calls: [CheckedCall] = []
         if case .backend(let method, let target, let path) = configuration.identity.principal {
             let call = Call(method: method, target: [.text(target)])
-            calls.append(CheckedCall(.caller(path), call, key: "[identity] principal", settings))
+            calls.append(CheckedCall(.caller(path), call, key: "[identity] principal", settings: settings))
         }
         if settings.checkpoints == .server, let list = settings.list {
-            calls.append(CheckedCall(.list, list, key: "[backend] list", settings))
+            calls.append(CheckedCall(.list, list, key: "[backend] list", settings: settings))
         }
         let types = schema.requestTypes(at: schema.version)
-        calls.append(CheckedCall(.stream(types: types), settings.stream, key: "[backend] stream", settings))
+        calls.append(CheckedCall(.stream(types: types), settings.stream, key: "[backend] stream", settings: settings))
         guard settings.checkpoints == .server else { return calls }
         for (call, key) in [(settings.acknowledge, "[backend] ack"), (settings.forget, "[backend] forget")] {
             // Mostly their path is that of the list, which has shown it.
@@ -62,10 +62,10 @@ struct CheckedCall {
                 continue
             }
             if isSignedIn, call == settings.acknowledge {
-                calls.append(CheckedCall(.acknowledgement, call, key: key, settings))
+                calls.append(CheckedCall(.acknowledgement, call, key: key, settings: settings))
             } else {
                 let get = Call(method: "GET", target: call.target)
-                calls.append(CheckedCall(.neighbour, get, key: key, settings))
+                calls.append(CheckedCall(.neighbour, get, key: key, settings: settings))
             }
         }
         return calls
@@ -74,7 +74,7 @@ struct CheckedCall {
     /// A call of a path that no backend has: what is answered to it says nothing of the others.
     static func madeUp(_ settings: BackendSettings) -> CheckedCall {
         let call = Call(method: "GET", target: [.text("/\(madeUpWord())")])
-        return CheckedCall(.neighbour, call, key: "[backend] url", settings)
+        return CheckedCall(.neighbour, call, key: "[backend] url", settings: settings)
     }
 
     /// The call with a word that nobody has in place of its path's last segment: what is answered to both alike says
@@ -90,7 +90,7 @@ struct CheckedCall {
         let path = text.prefix { $0 != "?" }
         let parents = path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
         let other = Call(method: call.method, target: [.text("\(parents)/\(word)\(path.hasSuffix("/") ? "/" : "")")])
-        return CheckedCall(.neighbour, other, key: key, settings)
+        return CheckedCall(.neighbour, other, key: key, settings: settings)
     }
 
     private static func madeUpWord() -> String {

@@ -33,7 +33,7 @@ struct ConnectionCheck {
     private func backend() async -> [CheckFinding] {
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
-            let findings = await BackendCheck(configuration, fields, reactor).run()
+            let findings = await BackendCheck(configuration, fields: fields, reactor: reactor).run()
             await reactor.shutdown()
             return findings
         } catch {

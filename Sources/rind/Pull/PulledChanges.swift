@@ -63,8 +63,9 @@ struct PulledChanges {
             let name = name.string ?? "?"
             tables.append(
                 Table(
-                    name: name, created: try Self.count("created", value, name),
-                    updated: try Self.count("updated", value, name), deleted: try Self.count("deleted", value, name)))
+                    name: name, created: try Self.count("created", of: value, name: name),
+                    updated: try Self.count("updated", of: value, name: name),
+                    deleted: try Self.count("deleted", of: value, name: name)))
         }
     }
 
@@ -77,7 +78,7 @@ struct PulledChanges {
         return found
     }
 
-    private static func count(_ list: String, _ table: JSONSlice, _ name: String) throws(ReadingError) -> Int {
+    private static func count(_ list: String, of table: JSONSlice, name: String) throws(ReadingError) -> Int {
         guard table.kind == .object, let list = table.member(list), list.kind == .array else {
             throw .problem("The table '\(name.shown(upTo: 60))' has no list '\(list)'; WatermelonDB fails on that.")
         }

@@ -55,7 +55,7 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
                 return QuarantineChange(change: "marked", names: found.map { QuarantineName(.push, $0) })
             }
             try await store.requireAll(names)
-            let replicas = try await compare(names.numbers(.line), store, configuration)
+            let replicas = try await compare(names.numbers(.line), in: store, configuration: configuration)
             _ = try await store.scheduleRetries(names.numbers(.push), of: nil, at: SystemClock().now)
             return QuarantineChange(change: "marked", names: names, replicas: replicas)
         }
@@ -63,7 +63,7 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
 
     /// Has everything compared that the replicas hold to which lines should have come; says how many there are.
     private func compare(
-        _ lines: [Int64], _ store: SQLiteStateStore, _ configuration: GatewayConfig.Configuration
+        _ lines: [Int64], in store: SQLiteStateStore, configuration: GatewayConfig.Configuration
     ) async throws -> Int {
         guard !lines.isEmpty else { return 0 }
         guard configuration.ledger.mode == .full else {

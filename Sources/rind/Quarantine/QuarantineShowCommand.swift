@@ -63,7 +63,7 @@ private struct QuarantineReport: StateReport {
             Self.line("table", entry.push.key.table.shown(upTo: 255)),
             Self.line("record", entry.push.key.id.shown(upTo: 255)), Self.line("change", entry.push.kind.rawValue),
             Self.line("reason", QuarantineItem.text(entry.push.reason).shown(upTo: 1_024)),
-            Self.line("refused", Self.times(entry.count, entry.firstAt, entry.lastAt)),
+            Self.line("refused", Self.times(entry.count, first: entry.firstAt, last: entry.lastAt)),
             Self.line(
                 "retry",
                 entry.markedAt.map { "marked at \(MomentText.seconds($0)), waits for the principal's next sync" }
@@ -78,11 +78,11 @@ private struct QuarantineReport: StateReport {
         ]
         return facts.compactMap { name, value in value.map { Self.line(name, $0.shown(upTo: 1_024)) } } + [
             Self.line("reason", line.reason.rawValue),
-            Self.line("came", Self.times(entry.count, entry.firstSeen, entry.lastSeen)),
+            Self.line("came", Self.times(entry.count, first: entry.firstSeen, last: entry.lastSeen)),
         ]
     }
 
-    private static func times(_ count: Int, _ first: Int64, _ last: Int64) -> String {
+    private static func times(_ count: Int, first: Int64, last: Int64) -> String {
         guard count > 1 else { return "once, at \(MomentText.seconds(last))" }
         return "\(count) times, first at \(MomentText.seconds(first)), last at \(MomentText.seconds(last))"
     }

@@ -100,7 +100,7 @@ import Testing
             case 0: try device.model.create("tasks", ["name": .string("made \(round)"), "project_id": "own"])
             case 1: try device.model.create("tags", ["label": .string("tag \(round)")])
             case 2 where device.model.record("tasks", "t-3")?.status == .synced:
-                try device.model.update("tasks", "t-3", ["note": .string("noted \(round)")])
+                try device.model.update("tasks", "t-3", with: ["note": .string("noted \(round)")])
             default: break
             }
         }

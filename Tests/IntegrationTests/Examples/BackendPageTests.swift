@@ -41,7 +41,7 @@ import Testing
             let project = try phone.model.create("projects", ["name": "Garden", "settings": #"{"view":"list"}"#])
             try phone.model.create(
                 "tasks", ["name": "Paint", "project_id": .string(project), "due_at": 1_795_168_800_000])
-            try tablet.model.update("tasks", "roof", ["is_done": true])
+            try tablet.model.update("tasks", "roof", with: ["is_done": true])
             for _ in 0..<2 {
                 try await phone.sync()
                 try await tablet.sync()
@@ -139,8 +139,8 @@ import Testing
                 .put("projects", ["id": "p"]), .put("tasks", ["id": "t", "projectId": "p"]))
             var phone = try await Self.device(stack, 1)
             try await phone.sync()
-            try phone.model.update("projects", "p", ["name": "mine"])
-            try phone.model.update("tasks", "t", ["name": "mine"])
+            try phone.model.update("projects", "p", with: ["name": "mine"])
+            try phone.model.update("tasks", "t", with: ["name": "mine"])
             try await phone.push()
             let bases = try Self.pushed(stack).map { ($0["table"]?.string, $0["base"]?.string?.prefix { $0 != "|" }) }
             // Of tasks there is a token of TaskBackfillV2, too.
@@ -156,7 +156,7 @@ import Testing
             let project = try phone.model.create("projects", ["name": "mine"])
             try await phone.push()
             try await stack.backend.edit(.put("projects", ["id": .string(project), "name": "theirs"]))
-            try phone.model.update("projects", project, ["name": "mine again"])
+            try phone.model.update("projects", project, with: ["name": "mine again"])
             #expect(try await phone.pushLosingAnswer().outcome == "409 push.conflict")
             #expect(try await stack.backend.records()["projects"]?[project]?["name"] == "theirs")
         }

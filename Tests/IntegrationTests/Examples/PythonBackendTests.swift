@@ -31,7 +31,7 @@ struct PythonBackendTests {
                         "due_at": 1_763_719_200_123,
                     ])
             }
-            try tablet.model.update("items", "fence", ["is_done": true])
+            try tablet.model.update("items", "fence", with: ["is_done": true])
             try await phone.sync()
             try await tablet.sync()
             // Another program changes the database, and a list goes with all that is in it.
@@ -90,9 +90,9 @@ struct PythonBackendTests {
             var (phone, tablet) = (Self.device(1, gateway), Self.device(2, gateway))
             try await phone.sync()
             try await tablet.sync()
-            try phone.model.update("items", "fence", ["text": "Paint the fence white"])
+            try phone.model.update("items", "fence", with: ["text": "Paint the fence white"])
             try await phone.sync()
-            try tablet.model.update("items", "fence", ["is_done": true])
+            try tablet.model.update("items", "fence", with: ["is_done": true])
             let refused = try await tablet.pushLosingAnswer()
             #expect(refused.status == 409 && refused.errorCode == "push.conflict")
             for _ in 0..<2 {

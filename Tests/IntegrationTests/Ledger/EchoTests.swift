@@ -44,7 +44,7 @@ import Testing
             try await stack.seed(tasks: 3)
             var devices = try await stack.quietDevices(["device-a", "device-b"])
             try devices[0].model.create("tags", id: "own", ["label": "mine"])
-            try devices[0].model.update("tasks", "t-0", ["name": "mine"])
+            try devices[0].model.update("tasks", "t-0", with: ["name": "mine"])
             try await Self.sync(&devices[0], stack, pushing)
             #expect(try await stack.records("tags")["own"] != nil)
             try devices[0].model.delete("tags", "own")
@@ -70,7 +70,7 @@ import Testing
             try await stack.seed(tasks: 3)
             var devices = try await stack.quietDevices(["device-a", "device-a"])
             try devices[0].model.create("tags", id: "own", ["label": "mine"])
-            try devices[0].model.update("tasks", "t-0", ["name": "mine"])
+            try devices[0].model.update("tasks", "t-0", with: ["name": "mine"])
             try await Self.sync(&devices[0], stack, pushing)
             let own = devices[0].model.database
             for place in [0, 1] {
@@ -93,7 +93,7 @@ import Testing
             try await stack.seed(tasks: 3)
             var device = try await stack.quietDevices()[0]
             let before = try #require(device.model.record("tasks", "t-0")?.values["name"])
-            try device.model.update("tasks", "t-0", ["name": "mine"])
+            try device.model.update("tasks", "t-0", with: ["name": "mine"])
             try await Self.sync(&device, stack, .withoutTime)
             // Back to what the ledger has a hash of: it is not taken for known.
             guard case .string(let name) = before else { return }

@@ -88,7 +88,7 @@ import Testing
         try await GatewayStack.with { stack in
             try await Self.empty(stack)
             var device = try await Self.quiesced(stack)
-            try device.model.update("tasks", "t-0", ["note": "mine"])
+            try device.model.update("tasks", "t-0", with: ["note": "mine"])
             let records = try await stack.backend.records()
             try await Self.empty(stack)
             try await device.expectPull([])

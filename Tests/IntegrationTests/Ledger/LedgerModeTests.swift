@@ -94,7 +94,7 @@ import Testing
             var device = try await Self.changed(stack)
             try await device.sync()
             try device.model.create("tags", id: "own", ["label": "mine"])
-            try device.model.update("tasks", "t-2", ["note": "mine"])
+            try device.model.update("tasks", "t-2", with: ["note": "mine"])
             try await stack.lose("tasks", ["t-1"])
             try await stack.lose("tags", ["new"])
             try await stack.demandReset()
@@ -141,7 +141,7 @@ import Testing
                 .delete("tasks", "t-2"), .put("tasks", ["id": "t-3", "name": "changed"]), .put("tags", ["id": "new"]))
             try await GatewayStack.with(StackOptions(), backend: backend, directory: directory) { stack in
                 device.http = stack.http
-                try device.model.update("tasks", "t-4", ["note": "mine"])
+                try device.model.update("tasks", "t-4", with: ["note": "mine"])
                 var types: [String] = []
                 for _ in 0..<5 {
                     let (answer, _) = try await device.pull()

@@ -42,7 +42,7 @@ import Testing
         try await GatewayStack.with { stack in
             var device = try await Self.restored(stack)
             #expect(!stack.log.lines(containing: "a ledger was compacted").isEmpty)
-            try device.model.update("tasks", "t-3", ["note": "mine"])
+            try device.model.update("tasks", "t-3", with: ["note": "mine"])
             let (answer, _) = try await device.pull()
             #expect(try PulledChanges(answer).brief == Self.missed)
             #expect(try await stack.figures(of: answer)["restart"] == nil)
@@ -62,7 +62,7 @@ import Testing
             let collected = try await stack.store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
             #expect(collected.undos > 0)
             try device.model.create("tags", id: "own", ["label": "mine"])
-            try device.model.update("tasks", "t-3", ["note": "mine"])
+            try device.model.update("tasks", "t-3", with: ["note": "mine"])
             try device.model.delete("tasks", "t-4")
             let (answer, _) = try await device.pull()
             let pulled = try PulledChanges(answer)
@@ -121,8 +121,8 @@ import Testing
             }
             #expect(try await stack.store.replicas(of: nil, after: nil, limit: 10).count == 2)
             // What one of them pushes reaches the other, although they were one.
-            try phone.model.update("tasks", "t-10", ["name": "from the phone"])
-            try clone.model.update("tasks", "t-11", ["name": "from the clone"])
+            try phone.model.update("tasks", "t-10", with: ["name": "from the phone"])
+            try clone.model.update("tasks", "t-11", with: ["name": "from the clone"])
             for _ in 0..<2 {
                 try await phone.sync()
                 try await clone.sync()

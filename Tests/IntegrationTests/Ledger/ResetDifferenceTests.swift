@@ -15,8 +15,8 @@ import Testing
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 5_000)
             var devices = try await stack.quietDevices(["device-a", "device-a"])
-            try devices[0].model.update("tasks", "t-10", ["name": "mine"])
-            try devices[0].model.update("tasks", "t-2", ["name": "lost"])
+            try devices[0].model.update("tasks", "t-10", with: ["name": "mine"])
+            try devices[0].model.update("tasks", "t-2", with: ["name": "lost"])
             try devices[0].model.delete("tasks", "t-11")
             try devices[0].model.create("tags", id: "unsynced", ["label": "mine"])
             try await stack.lose("tasks", ["t-1", "t-2", "t-3"])
@@ -81,7 +81,7 @@ import Testing
                 backend.streamHook = nil
                 try await backend.edit(.put("tasks", ["id": "t-2", "name": "just now"]))
             }
-            try device.model.update("tasks", "t-2", ["note": "mine"])
+            try device.model.update("tasks", "t-2", with: ["note": "mine"])
             try await device.expectPull(["deleted tasks#t-1", "updated tasks#t-2"])
             #expect(device.model.record("tasks", "t-2")?.values["note"] == "mine")
             #expect(device.model.record("tasks", "t-2")?.values["name"] == "just now")

@@ -24,7 +24,7 @@ import Testing
     @Test func `losing a project takes its tasks, their comments and labels along in the same answer`() async throws {
         try await GatewayStack.with { stack in
             var devices = try await Self.devices(stack, ["device-a", "device-a", "device-b"])
-            try devices[0].model.update("tasks", "t-0", ["name": "mine"])
+            try devices[0].model.update("tasks", "t-0", with: ["name": "mine"])
             try await stack.backend.edit(as: bob, .revoke(project: "q", from: ada))
             for place in devices.indices {
                 let (answer, _) = try await devices[place].pull()
@@ -75,7 +75,7 @@ import Testing
     @Test func `a project that is revoked and granted again between two pulls costs nothing`() async throws {
         try await GatewayStack.with { stack in
             var device = try await Self.devices(stack)[0]
-            try device.model.update("tasks", "q-1", ["note": "mine"])
+            try device.model.update("tasks", "q-1", with: ["note": "mine"])
             try await stack.backend.edit(
                 as: bob, .revoke(project: "q", from: ada), .delete("tasks", "q-2"), .share(project: "q", with: ada))
             try await device.expectPull(["deleted comments#c-q-2", "deleted tasks#q-2"])

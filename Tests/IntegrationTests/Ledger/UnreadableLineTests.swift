@@ -22,7 +22,7 @@ import Testing
         try await GatewayStack.with(StackOptions(["pull.max_line": "64KiB"])) { stack in
             try await stack.seed(tasks: 7)
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-3", ["note": "mine"])
+            try device.model.update("tasks", "t-3", with: ["note": "mine"])
             try await stack.lose("tasks", ["t-1"])
             try await stack.demandReset()
             // The line ends in its middle, behind the id.

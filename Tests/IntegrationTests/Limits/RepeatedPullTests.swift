@@ -49,7 +49,7 @@ import Testing
         try await GatewayStack.with(try StackOptions.pushingByCalls(["push.conflicts": "stream"])) { stack in
             try await stack.seed(tasks: isMuch ? Self.manyTasks : 7)
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-3", ["name": "mine"])
+            try device.model.update("tasks", "t-3", with: ["name": "mine"])
             if isMuch { try await Self.changeAll(stack, "theirs") }
             for number in 0..<3 {
                 try await stack.backend.edit(.put("tasks", ["id": "t-3", "isDone": .bool(number % 2 == 0)]))

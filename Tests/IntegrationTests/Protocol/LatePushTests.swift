@@ -39,7 +39,7 @@ import Testing
 
     private static func edit(_ device: inout StackDevice) throws {
         try device.model.create("tasks", id: "n", ["name": "new", "project_id": "p"], now: 1)
-        try device.model.update("tasks", "t", ["name": "mine"])
+        try device.model.update("tasks", "t", with: ["name": "mine"])
         try device.model.delete("tags", "h")
     }
 
@@ -98,7 +98,7 @@ import Testing
     func `push rule 3: an update of a record that the backend has lost creates it again`(style: PushStyle) async throws
     {
         try await Self.started(style) { stack, device in
-            try device.model.update("tags", "g", ["label": "mine"])
+            try device.model.update("tags", "g", with: ["label": "mine"])
             try await stack.lose("tags", ["g"])
             try await device.push()
             try await Self.quiesce(&device, stack)
@@ -114,7 +114,7 @@ import Testing
             try device.model.delete("tags", "h")
             try await stack.backend.edit(.delete("tags", "g"), .delete("tags", "h"))
             #expect(try await device.pushLosingAnswer().status == 200)
-            try device.model.update("tags", "g", ["label": "mine"])
+            try device.model.update("tags", "g", with: ["label": "mine"])
             let refused = try await device.pushLosingAnswer()
             #expect(refused.outcome == "409 push.conflict" && refused.text.contains(": tags g ("), "\(refused)")
             try await Self.quiesce(&device, stack)
@@ -129,7 +129,7 @@ import Testing
         // A REST backend that is told no version cannot find a conflict.
         let finds = style == .stream || conflicts == "stream"
         try await Self.started(style, ["push.conflicts": conflicts, "push.send": "changed"]) { stack, device in
-            try device.model.update("tasks", "t", ["name": "mine"])
+            try device.model.update("tasks", "t", with: ["name": "mine"])
             try await stack.backend.edit(.put("tasks", ["id": "t", "note": "theirs"]))
             #expect(try await device.pushLosingAnswer().status == (finds ? 409 : 200))
             try await Self.quiesce(&device, stack)

@@ -124,7 +124,7 @@ import Testing
             .delete("tasks", "task-6"), .put("tasks", ["id": "task-3", "position": 77]))
 
         try phone.model.create("tags", id: "unsynced", ["label": "made offline"])
-        try phone.model.update("tasks", "task-3", ["name": "edited offline"], now: 1_700_000_000_000)
+        try phone.model.update("tasks", "task-3", with: ["name": "edited offline"], now: 1_700_000_000_000)
         try phone.model.delete("tasks", "task-4")
         return phone
     }
@@ -157,7 +157,9 @@ private struct OldServer {
     /// Something happens on the server between two syncs.
     mutating func change(at sync: Int) throws {
         let stamp = ClientValue.number(1_690_000_000_000 + Double(sync))
-        put("projects", "project-\(sync % 4)", ["name": .string("name \(sync)"), "is_archived": false, "color": .null])
+        put(
+            "projects", "project-\(sync % 4)",
+            ["name": .string("name \(sync)"), "is_archived": false, "color": .null])
         put(
             "tasks", "task-\(sync)",
             [

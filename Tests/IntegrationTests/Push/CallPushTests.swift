@@ -32,7 +32,7 @@ import Testing
                 "tasks", id: "n-t", ["name": "new", "project_id": "n-p", "position": 2.5, "due_at": 1_700_000_000_000])
             try device.model.create("tags", id: "n-g", ["label": "new"])
             try device.model.create("task_tags", id: "n-t.n-g", ["task_id": "n-t", "tag_id": "n-g"])
-            try device.model.update("tasks", "t-0", ["name": "mine", "note": .null])
+            try device.model.update("tasks", "t-0", with: ["name": "mine", "note": .null])
             try device.model.delete("tasks", "t-3")
             try await device.sync()
             #expect(

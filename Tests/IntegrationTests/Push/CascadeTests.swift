@@ -72,7 +72,7 @@ import Testing
         style: PushStyle
     ) async throws {
         try await Self.started(style) { stack, device in
-            try device.model.update("tasks", "t2", ["project_id": "q"])
+            try device.model.update("tasks", "t2", with: ["project_id": "q"])
             try device.model.delete("tasks", "t1")
             try device.model.delete("projects", "p")
             try await device.sync()

@@ -31,7 +31,7 @@ import Testing
             try await stack.seed(tasks: 3)
             var device = try await stack.quietDevices()[0]
             let old = try #require(try await stack.records("tasks")["t-1"]?["name"]?.string)
-            try device.model.update("tasks", "t-1", ["note": "mine"])
+            try device.model.update("tasks", "t-1", with: ["note": "mine"])
             for name in ["theirs", old] {
                 try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": .string(name)]))
             }
@@ -56,7 +56,7 @@ import Testing
             try await stack.seed(tasks: 3)
             var device = try await stack.quietDevices()[0]
             clock.advance(byMilliseconds: 2 * 3_600_000)
-            try device.model.update("tasks", "t-1", ["note": "mine"])
+            try device.model.update("tasks", "t-1", with: ["note": "mine"])
             stack.backend.inject(DemoFault("PATCH", "/tasks/t-1", times: 1, action: .status(409)))
             try await Self.expectConflict(&device)
             // Nothing has changed at the backend.
@@ -76,7 +76,7 @@ import Testing
             try await stack.seed(tasks: 3)
             var device = try await stack.quietDevices()[0]
             for round in 1...3 {
-                try device.model.update("tasks", "t-1", ["note": .string("mine \(round)")])
+                try device.model.update("tasks", "t-1", with: ["note": .string("mine \(round)")])
                 try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": .string("theirs \(round)")]))
                 try await Self.expectConflict(&device)
                 #expect(try await Self.redeliveries(stack, device).map(\.count) == [1])
@@ -111,9 +111,9 @@ import Testing
                 try await stack.backend.edit(
                     pick(2) == 0
                         ? .put("tags", ["id": "tag", "label": .string(text)]) : .delete("tags", "tag"))
-            case 3, 4: try? devices[place].model.update("tasks", task, ["note": .string(text)])
+            case 3, 4: try? devices[place].model.update("tasks", task, with: ["note": .string(text)])
             case 5:
-                if (try? devices[place].model.update("tags", "tag", ["label": .string(text)])) == nil {
+                if (try? devices[place].model.update("tags", "tag", with: ["label": .string(text)])) == nil {
                     _ = try? devices[place].model.create("tags", id: "tag", ["label": .string(text)])
                 }
             case 6: try? devices[place].model.delete("tags", "tag")

@@ -26,13 +26,13 @@ import Testing
             }
             try await second.sync()
             #expect(stack.rows(second, "notes") == ["N": ["Ada's-note", "B"], "M": ["loose", nil]])
-            try second.model.update("notes", "M", ["title": "bound", "folder_id": "F"])
+            try second.model.update("notes", "M", with: ["title": "bound", "folder_id": "F"])
             try second.model.create("notes", id: "K", ["title": "by-the-second", "folder_id": "B"])
             try second.model.delete("notes", "N")
-            try other.model.update("folders", "B", ["name": "changed", "parent_id": .null])
+            try other.model.update("folders", "B", with: ["name": "changed", "parent_id": .null])
             try await second.sync()
             try await other.sync()
-            try first.model.update("notes", "M", ["body": "salt"])
+            try first.model.update("notes", "M", with: ["body": "salt"])
             for _ in 0..<3 {
                 try await first.sync()
                 try await second.sync()

@@ -29,11 +29,11 @@ import Testing
                 #expect(stack.rows(late, "folders") == ["X": ["a", nil]])
                 #expect(stack.rows(late, "notes")["4"] == ["t", "X"])
             }
-            try early.model.update("folders", "7", ["name": "by the early"])
+            try early.model.update("folders", "7", with: ["name": "by the early"])
             try await early.sync()
             try await late.sync()
             #expect(stack.rows(late, "folders") == ["X": ["by the early", nil]])
-            try late.model.update("folders", "X", ["name": "by the late"])
+            try late.model.update("folders", "X", with: ["name": "by the late"])
             try late.model.create("notes", id: "N", ["title": "n", "folder_id": "X"])
             try await late.sync()
             try await early.sync()

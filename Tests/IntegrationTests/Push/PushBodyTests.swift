@@ -65,7 +65,7 @@ import Testing
                 Issue.record("the task has no time")
                 return
             }
-            try device.model.update("tasks", "t-0", ["name": "mine"])
+            try device.model.update("tasks", "t-0", with: ["name": "mine"])
             try await device.push()
             let request = try #require(stack.backend.requests.last { $0.method == "PATCH" })
             #expect(request.query == "seen=" + (isTold ? "\(Int64(seen))" : ""))

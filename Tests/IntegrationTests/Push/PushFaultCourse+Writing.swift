@@ -31,7 +31,7 @@ extension PushFaultCourse {
             return
         }
         let text = "\(row.name) v\(random.next() % 1000)"
-        try devices[place].model.update(table.name, row.id, [table.nameColumn: .string(text)])
+        try devices[place].model.update(table.name, row.id, with: [table.nameColumn: .string(text)])
     }
 
     private mutating func delete(on place: Int) throws {

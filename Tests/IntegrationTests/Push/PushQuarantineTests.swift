@@ -102,9 +102,9 @@ import Testing
             try device.model.create("tags", id: "n-0", ["label": "accepted"])
             for _ in 0..<2 { try await device.sync() }
             stack.backend.rejectedIDs = ["n-0", "n-1", "t-1", "t-2"]
-            try device.model.update("tags", "n-0", ["label": "mine"])
+            try device.model.update("tags", "n-0", with: ["label": "mine"])
             try device.model.create("tags", id: "n-1", ["label": "mine"])
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             try device.model.delete("tasks", "t-2")
             try await device.sync()
             let kinds = try await Self.entries(stack).map(\.push.kind.rawValue).sorted()
@@ -151,18 +151,18 @@ import Testing
     func `a later push of the record takes the entry's place, or removes it`(_ style: PushStyle) async throws {
         try await Self.started(style, ["push.send": "changed"]) { stack, device in
             stack.backend.rejectedIDs = ["t-1", "n-1"]
-            try device.model.update("tasks", "t-1", ["name": "first"])
+            try device.model.update("tasks", "t-1", with: ["name": "first"])
             try device.model.create("tags", id: "n-1", ["label": "first"])
             try await device.sync()
-            try device.model.update("tasks", "t-1", ["note": "second"])
-            try device.model.update("tags", "n-1", ["label": "second"])
+            try device.model.update("tasks", "t-1", with: ["note": "second"])
+            try device.model.update("tags", "n-1", with: ["label": "second"])
             try await device.sync()
             let entries = try await Self.entries(stack)
             #expect(entries.map(\.count) == [2, 2])
             #expect(Set(entries.map(\.push.kind)) == [.create, .update])
             // The backend has got nothing of the first change, so the third brings all of it.
             stack.backend.rejectedIDs = []
-            try device.model.update("tasks", "t-1", ["position": 9])
+            try device.model.update("tasks", "t-1", with: ["position": 9])
             try device.model.delete("tags", "n-1")
             try await device.sync()
             #expect(try await Self.entries(stack).isEmpty)

@@ -134,7 +134,7 @@ import Testing
                 var device = try await stack.device()
                 try await device.sync()
                 try device.model.create("tasks", ["name": "new", "project_id": "p-0"])
-                try device.model.update("tasks", "t-0", ["name": "mine"])
+                try device.model.update("tasks", "t-0", with: ["name": "mine"])
                 stack.backend.inject(DemoFault("POST", "/sync/push", times: 20, action: action))
                 do {
                     try await device.sync()

@@ -28,8 +28,8 @@ import Testing
                 stack.rows(second, "notes") == [
                     "N": ["new", "A"], "M": ["in the old one", "70"], "L": ["nowhere", nil],
                 ])
-            try second.model.update("notes", "N", ["title": "changed", "folder_id": "70"])
-            try second.model.update("folders", "A", ["parent_id": "70"])
+            try second.model.update("notes", "N", with: ["title": "changed", "folder_id": "70"])
+            try second.model.update("folders", "A", with: ["parent_id": "70"])
             try second.model.delete("notes", "L")
             try second.model.create("notes", id: "K", ["title": "by the second", "folder_id": "Z"])
             try await second.sync()
@@ -69,14 +69,14 @@ import Testing
             try device.model.create("folders", id: "X", ["name": "first"])
             // The answer of the push is lost, so that the client pushes the record as created once more.
             try await device.pushLosingAnswer()
-            try device.model.update("folders", "X", ["name": "second"])
+            try device.model.update("folders", "X", with: ["name": "second"])
             try await device.sync()
             #expect(try await stack.backendRows("folders").map(\.value) == [["second", nil]])
             let old = try #require(try await stack.backendRows("folders").keys.first)
             try await device.sync()
             #expect(stack.rows(device, "folders") == ["X": ["second", nil]])
 
-            try device.model.update("folders", "X", ["name": "third"])
+            try device.model.update("folders", "X", with: ["name": "third"])
             let answer = try await stack.backend.records()
             #expect(answer["folders"]?.count == 1)
             try await stack.backend.edit(.delete("folders", old))
@@ -121,7 +121,7 @@ import Testing
             for _ in 0..<2 { try await device.sync() }
             let id = try #require(try await stack.backendRows("folders").keys.first)
             try await stack.backend.edit(.put("folders", ["id": .string(id), "name": "theirs"]))
-            try device.model.update("folders", "X", ["name": "mine"])
+            try device.model.update("folders", "X", with: ["name": "mine"])
             do {
                 _ = try await device.push()
                 Issue.record("somebody else's change was overwritten")
@@ -163,7 +163,7 @@ import Testing
             var device = try await stack.numbered(1)
             try await stack.backend.edit(.put("folders", ["id": 70, "name": "theirs"]))
             for _ in 0..<2 { try await device.sync() }
-            try device.model.update("folders", "70", ["name": "edited"])
+            try device.model.update("folders", "70", with: ["name": "edited"])
             try await device.sync()
             // Somebody who may write records there names the one that the device has only changed.
             try await stack.backend.edit(.put("folders", ["id": 71, "name": "foreign", "clientId": "70"]))
@@ -216,7 +216,7 @@ import Testing
             #expect(contents["projects"]?.keys.sorted() == ["P"] && contents["tags"]?.keys.sorted() == ["G"])
             #expect(contents["tasks"]?["T"]?["project_id"] == "P")
             #expect(contents["task_tags"]?["L"] == ["task_id": "T", "tag_id": "G"])
-            try second.model.update("tasks", "T", ["name": "changed"])
+            try second.model.update("tasks", "T", with: ["name": "changed"])
             try second.model.delete("task_tags", "L")
             try await second.sync()
             for _ in 0..<2 { try await first.sync() }

@@ -42,8 +42,8 @@ import Testing
     ) async throws {
         try await Self.started(byCalls: byCalls) { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
-            try device.model.update("tasks", "t-2", ["name": "mine too"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
+            try device.model.update("tasks", "t-2", with: ["name": "mine too"])
             try device.model.create("tags", id: "own", ["label": "new"])
             try await stack.backend.edit(
                 .put("tasks", ["id": "t-1", "isDone": true]), .put("tasks", ["id": "t-3", "name": "theirs"]))
@@ -65,7 +65,7 @@ import Testing
     func `a conflict is counted by table, and one that reads JSON gets the ids`(byCalls: Bool) async throws {
         try await Self.started(byCalls: byCalls) { stack in
             var device = try await stack.quietDevices()[0]
-            for id in ["t-1", "t-2"] { try device.model.update("tasks", id, ["name": "mine"]) }
+            for id in ["t-1", "t-2"] { try device.model.update("tasks", id, with: ["name": "mine"]) }
             try await stack.backend.edit(
                 .put("tasks", ["id": "t-1", "name": "theirs"]), .put("tasks", ["id": "t-2", "name": "theirs"]))
             device.headers = [("Accept", "application/json")]
@@ -83,7 +83,7 @@ import Testing
             try device.model.delete("tasks", "t-1")
             try await stack.backend.edit(.delete("tasks", "t-1"))
             try await Self.expectPush(&device, "200")
-            try device.model.update("tasks", "t-2", ["name": "mine"])
+            try device.model.update("tasks", "t-2", with: ["name": "mine"])
             try await stack.backend.edit(.delete("tasks", "t-2"))
             try await Self.expectPush(&device, "409 push.conflict", ": tasks t-2 (")
             try await device.sync()
@@ -115,7 +115,7 @@ import Testing
             var device = try await stack.device(version: version)
             for _ in 0..<2 { try await device.sync() }
             let large = String(repeating: "x", count: 65 << 10)
-            for number in 1...4 { try device.model.update("tasks", "t-\(number)", ["name": "mine"]) }
+            for number in 1...4 { try device.model.update("tasks", "t-\(number)", with: ["name": "mine"]) }
             try await stack.backend.edit(
                 .put("tasks", ["id": "t-1", "name": "theirs"]), .put("tasks", ["id": "t-3", "note": .string(large)]),
                 .delete("tasks", "t-2"))
@@ -140,7 +140,7 @@ import Testing
     @Test func `22: what comes as it was is no conflict, and neither is what others change beside it`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             let old = try #require(try await stack.records("tasks")["t-1"]?["name"]?.string)
             // There and back: a line comes, with the content that the device has.
             try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": "theirs"]))
@@ -155,9 +155,9 @@ import Testing
     @Test func `22: the same person's other device is somebody else`() async throws {
         try await Self.started { stack in
             var devices = try await stack.quietDevices(["device-a", "device-b"])
-            try devices[0].model.update("tasks", "t-1", ["name": "mine"])
+            try devices[0].model.update("tasks", "t-1", with: ["name": "mine"])
             try await Self.expectPush(&devices[0], "200")
-            try devices[1].model.update("tasks", "t-1", ["note": "mine too"])
+            try devices[1].model.update("tasks", "t-1", with: ["note": "mine too"])
             try await Self.expectPush(&devices[1], "409 push.conflict", ": tasks t-1 (")
             try await devices[1].sync()
             let task = try await stack.records("tasks")["t-1"]
@@ -172,9 +172,9 @@ import Testing
     @Test func `22: an own echo gives one 409 at the most, and the next sync passes`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             try await Self.expectPush(&device, "200")
-            try device.model.update("tasks", "t-1", ["name": "mine again"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine again"])
             // A client that does not pull before it pushes.
             try await Self.expectPush(&device, "409 push.conflict")
             try await device.sync()
@@ -186,7 +186,7 @@ import Testing
     @Test func `22: a change whose line cannot be read is pushed over, and counted`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             try await stack.backend.edit(.put("tasks", ["id": "t-1", "name": "theirs"]))
             stack.backend.inject(.stream { $0.malformed[0] = .invalidJSON })
             let answer = try #require(try await device.push())
@@ -199,14 +199,14 @@ import Testing
     @Test func `22: a time that nobody knows makes the client pull first, and then it passes`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             let changes = device.model.fetchLocalChanges()
             let answer = try await device.send(device.shape.push(changes, lastPulledAt: 17))
             #expect(answer.outcome == "409 push.outdated")
             try await device.sync()
             #expect(try await stack.records("tasks")["t-1"]?["name"] == "mine")
             // Without one there is nothing to compare with.
-            try device.model.update("tasks", "t-1", ["name": "mine again"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine again"])
             let untold = try await device.send(
                 device.shape.push(device.model.fetchLocalChanges(), lastPulledAt: nil))
             #expect(untold.outcome == "200")
@@ -216,7 +216,7 @@ import Testing
     @Test func `a reset that comes first makes the client pull, and is served by that pull alone`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             try await stack.lose("tasks", ["t-3"])
             try await stack.demandReset()
             try await Self.expectPush(&device, "409 push.outdated")
@@ -229,7 +229,7 @@ import Testing
     @Test func `a push of a new session makes the client pull first`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             device.token = "device-b"
             try await Self.expectPush(&device, "409 push.outdated")
             try await device.sync()
@@ -243,7 +243,7 @@ import Testing
             try await stack.change()
             try await devices[1].sync()
             let held = try await stack.backend.checkpoints(token: "device-a")
-            try devices[0].model.update("tags", "ada-tag-1", ["label": "mine"])
+            try devices[0].model.update("tags", "ada-tag-1", with: ["label": "mine"])
             stack.backend.clearRequests()
             try await Self.expectPush(&devices[0], "200")
             #expect(try await stack.backend.checkpoints(token: "device-a") != held)
@@ -263,7 +263,7 @@ import Testing
     {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             for number in 0..<6 {
                 try await stack.backend.edit(.put("tasks", ["id": .string("t-\(number)"), "name": "theirs"]))
             }
@@ -290,11 +290,11 @@ import Testing
             try await stack.seed(tasks: 7)
             var device = try await stack.quietDevices()[0]
             stack.backend.clearRequests()
-            try device.model.update("tags", "ada-tag-0", ["label": "mine"])
+            try device.model.update("tags", "ada-tag-0", with: ["label": "mine"])
             try await stack.backend.edit(.put("tags", ["id": "ada-tag-0", "label": "theirs"]))
             try await Self.expectPush(&device, "200")
             #expect(stack.backend.count("POST", "/sync/stream") == 0)
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             try await Self.expectPush(&device, "200")
             #expect(stack.backend.count("POST", "/sync/stream") == 1)
         }
@@ -303,7 +303,7 @@ import Testing
     @Test func `a push of the very same body is answered from its receipt, not by its own echo`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
-            try device.model.update("tasks", "t-1", ["name": "mine"])
+            try device.model.update("tasks", "t-1", with: ["name": "mine"])
             #expect(try await device.pushLosingAnswer().outcome == "200")
             try await Self.expectPush(&device, "200")
             #expect(!device.model.hasUnsyncedChanges)

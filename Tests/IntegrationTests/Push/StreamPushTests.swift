@@ -38,7 +38,9 @@ import Testing
             try await stack.seed(tasks: 6)
             var devices = [try await stack.device(seed: 1), try await stack.device(seed: 2)]
             for place in [0, 1] { try await devices[place].sync() }
-            for place in [0, 1] { try devices[place].model.update("tasks", "t-0", ["name": .string("by \(place)")]) }
+            for place in [0, 1] {
+                try devices[place].model.update("tasks", "t-0", with: ["name": .string("by \(place)")])
+            }
             try await devices[0].sync()
             // Only the push: what an app does whose pull came before the other's push.
             let refused = try await devices[1].pushLosingAnswer()

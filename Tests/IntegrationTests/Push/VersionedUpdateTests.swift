@@ -36,7 +36,7 @@ import Testing
                 Issue.record("the device has no version")
                 return
             }
-            try device.model.update("tasks", "t", ["name": "mine"])
+            try device.model.update("tasks", "t", with: ["name": "mine"])
             try await device.push()
             #expect(Self.tags(stack) == ["\"\(version)\""])
             #expect(try await stack.records("tasks")["t"]?["name"] == "mine")
@@ -47,7 +47,7 @@ import Testing
         async throws
     {
         try await Self.started { stack, device in
-            try device.model.update("tasks", "t", ["name": "mine"])
+            try device.model.update("tasks", "t", with: ["name": "mine"])
             try await stack.backend.edit(.put("tasks", ["id": "t", "name": "theirs", "note": "theirs"]))
             let answer = try await device.pushLosingAnswer()
             #expect(answer.outcome == "409 push.conflict" && answer.text.contains(": tasks t ("), "\(answer)")
@@ -62,7 +62,7 @@ import Testing
         try await Self.started { stack, device in
             try device.model.create("tasks", id: "n", ["name": "new", "project_id": "p"], now: 1)
             try await device.push()
-            try device.model.update("tasks", "n", ["name": "newer"])
+            try device.model.update("tasks", "n", with: ["name": "newer"])
             try await device.push()
             #expect(Self.tags(stack) == [nil])
             #expect(try await stack.records("tasks")["n"]?["name"] == "newer")
@@ -71,9 +71,9 @@ import Testing
 
     @Test func `two pushes without a pull between them are one conflict at the most`() async throws {
         try await Self.started { stack, device in
-            try device.model.update("tasks", "t", ["name": "mine"])
+            try device.model.update("tasks", "t", with: ["name": "mine"])
             try await device.push()
-            try device.model.update("tasks", "t", ["name": "mine again"])
+            try device.model.update("tasks", "t", with: ["name": "mine again"])
             #expect(try await device.pushLosingAnswer().outcome == "409 push.conflict")
             try await device.sync()
             #expect(try await stack.records("tasks")["t"]?["name"] == "mine again")

@@ -56,7 +56,7 @@ import Testing
             #expect(told.result.hasPrefix("pull: without TasksV2; "), "\(told.result)")
 
             // Every pull says it anew, and the device can push meanwhile.
-            try device.model.update("projects", "p-1", ["name": "mine"])
+            try device.model.update("projects", "p-1", with: ["name": "mine"])
             for _ in 0..<2 { try await device.sync() }
             #expect(stack.logged("backend.types").count == 3)
             stack.backend.retirement = DemoRetirement()
@@ -73,8 +73,8 @@ import Testing
             try await stack.seed()
             var device = try await stack.quietDevice(version: 3)
             stack.backend.retirement = DemoRetirement(["TasksV2"], style: .names)
-            try device.model.update("projects", "p-1", ["name": "mine"])
-            try device.model.update("tasks", "t-5", ["name": "mine"])
+            try device.model.update("projects", "p-1", with: ["name": "mine"])
+            try device.model.update("tasks", "t-5", with: ["name": "mine"])
             _ = try await device.push()
             let lines = stack.logged("backend.types")
             #expect(lines.count == 1 && lines.allSatisfy { $0.metadata["tables"] == nil })
@@ -181,7 +181,7 @@ import Testing
             try await stack.seed()
             var device = try await stack.quietDevice(version: 3)
             device.model.options.passesWholeAnswer = true
-            try device.model.update("tasks", "t-0", ["name": "mine"])
+            try device.model.update("tasks", "t-0", with: ["name": "mine"])
             stack.backend.retirement = DemoRetirement(["TasksV2"], style: style)
             try await stack.lose("tags", ["ada-tag-1"])
             try await stack.demandReset()

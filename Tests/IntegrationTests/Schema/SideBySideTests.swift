@@ -139,13 +139,13 @@ import Testing
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0, 1:
                     try model.create("tasks", ["name": .string(name()), "project_id": "p-0"], now: 1_700_000_000_000)
-                case 2: try model.update("tasks", task, ["name": .string(name())])
+                case 2: try model.update("tasks", task, with: ["name": .string(name())])
                 case 3 where !kept.contains(task): try model.delete("tasks", task)
                 case 4 where version == 3:
                     let due = ClientValue.number(1.6e12 + Double(Int.random(in: 0..<1000, using: &random)))
-                    try model.update("tasks", task, ["due_at": Bool.random(using: &random) ? due : .null])
+                    try model.update("tasks", task, with: ["due_at": Bool.random(using: &random) ? due : .null])
                 case 5 where version == 3: try model.create("tags", ["label": .string(name())])
-                default: try model.update("projects", "p-1", ["is_archived": .boolean(.random(using: &random))])
+                default: try model.update("projects", "p-1", with: ["is_archived": .boolean(.random(using: &random))])
                 }
             }
         }

@@ -83,7 +83,7 @@ import Testing
     ) -> Outcome {
         var rules = RecordVerdict.Rules()
         change(&rules)
-        return RecordVerdict(before.known, group(lines), rules).outcome
+        return RecordVerdict(before.known, group(lines), rules: rules).outcome
     }
 
     @Test(
@@ -139,12 +139,12 @@ import Testing
         var group = RecordGroup()
         group.begin(entry)
         group.take(entry, UnsafeRawBufferPointer(start: nil, count: 0))
-        #expect(RecordVerdict(Before.same.known, group, .init()).outcome == .updated)
-        #expect(RecordVerdict(Before.nothing.known, group, .init()).outcome == .created)
+        #expect(RecordVerdict(Before.same.known, group, rules: .init()).outcome == .updated)
+        #expect(RecordVerdict(Before.nothing.known, group, rules: .init()).outcome == .created)
         entry.bringsAddedColumns = false
         group.begin(entry)
         group.take(entry, UnsafeRawBufferPointer(start: nil, count: 0))
-        #expect(RecordVerdict(Before.same.known, group, .init()).outcome == .equal)
+        #expect(RecordVerdict(Before.same.known, group, rules: .init()).outcome == .equal)
     }
 
     @Test func `a table that was never compared creates nothing, drops nothing and passes every deletion on`() {
@@ -199,7 +199,7 @@ import Testing
         var rules = RecordVerdict.Rules()
         rules.allSources = 0b11
         rules.comparedSources = row.2
-        let verdict = RecordVerdict(known, Self.group(row.1), rules)
+        let verdict = RecordVerdict(known, Self.group(row.1), rules: rules)
         #expect(verdict.outcome == row.3 && verdict.sources == row.4)
     }
 
@@ -214,10 +214,10 @@ import Testing
         for (before, expected) in [(Before.same, Outcome.descendant), (.seen, .untouched), (.tombstone, .untouched)] {
             var known = before.known
             known.links = [7]
-            #expect(RecordVerdict(known, nil, rules).outcome == expected)
-            #expect(RecordVerdict(known, Self.group("+", links: [7]), rules).outcome != .descendant)
+            #expect(RecordVerdict(known, nil, rules: rules).outcome == expected)
+            #expect(RecordVerdict(known, Self.group("+", links: [7]), rules: rules).outcome != .descendant)
             known.links = [8]
-            #expect(RecordVerdict(known, nil, rules).outcome != .descendant)
+            #expect(RecordVerdict(known, nil, rules: rules).outcome != .descendant)
         }
     }
 
@@ -225,18 +225,18 @@ import Testing
         let rules = Self.withParents { $0.goneParents = [.init(link: 0, records: [7: .init(began: 4)])] }
         var known = Before.same.known
         known.links = [7]
-        let verdict = RecordVerdict(known, Self.group("+", links: [7]), rules)
+        let verdict = RecordVerdict(known, Self.group("+", links: [7]), rules: rules)
         #expect(verdict.outcome == .descendant && verdict.parent?.began == 4)
-        #expect(RecordVerdict(KnownRecord(), Self.group("+", links: [7]), rules).outcome == .untouched)
-        #expect(RecordVerdict(known, Self.group("+ + + + +", links: [7]), rules).outcome == .equal)
+        #expect(RecordVerdict(KnownRecord(), Self.group("+", links: [7]), rules: rules).outcome == .untouched)
+        #expect(RecordVerdict(known, Self.group("+ + + + +", links: [7]), rules: rules).outcome == .equal)
     }
 
     @Test func `a record whose parent went and came again is missing until it comes`() {
         let rules = Self.withParents { $0.returnedParents = [.init(link: 0, records: [7])] }
         var known = Before.same.known
         known.links = [7]
-        #expect(RecordVerdict(known, nil, rules).outcome == .absent)
-        #expect(RecordVerdict(known, Self.group("+", links: [7]), rules).outcome == .equal)
+        #expect(RecordVerdict(known, nil, rules: rules).outcome == .absent)
+        #expect(RecordVerdict(known, Self.group("+", links: [7]), rules: rules).outcome == .equal)
     }
 
     @Test func `a line that deletes by a column takes what came before it and nothing that came after`() {
@@ -244,12 +244,12 @@ import Testing
         rules.deletions = [.init(link: 0, source: 1, sequences: [7: 2])]
         var known = Before.same.known
         known.links = [7]
-        #expect(RecordVerdict(known, nil, rules).outcome == .deleted)
-        #expect(RecordVerdict(known, Self.group("+", links: [7]), rules).outcome == .deleted)
-        #expect(RecordVerdict(known, Self.group("- - +", links: [7]), rules).outcome == .equal)
+        #expect(RecordVerdict(known, nil, rules: rules).outcome == .deleted)
+        #expect(RecordVerdict(known, Self.group("+", links: [7]), rules: rules).outcome == .deleted)
+        #expect(RecordVerdict(known, Self.group("- - +", links: [7]), rules: rules).outcome == .equal)
         // By its new value it is not meant any more.
-        #expect(RecordVerdict(known, Self.group("+", links: [8]), rules).outcome == .equal)
-        #expect(RecordVerdict(KnownRecord(), Self.group("+", links: [7]), rules).outcome == .untouched)
+        #expect(RecordVerdict(known, Self.group("+", links: [8]), rules: rules).outcome == .equal)
+        #expect(RecordVerdict(KnownRecord(), Self.group("+", links: [7]), rules: rules).outcome == .untouched)
     }
 
     /// Two feeds, of which the second deletes with the third line: what was held before, the lines, the sources left.
@@ -268,6 +268,6 @@ import Testing
         var known = row.0 == 0 ? KnownRecord() : Before.same.known
         known.sources = row.0
         known.links = row.0 == 0 ? [] : [7]
-        #expect(RecordVerdict(known, Self.group(row.1, links: [7]), rules).sources == row.2)
+        #expect(RecordVerdict(known, Self.group(row.1, links: [7]), rules: rules).sources == row.2)
     }
 }
