@@ -43,6 +43,12 @@ static inline void *rind_easy_private(CURL *easy) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
 }
 
+/* How many connections a transfer has opened; -1 where libcurl does not say. */
+static inline long rind_easy_connection_count(CURL *easy) {
+    long count = 0;
+    return curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &count) == CURLE_OK ? count : -1;
+}
+
 static inline CURLMcode rind_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -81,6 +81,12 @@ final class ReactorLoop {
             let code = message.pointee.data.result
             if code == CURLE_OK {
                 end(transfer, nil)
+            } else if transfer.beginAgain(after: code) {
+                curl_multi_remove_handle(multi, transfer.easy)
+                guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
+                    end(transfer, .system("libcurl refused the transfer"))
+                    continue
+                }
             } else {
                 let text = String(cString: transfer.errorText)
                 let error = CurlError(

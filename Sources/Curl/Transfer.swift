@@ -47,6 +47,7 @@ final class Transfer {
 
     private var parser: ResponseHeadParser
     private var isHeadDelivered = false
+    private var isRepeated = false
     private var received = ByteBuffer()
     private var sentBytes = 0
     let errorText: UnsafeMutablePointer<CChar>
@@ -182,6 +183,26 @@ final class Transfer {
         guard case .bytes(let bytes) = request.body, (0...bytes.readableBytes).contains(offset) else { return false }
         sentBytes = offset
         isUploading = true
+        return true
+    }
+
+    /// Makes an exchange ready to begin again on a connection of its own, once, where kept connections alone were to blame.
+    ///
+    /// libcurl repeats a request itself, up to five times, if a kept connection dies before the first byte of the answer: but
+    /// not if that shows while the body is being sent (curl/curl#4246), nor if all of the five were dead. False where the
+    /// request may not arrive twice, where its bytes are gone, or where a new connection has failed.
+    func beginAgain(after code: CURLcode) -> Bool {
+        guard code == CURLE_SEND_ERROR, !isRepeated, request.isIdempotent, phase != .receiving, failure == nil,
+            rind_easy_connection_count(easy) == 0, rind_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK
+        else { return false }
+        switch request.body {
+        case .none: break
+        case .bytes: guard rewind(to: 0) else { return false }
+        case .channel: return false
+        }
+        isRepeated = true
+        phase = .connecting
+        errorText.update(repeating: 0, count: Int(CURL_ERROR_SIZE))
         return true
     }
 

@@ -209,6 +209,33 @@ import Testing
         }
     }
 
+    @Test func `what may arrive twice gets over connections that end while it is being sent`() async throws {
+        try await LoopbackServer.run { peer in
+            // The end of the connection meets the next request at a different moment each time.
+            guard try await peer.readRequest() != nil else { return }
+            try await peer.answer("ok")
+            let end = ContinuousClock.now + .microseconds(Int.random(in: 0...300))
+            while ContinuousClock.now < end { await Task.yield() }
+        } _: { server in
+            try await withReactor { reactor in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            for _ in 0..<500 {
+                                var request = CurlRequest(
+                                    method: .post, url: server.url, body: .bytes(ByteBuffer(string: "x")))
+                                request.isIdempotent = true
+                                let response = try await reactor.execute(request)
+                                #expect(String(buffer: try await response.body.collect(upTo: 10)) == "ok")
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
     @Test func `a post without body never meets a kept connection`() async throws {
         try await LoopbackServer.run { peer in
             while try await peer.readRequest() != nil { try await peer.answer("\(peer.number)") }
