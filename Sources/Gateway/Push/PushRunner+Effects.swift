@@ -3,33 +3,76 @@
 
 import Backend
 import Logging
+import StateStore
 import SyncEngine
+import SyncModel
 
 extension PushRunner: Effects {
+    mutating func perform(_ action: PushAction, of machine: PushMachine) async throws -> PushEvent {
+        let event = try await event(of: action, machine)
+        refusals.take(event, of: scope)
+        return event
+    }
+
+    private mutating func event(of action: PushAction, _ machine: PushMachine) async throws -> PushEvent {
+        switch action {
+        case .loadContext: return .context(try await loadContext())
+        case .confirm(let cursor): try await confirm(cursor)
+        case .findReceipt: return .receipt(try await findReceipt())
+        case .checkConflicts: return try await checkConflicts()
+        case .verifyCredential: try await admit()
+        case .noteSeen:
+            try await admit()
+            notedAfter = try await notes.begin()
+            try await notes.writeSeen(operations)
+        case .noteHeld: try await notes.writeHeld(machine.taken)
+        case .beginJournal:
+            try await admit()
+            try await beginJournal()
+        case .advance(let applied, let inFlight):
+            try await advance(applied: applied, rejected: machine.rejected, inFlight: inFlight)
+        case .endJournal(let end): try await endJournal(end, of: machine)
+        case .scheduleRedelivery(let records):
+            try await admit()
+            await notes.scheduleRedelivery(records)
+        case .sendAll(let base, let without, let batch):
+            return try await sendAll(base: base, without: without, batch: batch)
+        case .send(let places): return await send(places)
+        case .readClock: return .clock(scope.now)
+        case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
+        case .findRoom(let places): return .room(quarantine.hasRoom(for: places))
+        case .setAside(let places):
+            try await quarantine.setAside(places, because: refusals)
+            try await notes.writeRefused(places)
+        case .saveReceipt:
+            // Before it: once there is a receipt, nothing more happens when the client comes again.
+            try await quarantine.remove(machine.taken)
+            await saveReceipt(PushReply(scope, rejected: machine.rejected))
+        case .answer, .answerFromReceipt, .refuse, .fail, .rethrow: throw PushFailure.unexpectedEvent
+        }
+        return .done
+    }
+
     mutating func end(_ action: PushAction, of machine: PushMachine) async throws -> PushAnswer? {
-        (rejected, taken) = (machine.rejected, machine.taken)
+        let reply = PushReply(scope, rejected: machine.rejected)
         switch action {
         case .answer:
-            try await removeTaken()
-            await noteRefusals()
+            try await quarantine.remove(machine.taken)
+            await refusals.write(of: scope, from: pusher?.replica)
             // A retry is the operator's, and says nothing of the app.
-            if !isRetry { await noteVersion() }
-            return answer(newReceipt)
+            if !scope.isRetry { await ShownVersion(scope: scope, pusher: pusher).write() }
+            return reply.answer(reply.receipt)
         case .answerFromReceipt:
             logger.info("a push came again and was answered as before")
-            await noteVersion()
-            return answer(receipt ?? newReceipt)
+            await ShownVersion(scope: scope, pusher: pusher).write()
+            return reply.answer(receipt ?? reply.receipt)
         case .refuse(let refusal, let applied):
             if applied > 0 { tellHalf(applied) }
-            await removeTakenAtLast()
-            await dropNotes(machine)
-            await noteRefusals()
+            await leave(machine, dropsNotes: true)
             count(refusal)
-            throw refused(refusal, applied: applied)
+            throw PushReply(scope, rejected: machine.rejected).refused(refusal, applied: applied, present: present)
         case .rethrow(let applied):
-            await removeTakenAtLast()
-            await dropNotes(machine)
-            await noteRefusals()
+            await leave(machine, dropsNotes: true)
             if applied > 0 { tellHalf(applied) }
             throw failure ?? PushFailure.unknownOutcome
         case .fail(let failure, let applied): throw await failed(failure, applied: applied, machine)
@@ -40,21 +83,80 @@ extension PushRunner: Effects {
         }
     }
 
-    mutating func perform(_ action: PushAction, of machine: PushMachine) async throws -> PushEvent {
-        let event = try await perform(action)
-        note(event)
-        return event
-    }
-
     /// No error is an event: the push ends, and leaves behind what is known of it.
     mutating func event(
         for error: any Error, of action: PushAction, of machine: PushMachine
     ) async throws -> PushEvent {
-        if journal == nil { await noteApplied(machine.taken) }
+        if journal == nil { await notes.writeHeldAtLast(machine.taken) }
         await abandonJournal(machine, because: error)
-        await removeTakenAtLast()
-        await noteRefusals()
-        if let error = error as? BackendError, !error.isOutcomeUnknown { await dropNotes(machine) }
+        await leave(machine, dropsNotes: (error as? BackendError).map { !$0.isOutcomeUnknown } ?? false)
         throw error
+    }
+}
+
+// What the state and the operator hear of a push that comes to a bad end.
+extension PushRunner {
+    /// Writes down what is known; its own notes may go only where the backend is known to have applied nothing.
+    private func leave(_ machine: PushMachine, dropsNotes: Bool) async {
+        await quarantine.removeAtLast(machine.taken)
+        if dropsNotes, machine.isUnapplied, let notedAfter { await notes.drop(after: notedAfter) }
+        await refusals.write(of: scope, from: pusher?.replica)
+    }
+
+    /// Writes down what a failed push leaves, and says what its client hears.
+    private mutating func failed(_ failure: PushFailure, applied: Int, _ machine: PushMachine) async -> any Error {
+        if failure == .unknownOutcome || applied > 0 { tellHalf(applied) }
+        if let unexpected = machine.unexpected {
+            logger.error(
+                "a push got what it had not asked for",
+                metadata: [
+                    "code": "\(failure.rawValue)", "state": "\(unexpected.state)", "event": "\(unexpected.event)",
+                ])
+            // It may have ended before its journal did.
+            if journal == nil { await notes.writeHeldAtLast(machine.taken) }
+            await abandonJournal(machine, because: failure)
+        }
+        await leave(machine, dropsNotes: failure == .busy || failure == .tooManyRefusals)
+        if refusals.isEmpty, let replica = pusher?.replica {
+            // For the operator; the push ends as it does.
+            try? await scope.store.touch(
+                replica: replica, result: "push failed: \(failure.rawValue)", at: scope.now)
+        }
+        let reply = PushReply(scope, rejected: machine.rejected)
+        switch failure {
+        case .busy: return reply.busy(applied: applied, retryAfter: retryAfter)
+        case .tooManyRefusals:
+            logger.error(
+                "the backend refuses one record of a push after the other, so the push fails",
+                metadata: [
+                    "code": "\(failure.rawValue)", "records": "\(machine.rejected.count)",
+                    "hint": "a backend names all lines that it refuses in one answer: see docs/BACKEND-PROTOCOL.md",
+                ])
+            return reply.tooManyRefusals(applied: applied)
+        case .unknownOutcome, .unexpectedEvent: return failure
+        }
+    }
+
+    private func tellHalf(_ applied: Int) {
+        logger.error(
+            "a push failed half way",
+            metadata: ["code": "push.half_applied", "applied": "\(applied)", "operations": "\(operations.count)"])
+    }
+
+    /// Counts conflicts, whoever has found them.
+    private mutating func count(_ refusal: PushRefusal) {
+        guard refusal.kind == .conflict else { return }
+        for record in refusal.records { scope.figures.conflicts[record.table, default: 0] += 1 }
+    }
+
+    /// Keeps the answer; where that fails the push is applied all the same, and its client must hear so.
+    private func saveReceipt(_ reply: PushReply) async {
+        guard let kept = reply.keptReceipt(digest) else { return }
+        do {
+            try await scope.store.saveReceipt(
+                kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
+        } catch {
+            logger.notWritten("could not store the receipt of an applied push", error)
+        }
     }
 }

@@ -26,9 +26,9 @@ extension PushRunner {
     ///
     /// Each of those is noted as in flight by itself.
     func makesID(_ operation: PushOperation) -> Bool {
-        let calls = services.configuration.schema.tables[operation.table].calls
+        let calls = scope.schema.tables[operation.table].calls
         guard case .call(let call) = calls.create, call.returns != nil,
-            case .send(let kind) = reader.ids.treatment(of: operation), kind != .delete
+            case .send(let kind) = scope.reader.ids.treatment(of: operation), kind != .delete
         else { return false }
         guard kind == .update else { return true }
         guard case .call(let update) = calls.update else { return false }
@@ -37,59 +37,58 @@ extension PushRunner {
 
     /// Opens the journal, with the notes that all is about to be sent.
     mutating func beginJournal() async throws {
-        try await beginNotes()
+        notedAfter = try await notes.begin()
         // Only the last ones in the transaction that opens the journal: others write to the state, too.
-        let last = plan.operations.suffix(Self.notesAtOnce)
-        try await note(Array(plan.operations.dropLast(last.count))) { try $0.note($1, .seen) }
-        let seen = try notes.map { maker in try last.compactMap { try maker.note($0, .seen) } }
-        let id = try await services.store.beginPush(
-            JournalOpening(presented: presented, operations: plan.operations.count, notes: seen ?? []),
-            principal: identity.principal, at: services.clock.now)
-        services.journals.begin(id, makesIDs: plan.operations.contains(where: makesID))
-        let tables = services.configuration.schema.tables
-        let namesRecords = plan.operations.contains { $0.kind != .delete && tables[$0.table].hasOwnIDs }
-        if namesRecords { services.making.begin(identity.principal) }
+        let last = operations.suffix(PushNotes.atOnce)
+        try await notes.writeSeen(operations.dropLast(last.count))
+        let seen = try notes.maker.map { maker in try last.compactMap { try maker.note($0, .seen) } }
+        let id = try await scope.store.beginPush(
+            JournalOpening(presented: scope.presented, operations: operations.count, notes: seen ?? []),
+            principal: scope.principal, at: scope.now)
+        services.journals.begin(id, makesIDs: operations.contains(where: makesID))
+        let namesRecords = operations.contains { $0.kind != .delete && scope.schema.tables[$0.table].hasOwnIDs }
+        if namesRecords { services.making.begin(scope.principal) }
         journal = PushRunnerJournal(
-            id: id, writer: JournalWriter(journal: id, store: services.store, clock: services.clock),
+            id: id, writer: JournalWriter(journal: id, store: scope.store, clock: services.clock),
             namesRecords: namesRecords)
     }
 
-    /// Writes what was applied and what is about to be sent.
-    mutating func advance(applied: [Int], inFlight: [Int]) async throws {
+    /// Writes what was applied or will never be, and what is about to be sent.
+    mutating func advance(applied: [Int], rejected: Set<Int>, inFlight: [Int]) async throws {
         guard let journal else { return }
-        var step = self.step(applied)
-        step.inFlight = inFlight.map { ($0, plan.operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
+        var step = step(applied, rejected)
+        step.inFlight = inFlight.map { ($0, operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
             let kind: InFlightOperation.Kind =
                 switch operation.kind {
                 case .create: .create
                 case .update: .update
                 case .delete: .delete
                 }
-            return InFlightOperation(place: place, kind: kind, record: reader.key(of: operation))
+            return InFlightOperation(place: place, kind: kind, record: scope.key(at: place))
         }
         guard !step.isEmpty else { return }
         try await journal.writer.write(step)
         self.journal?.written.formUnion(step.applied + step.rejected)
     }
 
-    /// What of these operations the journal does not have yet, with what was rejected.
-    private func step(_ applied: [Int]) -> JournalStep {
+    /// What of these operations the journal does not have yet.
+    private func step(_ applied: [Int], _ rejected: Set<Int>) -> JournalStep {
         var step = JournalStep()
         guard let written = journal?.written else { return step }
         step.applied = applied.filter { !written.contains($0) }
         step.rejected = rejected.subtracting(written).sorted()
-        if let maker = notes { step.notes = step.applied.compactMap { maker.held(plan.operations[$0]) } }
+        if let maker = notes.maker { step.notes = step.applied.compactMap { maker.held(operations[$0]) } }
         return step
     }
 
     /// Sends operations that do not depend on each other, as many side by side as the configuration says.
     mutating func send(_ places: [Int]) async -> PushEvent {
         guard let journal else { return .sent([:]) }
-        let push = services.configuration.push
+        let push = scope.settings
         let sender = CallSender(
-            plan: plan, reader: reader, backend: backend, forwarded: identity.forwarded, logger: logger,
+            plan: scope.plan, reader: scope.reader, backend: backend, forwarded: identity.forwarded, logger: logger,
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
-            passesRefusals: !isRetry && push.rejected != .fail, notes: notes, journal: journal.writer,
+            passesRefusals: !scope.isRetry && push.rejected != .fail, notes: notes.maker, journal: journal.writer,
             uncertain: journal.uncertain)
         let queue = CallQueue(places)
         let reports = await withTaskGroup(of: [CallReport].self) { group in
@@ -107,21 +106,21 @@ extension PushRunner {
             if let message = report.message { lastTrouble = message }
             if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.place) }
             if report.isWritten { self.journal?.written.insert(report.place) }
-            if let mapping = report.mapping { reader.ids.learn(mapping) }
+            if let mapping = report.mapping { scope.reader.ids.learn(mapping) }
             if report.result == .applied {
-                let operation = plan.operations[report.place]
-                reader.ids.unmade.remove(PushReference(table: operation.table, id: operation.id))
+                let operation = operations[report.place]
+                scope.reader.ids.unmade.remove(PushReference(table: operation.table, id: operation.id))
             }
         }
         return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
     }
 
     /// Writes how the push ends.
-    mutating func endJournal(_ end: PushEnd) async throws {
+    mutating func endJournal(_ end: PushEnd, of machine: PushMachine) async throws {
         guard let journal else { return }
-        var written = JournalEnd(step: step(end.applied), unknown: end.unknown)
+        var written = JournalEnd(step: step(end.applied, machine.rejected), unknown: end.unknown)
         do {
-            try await dropRedeliveries(taken)
+            try await notes.dropRedeliveries(machine.taken)
         } catch {
             // What is pending although it was overwritten comes once more, which harms nobody.
             logger.notWritten("could not clear pending redeliveries after a push", error)
@@ -129,8 +128,8 @@ extension PushRunner {
         switch end.outcome {
         case .answered(let keepsReceipt):
             // Before it: once there is a receipt, nothing more happens when the client comes again.
-            try await removeTaken()
-            written.receipt = keepsReceipt ? keptReceipt : nil
+            try await quarantine.remove(machine.taken)
+            written.receipt = keepsReceipt ? PushReply(scope, rejected: machine.rejected).keptReceipt(digest) : nil
         case .refused(let refusal):
             let record = refusal.records.first
             written.failure = PushJournal.Failure(
@@ -138,23 +137,23 @@ extension PushRunner {
                 record: record.map { PushedRecordKey(table: $0.table, id: $0.id) })
         case .failed(let failure):
             written.failure = PushJournal.Failure(
-                code: failure.rawValue, message: lastTrouble, record: end.unknown.first.map(key(at:)))
+                code: failure.rawValue, message: lastTrouble, record: end.unknown.first.map(scope.key(at:)))
         case .error: written.failure = PushJournal.Failure(code: failure.map { GatewayError($0).code } ?? "internal")
         }
         self.journal = nil
         defer { leave(journal) }
         do {
-            try await services.store.endPush(written, of: journal.id, at: services.clock.now)
+            try await scope.store.endPush(written, of: journal.id, at: scope.now)
         } catch StateError.tooLarge where written.receipt != nil {
             logger.notWritten("could not store the receipt of an applied push", StateError.tooLarge("receipt"))
             written.receipt = nil
-            try await services.store.endPush(written, of: journal.id, at: services.clock.now)
+            try await scope.store.endPush(written, of: journal.id, at: scope.now)
         }
     }
 
     private func leave(_ journal: PushRunnerJournal) {
         services.journals.end(journal.id)
-        if journal.namesRecords { services.making.end(identity.principal) }
+        if journal.namesRecords { services.making.end(scope.principal) }
     }
 
     /// Writes what is known of a push that comes to no end: an error, or a client that has hung up.
@@ -163,13 +162,12 @@ extension PushRunner {
         failure = error
         do {
             // All that was taken: what the machine has handed over may not have been written.
-            try await endJournal(PushEnd(.error, applied: machine.taken.sorted(), unknown: machine.unknown))
+            try await endJournal(
+                PushEnd(.error, applied: machine.taken.sorted(), unknown: machine.unknown), of: machine)
         } catch {
             // It stays open, and is closed when the principal comes again.
             leave(journal)
             logger.notWritten("could not record the end of a push", error)
         }
     }
-
-    private func key(at place: Int) -> PushedRecordKey { reader.key(of: plan.operations[place]) }
 }

@@ -9,40 +9,26 @@ import SyncEngine
 import SyncModel
 import WatermelonWire
 
-/// Runs the actions of one push: what the machine decides, this does.
+/// Runs one push: does what its machines decide.
+///
+/// It holds what the state and the backend have answered; which operations were applied and which were refused is the
+/// machine's alone.
 struct PushRunner {
-    let services: SyncServices
-    let request: PushRequest
-    let identity: CallerIdentity
-    let logger: Logger
-
-    var plan: PushPlan
-    var reader: OperationReader
-    /// What of the principal's is set aside already.
-    var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
-    /// Why operations were refused, by their places.
-    var refusals: [Int: RefusedPlace] = [:]
-    /// Whether the push is the operator's retry of a record that was set aside, not a client's.
-    let isRetry: Bool
-    let presented: Cursor?
-    /// The client database that pushes and the schema version that its pushes have shown before; nil where the cursor
-    /// does not tell.
-    private(set) var pusher: (replica: ReplicaID, version: Int?)?
+    var scope: PushScope
     /// The presented cursor as the state knows it.
     private(set) var row: CursorRow?
+    /// Who pushes, as far as the cursor tells.
+    private(set) var pusher: ShownVersion.Pusher?
     let digest: String
     /// The presented cursor, while it is to be confirmed once the backend has accepted the credential.
-    var unconfirmed: Cursor?
+    private var unconfirmed: Cursor?
     /// The notes of this push alone have greater sequences; nil while there are none.
     var notedAfter: Int64?
-    var receipt: Receipt?
-    var figures = SyncFigures()
+    private(set) var receipt: Receipt?
     /// What the backend has of records in conflict, where the stream has told.
-    var present: [PresentRecord] = []
-    /// The places of the operations that the backend will never take, while the others go on.
-    var rejected: Set<Int> = []
-    /// The places of the operations that the backend has applied.
-    var taken: Set<Int> = []
+    private(set) var present: [PresentRecord] = []
+    /// Why operations were refused.
+    var refusals = PushRefusals()
     /// Names the push, or its creations, to the backend; random for every request of a client, so that a push that is
     /// meant to be applied again is applied again, and the same for the gateway's own repetitions.
     let idempotencyKey: String
@@ -58,19 +44,9 @@ struct PushRunner {
     init(
         services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false
     ) {
-        self.isRetry = isRetry
-        self.services = services
-        self.request = request
-        self.identity = identity
-        self.logger = logger
+        scope = PushScope(
+            services: services, request: request, identity: identity, logger: logger, isRetry: isRetry)
         idempotencyKey = Self.newIdempotencyKey(services.random)
-        let schema = services.configuration.schema
-        let reader = OperationReader(
-            schema: schema, changes: request.changes, depth: services.configuration.limits.jsonDepth,
-            sendsChanged: services.configuration.push.send == .changed)
-        self.reader = reader
-        plan = PushPlan(changes: request.changes.tables, schema: schema) { reader.references(of: $0) }
-        presented = request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
         digest = services.digests.digits(
             .push,
             [
@@ -78,25 +54,24 @@ struct PushRunner {
                 Array("\(request.lastPulledAt ?? 0)".utf8),
                 request.changes.bytes,
             ])
-        figures.mode = "push"
-        figures.principal = identity.principal.description
-        figures.presented = request.lastPulledAt
-        figures.records = plan.operations.count { $0.kind != .delete }
-        figures.deletions = plan.operations.count - figures.records
+    }
+
+    var services: SyncServices { scope.services }
+    var identity: CallerIdentity { scope.identity }
+    var logger: Logger { scope.logger }
+    var operations: [PushOperation] { scope.plan.operations }
+    var notes: PushNotes { PushNotes(scope, replica: row?.replica) }
+    var quarantine: PushQuarantine { PushQuarantine(scope: scope) }
+    /// Says in the log whose request it speaks for.
+    var backend: BackendClient {
+        var backend = services.backend
+        backend.logger = logger
+        return backend
     }
 
     /// Runs the push to its end.
     mutating func run() async throws -> PushAnswer {
-        guard request.lastPulledAt != nil || isRetry || services.configuration.push.withoutCursor == .accept else {
-            throw GatewayError(
-                status: 400, code: "push.without_cursor",
-                message: "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
-            )
-        }
-        try checkIDs()
-        tellUnknown()
-        try await loadSetAside()
-        try await followDeletions()
+        scope = try await PushPreparation.prepare(scope)
         var machine = PushMachine(query: query)
         return try await drive(&machine, &self)
     }
@@ -104,7 +79,9 @@ struct PushRunner {
     /// The push as the machine needs to know it; a retry of the operator's must not hold up the request that it is made
     /// with.
     private var query: PushMachine.Query {
-        let (push, backend) = (services.configuration.push, services.configuration.backend)
+        let (push, backend, hasToldTime) = (
+            scope.settings, services.configuration.backend, scope.request.lastPulledAt != nil
+        )
         let rejection: PushMachine.Rejection =
             switch push.rejected {
             case .fail: .fail
@@ -112,87 +89,15 @@ struct PushRunner {
             case .quarantine: .quarantine
             }
         return PushMachine.Query(
-            presented: presented, hasToldTime: request.lastPulledAt != nil, operations: plan.operations.count,
+            presented: scope.presented, hasToldTime: hasToldTime, operations: operations.count,
             style: services.backend.settings.streamPush == nil ? .calls : .stream,
             notes: services.pullSettings.comparisons != nil,
-            checks: request.lastPulledAt != nil && !isRetry && !checked.isEmpty,
-            attempts: isRetry ? 0 : backend.resumeAttempts,
+            checks: hasToldTime && !scope.isRetry && !ConflictSearch.places(in: scope).isEmpty,
+            attempts: scope.isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
-            retryBudget: isRetry ? 0 : push.retryBudget.milliseconds, rejection: isRetry ? .fail : rejection,
-            levels: plan.levels, parallel: push.parallel, batch: push.batch)
-    }
-
-    mutating func perform(_ action: PushAction) async throws -> PushEvent {
-        let (store, clock) = (services.store, services.clock)
-        switch action {
-        case .loadContext:
-            guard presented != nil else {
-                try await loadIDs(nil)
-                return .context(nil)
-            }
-            let context = try await store.pullContext(
-                principal: identity.principal, session: identity.session, presented: presented)
-            // A fork's replica is still to begin; the row's is another device.
-            if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
-            row = context.row
-            try await loadIDs(context.ledger)
-            figures.replica = row?.replica.description
-            return .context(context.row)
-        case .confirm(let cursor):
-            unconfirmed = cursor
-            if isAccepted { try await confirm() }
-        case .findReceipt: return .receipt(try await findReceipt())
-        case .checkConflicts: return try await checkConflicts()
-        case .verifyCredential: try await admit()
-        case .noteSeen:
-            try await admit()
-            try await noteSeen()
-        case .noteHeld: try await noteHeld(taken)
-        case .beginJournal:
-            try await admit()
-            try await beginJournal()
-        case .advance(let applied, let inFlight): try await advance(applied: applied, inFlight: inFlight)
-        case .endJournal(let end): try await endJournal(end)
-        case .scheduleRedelivery(let records):
-            try await admit()
-            await scheduleRedelivery(records)
-        case .sendAll(let base, let without, let batch):
-            // Of what is left out there is more with every request of a batch.
-            var key = idempotencyKey
-            if let batch { key += "-from-\(batch.lowerBound)" }
-            if !without.isEmpty { key += "-\(without.count)" }
-            return try await sendAll(base: base, without: without, batch: batch, idempotencyKey: key)
-        case .send(let places): return await send(places)
-        case .readClock: return .clock(clock.now)
-        case .sleep(let milliseconds): try await clock.sleep(milliseconds: milliseconds)
-        case .findRoom(let places): return .room(hasRoom(for: places))
-        case .setAside(let places): try await setAside(places)
-        case .saveReceipt:
-            // Before it: once there is a receipt, nothing more happens when the client comes again.
-            try await removeTaken()
-            await saveReceipt()
-        case .answer, .answerFromReceipt, .refuse, .fail, .rethrow:
-            throw PushFailure.unexpectedEvent
-        }
-        return .done
-    }
-
-    /// Ids may be any text that a backend can hold; ones that clients could not get back stay with their device.
-    private func checkIDs() throws {
-        var unsafe = 0
-        for operation in plan.operations {
-            guard (1...RecordID.maximumLength).contains(operation.id.utf8.count) else {
-                throw GatewayError(
-                    status: 400, code: "request.record_id",
-                    message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
-                    details: [RecordList(table: reader.tableName(of: operation), ids: [ForeignText.cut(operation.id)])])
-            }
-            if !RecordID.isSafe(operation.id) { unsafe += 1 }
-        }
-        guard unsafe > 0 else { return }
-        logger.warning(
-            "records have ids that no other device can get",
-            metadata: ["code": "push.unreachable_ids", "records": "\(unsafe)"])
+            retryBudget: scope.isRetry ? 0 : push.retryBudget.milliseconds,
+            rejection: scope.isRetry ? .fail : rejection, levels: scope.plan.levels, parallel: push.parallel,
+            batch: push.batch)
     }
 
     private static func newIdempotencyKey(_ random: Randomness) -> String {
@@ -200,5 +105,79 @@ struct PushRunner {
             let digits = String(random.next(), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
+    }
+}
+
+// What is asked before anything is sent.
+extension PushRunner {
+    /// Loads what the state has of the presented cursor.
+    mutating func loadContext() async throws -> CursorRow? {
+        guard let presented = scope.presented else {
+            scope.reader.ids = try await PushedIDs.load(for: scope, outline: nil)
+            return nil
+        }
+        let context = try await scope.store.pullContext(
+            principal: scope.principal, session: identity.session, presented: presented)
+        // A fork's replica is still to begin; the row's is another device.
+        if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
+        row = context.row
+        scope.reader.ids = try await PushedIDs.load(for: scope, outline: context.ledger)
+        scope.figures.replica = row?.replica.description
+        return row
+    }
+
+    /// Confirms the presented cursor, or waits with it until something may be written.
+    mutating func confirm(_ cursor: Cursor) async throws {
+        unconfirmed = cursor
+        if services.identities.isAccepted(identity, at: scope.now) { try await confirm() }
+    }
+
+    /// Confirms the presented cursor, where that has waited for the backend.
+    mutating func confirm() async throws {
+        guard let cursor = unconfirmed.take() else { return }
+        try await scope.store.confirm(principal: scope.principal, cursor: cursor, at: scope.now)
+    }
+
+    /// Makes sure that something may be written.
+    mutating func admit() async throws {
+        try await services.identities.verify(identity, at: scope.now, from: row?.vector)
+        try await confirm()
+    }
+
+    /// Looks for the receipt of the very same push, with the very same credential.
+    ///
+    /// It is the gateway's own word: the credential may have been revoked since, or be somebody else's, so the backend
+    /// is asked whatever it has said a moment ago.
+    mutating func findReceipt() async throws -> Bool {
+        let now = scope.now
+        receipt = try await scope.store.receipt(principal: scope.principal, digest: digest, at: now)
+        guard receipt != nil else { return false }
+        try await services.identities.verifyNow(identity, at: now, from: row?.vector)
+        try await confirm()
+        return true
+    }
+
+    /// Asks the stream for conflicts.
+    mutating func checkConflicts() async throws -> PushEvent {
+        // Without a row there is nothing to go on from, and nothing to ask.
+        guard let row else { return try await outdated(.unknownCursor) }
+        switch try await ConflictSearch(scope: scope, row: row).run() {
+        case .outdated(let reason): return try await outdated(reason)
+        case .compared(let conflicts, let present, let unreadable):
+            self.present = present
+            scope.figures.unseen = unreadable
+            if unreadable > 0 {
+                logger.warning(
+                    "records are pushed over changes that could not be read",
+                    metadata: ["code": "push.unseen_changes", "records": "\(unreadable)"])
+            }
+            return conflicts.isEmpty ? .checked : .refused(PushRefusal(kind: .conflict, records: conflicts))
+        }
+    }
+
+    private mutating func outdated(_ reason: PullRestart) async throws -> PushEvent {
+        try await admit()
+        logger.notice("a push has to wait for a pull", metadata: ["because": "\(reason.rawValue)"])
+        return .refused(PushRefusal(kind: .outdated, records: []))
     }
 }

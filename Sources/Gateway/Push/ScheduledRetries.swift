@@ -114,14 +114,14 @@ struct ScheduledRetries {
             let code = GatewayError(error).code
             if code == PushFailure.busy.rawValue { return .later(code) }
             if code == PushFailure.unknownOutcome.rawValue, try await isRepeatable(entry.push) {
-                return .unknown(runner.reason(at: 0, code: code))
+                return .unknown(runner.refusals.reason(at: 0, code: code))
             }
             // Of one whose outcome is unknown nobody can say that the backend has what it had before.
             let refusals = [PushRefusal.Kind.rejected, .conflict].map(\.rawValue)
             if refusals.contains(code) || PushRefusal.Obstacle(rawValue: code) != nil {
-                try await runner.noteRefused([0])
+                try await runner.notes.writeRefused([0])
             }
-            return .refused(runner.reason(at: 0, code: code))
+            return .refused(runner.refusals.reason(at: 0, code: code))
         }
     }
 }

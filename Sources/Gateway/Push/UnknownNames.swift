@@ -1,9 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import GatewayConfig
 import JSONBytes
-import Logging
 import SyncEngine
 import SyncModel
 
@@ -40,21 +38,5 @@ struct UnknownNames {
                 }
             }
         }
-    }
-}
-
-extension PushRunner {
-    /// Tells once a push what of it the configuration does not have, so that edits do not vanish in silence.
-    mutating func tellUnknown() {
-        let unknown = UnknownNames(plan, reader: reader, schema: services.configuration.schema)
-        figures.dropped = unknown.count
-        guard unknown.count > 0 else { return }
-        logger.warning(
-            "a push has tables or columns that the configuration does not have; they were dropped",
-            metadata: [
-                "code": "push.unknown_names", "dropped": "\(unknown.count)",
-                "tables": "\(unknown.tables.joined(separator: " "))",
-                "columns": "\(unknown.columns.joined(separator: " "))",
-            ])
     }
 }

@@ -1,0 +1,241 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+import WatermelonWire
+
+/// Prepares a push: looks up what is set aside, and what goes with deleted records and which of them goes first.
+struct PushPreparation: Effects {
+    /// How many notes are laid over the ledger.
+    private static let maximumNotes = 50_000
+
+    /// What deletions mean for other records.
+    private struct Consequences {
+        var added: [Int: [String]] = [:]
+        var references: [PushReference: [PushReference]] = [:]
+    }
+
+    private var scope: PushScope
+    private var ledger: (row: CursorRow, outline: LedgerOutline)?
+    private var found = Consequences()
+
+    private init(_ scope: PushScope) { self.scope = scope }
+
+    /// The push as it is to be sent.
+    ///
+    /// - Throws: `GatewayError` where it cannot be taken, and what the state throws.
+    static func prepare(_ scope: PushScope) async throws -> PushScope {
+        var preparation = PushPreparation(scope)
+        var machine = PushPreparationMachine(query: preparation.query)
+        return try await drive(&machine, &preparation)
+    }
+
+    private var query: PushPreparationMachine.Query {
+        let operations = scope.plan.operations
+        var query = PushPreparationMachine.Query(
+            saysEnough: scope.request.lastPulledAt != nil || scope.isRetry || scope.settings.withoutCursor == .accept,
+            unfitID: operations.firstIndex { !(1...RecordID.maximumLength).contains($0.id.utf8.count) })
+        guard scope.services.pullSettings.comparisons != nil, !scope.isRetry else { return query }
+        if DescendantSearch.isNeeded(for: operations, in: scope.schema) {
+            query.deletions = .cascading
+        } else if DeletionReferences.areNeeded(for: operations, in: scope.schema) {
+            query.deletions = .ordered
+        }
+        return query
+    }
+
+    mutating func perform(
+        _ action: PushPreparationMachine.Action, of machine: PushPreparationMachine
+    ) async throws -> PushPreparationMachine.Event {
+        switch action {
+        case .loadSetAside:
+            tellUnknown()
+            tellUnreachable()
+            try await loadSetAside()
+        case .loadLedger: return .ledger(try await loadLedger())
+        case .findDescendants: return try await findDescendants()
+        case .checkLedger: return .current(try await isCurrent)
+        case .verifyCredential:
+            try await scope.services.identities.verify(scope.identity, at: scope.now, from: ledger?.row.vector)
+        case .follow, .goOn, .fail: throw PushFailure.unexpectedEvent
+        }
+        return .done
+    }
+
+    mutating func end(
+        _ action: PushPreparationMachine.Action, of machine: PushPreparationMachine
+    ) async throws -> PushScope? {
+        switch action {
+        case .follow: follow()
+        case .goOn(let isUnknown): if isUnknown { tellUnknownDescendants() }
+        case .fail(let obstacle): throw error(obstacle, machine.unexpected)
+        case .loadSetAside, .loadLedger, .findDescendants, .checkLedger, .verifyCredential: return nil
+        }
+        return scope
+    }
+
+    /// No error is an event.
+    mutating func event(
+        for error: any Error, of action: PushPreparationMachine.Action, of machine: PushPreparationMachine
+    ) async throws -> PushPreparationMachine.Event { throw error }
+}
+
+// What is looked up.
+extension PushPreparation {
+    /// Looks up what of the principal's is set aside, since the push may resolve it.
+    ///
+    /// Of a record whose earlier change waits there, an update carries everything: the backend never got that change.
+    private mutating func loadSetAside() async throws {
+        scope.setAside = try await scope.store.setAsideKinds(of: scope.principal)
+        scope.reader.wholeRecords = Set(scope.setAside.keys)
+    }
+
+    /// Whether the presented cursor has a ledger that is exact.
+    private mutating func loadLedger() async throws -> Bool {
+        guard let presented = scope.presented else { return false }
+        let context = try await scope.store.pullContext(
+            principal: scope.principal, session: scope.identity.session, presented: presented)
+        guard let row = context.row, let outline = context.ledger, outline.base != nil || !outline.deltas.isEmpty,
+            outline.isExact
+        else { return false }
+        ledger = (row, outline)
+        return true
+    }
+
+    private mutating func findDescendants() async throws -> PushPreparationMachine.Event {
+        guard let (row, outline) = ledger else { return .damaged }
+        let notes = try await scope.store.pushNotes(of: scope.principal, after: row.noted, limit: Self.maximumNotes)
+        let held = HeldRecords(
+            schema: scope.schema, source: StoreLedgerSource(store: scope.store), layers: outline.layers, notes: notes,
+            key: scope.services.hashKey)
+        do {
+            found = try await consequences(held)
+            return .found
+        } catch let error as LedgerError {
+            scope.logger.error(
+                "a ledger is damaged: what hangs on deleted records is not known",
+                metadata: ["code": "\(error.rawValue)", "replica": "\(row.replica)"])
+            return .damaged
+        } catch DescendantSearch.Failure.tooMany {
+            return .tooMany
+        }
+    }
+
+    private func consequences(_ held: HeldRecords) async throws -> Consequences {
+        let operations = scope.plan.operations
+        var consequences = Consequences()
+        if DescendantSearch.isNeeded(for: operations, in: scope.schema) {
+            var search = DescendantSearch(held)
+            consequences.added = try await search.run(operations)
+        }
+        var deleted = consequences.added
+        for operation in operations where operation.kind == .delete {
+            deleted[operation.table, default: []].append(operation.id)
+        }
+        consequences.references = try await DeletionReferences(held).find(deleted)
+        return consequences
+    }
+
+    /// Whether no other pull has compacted the ledger under this push.
+    private var isCurrent: Bool {
+        get async throws {
+            guard let outline = ledger?.outline else { return false }
+            return try await scope.store.ledger(of: outline.replica).map { outline.isCurrent($0) } == true
+        }
+    }
+
+    /// Adds the deletions of descendants, and puts deletions into the order of their records.
+    private mutating func follow() {
+        let (reader, references) = (scope.reader, found.references)
+        scope.plan = PushPlan(changes: changes(adding: found.added), schema: scope.schema) { operation in
+            guard operation.kind == .delete else { return reader.references(of: operation) }
+            return references[PushReference(table: operation.table, id: operation.id)] ?? []
+        }
+        scope.figures.descendants = found.added.values.reduce(0) { $0 + $1.count }
+        scope.figures.deletions += scope.figures.descendants
+    }
+
+    private func changes(adding added: [Int: [String]]) -> [PushedTable] {
+        var changes = scope.request.changes.tables
+        for (place, ids) in added.sorted(by: { $0.key < $1.key }) {
+            let name = scope.schema.tables[place].name
+            if let index = changes.firstIndex(where: { $0.name == name }) {
+                changes[index].deleted += ids
+            } else {
+                changes.append(PushedTable(name: name, deleted: ids))
+            }
+        }
+        return changes
+    }
+}
+
+// What is told.
+extension PushPreparation {
+    /// Tells once a push what of it the configuration does not have, so that edits do not vanish in silence.
+    private mutating func tellUnknown() {
+        let unknown = UnknownNames(scope.plan, reader: scope.reader, schema: scope.schema)
+        scope.figures.dropped = unknown.count
+        guard unknown.count > 0 else { return }
+        scope.logger.warning(
+            "a push has tables or columns that the configuration does not have; they were dropped",
+            metadata: [
+                "code": "push.unknown_names", "dropped": "\(unknown.count)",
+                "tables": "\(unknown.tables.joined(separator: " "))",
+                "columns": "\(unknown.columns.joined(separator: " "))",
+            ])
+    }
+
+    /// Tells of ids that clients could not get back: any text that a backend can hold may be one, and stays with its
+    /// device.
+    private func tellUnreachable() {
+        let records = scope.plan.operations.count { !RecordID.isSafe($0.id) }
+        guard records > 0 else { return }
+        scope.logger.warning(
+            "records have ids that no other device can get",
+            metadata: ["code": "push.unreachable_ids", "records": "\(records)"])
+    }
+
+    private func tellUnknownDescendants() {
+        scope.logger.warning(
+            "what hangs on deleted records is not known: the backend is left to deal with it",
+            metadata: ["code": "push.cascade_unknown", "told": "\(scope.request.lastPulledAt != nil)"])
+    }
+
+    /// What the client hears of a push that cannot be taken.
+    private func error(_ obstacle: PushObstacle, _ unexpected: UnexpectedEvent?) -> any Error {
+        switch obstacle {
+        case .withoutTime:
+            return GatewayError(
+                status: 400, code: "push.without_cursor",
+                message: "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
+            )
+        case .unfitID(let place):
+            let operation = scope.plan.operations[place]
+            let list = RecordList(table: scope.reader.tableName(of: operation), ids: [ForeignText.cut(operation.id)])
+            return GatewayError(
+                status: 400, code: "request.record_id",
+                message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
+                details: [list])
+        case .tooManyDescendants:
+            return GatewayError(
+                status: 413, code: "push.too_many_descendants",
+                message: "This deletes too much at once. Please contact support.",
+                cause: "more than \(DescendantSearch.maximum) records hang on what the push deletes",
+                figures: scope.figures)
+        case .outdated: return PushReply(scope).refused(PushRefusal(kind: .outdated, records: []), applied: 0)
+        case .ledgerChanged: return StateError.ledgerChanged
+        case .unexpectedEvent:
+            scope.logger.error(
+                "a push got what it had not asked for",
+                metadata: [
+                    "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected?.state ?? "")",
+                    "event": "\(unexpected?.event ?? "")",
+                ])
+            return PushFailure.unexpectedEvent
+        }
+    }
+}

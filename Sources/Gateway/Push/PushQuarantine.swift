@@ -1,0 +1,83 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// Sets aside what the backend will never take (`[push] rejected = quarantine`), and removes what it has taken since.
+struct PushQuarantine {
+    /// How many entries a log line names.
+    private static let shown = 20
+
+    let scope: PushScope
+
+    /// Whether operations can be set aside; where not, the push fails and the log says why.
+    func hasRoom(for places: Set<Int>) -> Bool {
+        let (push, operations) = (scope.settings, places.map { scope.plan.operations[$0] })
+        if let large = operations.first(where: { $0.range?.count ?? 0 > push.quarantineRecord }) {
+            scope.logger.error(
+                "a record that the backend refuses is too large to be set aside, so its push fails",
+                metadata: [
+                    "code": "push.quarantine_too_large", "table": "\(scope.reader.tableName(of: large))",
+                    "bytes": "\(large.range?.count ?? 0)", "limit": "\(push.quarantineRecord)",
+                ])
+            return false
+        }
+        let entries = scope.setAside.count
+        let added = Set(operations.map(scope.reader.key)).subtracting(scope.setAside.keys).count
+        guard entries + added > push.quarantineEntries else { return true }
+        scope.logger.error(
+            "there is no room to set aside what the backend refuses, so the push fails",
+            metadata: [
+                "code": "push.quarantine_full", "entries": "\(entries)", "limit": "\(push.quarantineEntries)",
+                "principal": "\(scope.principal)",
+                "hint": "rind quarantine list --pushes --principal \(scope.principal)",
+            ])
+        return false
+    }
+
+    /// Sets operations aside, durably.
+    func setAside(_ places: Set<Int>, because refusals: PushRefusals) async throws {
+        let pushes = places.sorted().map { place in
+            let operation = scope.plan.operations[place]
+            return SetAsidePush(
+                key: scope.key(at: place), kind: SetAsidePush.Kind(operation.kind),
+                body: scope.reader.bytes(of: operation),
+                reason: refusals.reason(at: place))
+        }
+        let ids = try await scope.store.setAside(
+            pushes, of: scope.principal, limit: scope.settings.quarantineEntries, at: scope.now)
+        let names = ids.prefix(Self.shown).map { "push-\($0)" }.joined(separator: " ")
+        scope.logger.error(
+            "records that the backend refuses were set aside; their devices take them for synced",
+            metadata: [
+                "code": "push.quarantined", "records": "\(ids.count)", "entries": "\(names)",
+                "tables": "\(Set(pushes.map(\.key.table)).sorted().joined(separator: " "))",
+                "principal": "\(scope.principal)", "hint": "rind quarantine show push-\(ids.first ?? 0)",
+            ])
+    }
+
+    /// Removes the entries of records that the backend has taken with this push, or that their client has deleted.
+    func remove(_ taken: Set<Int>) async throws {
+        guard !scope.setAside.isEmpty else { return }
+        let keys = taken.map(scope.key(at:)).filter { scope.setAside[$0] != nil }
+        guard !keys.isEmpty else { return }
+        try await scope.store.removeSetAside(keys, of: scope.principal)
+        scope.logger.notice(
+            "records that were set aside were taken by the backend", metadata: ["records": "\(keys.count)"])
+    }
+
+    /// The same for a push that comes to a bad end.
+    ///
+    /// An entry that stayed would, once it is retried, put an older state of its record over a newer one.
+    func removeAtLast(_ taken: Set<Int>) async {
+        do {
+            try await remove(taken)
+        } catch {
+            scope.logger.notWritten("could not take accepted records out of quarantine", error)
+        }
+    }
+}

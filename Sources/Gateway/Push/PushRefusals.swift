@@ -1,0 +1,113 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// Why operations of a push were refused, for the log, the state and the quarantine.
+struct PushRefusals {
+    /// Of how many operations of a push the log and the state tell.
+    static let told = 20
+
+    private struct Refusal {
+        /// The stable code.
+        let code: String
+        let record: PushRefusal.Record
+    }
+
+    /// By the places of the operations.
+    private var refusals: [Int: Refusal] = [:]
+
+    var isEmpty: Bool { refusals.isEmpty }
+
+    /// Keeps why operations were refused, and tells of the first ones.
+    mutating func take(_ event: PushEvent, of scope: PushScope) {
+        var found: [PushRefusal] = []
+        switch event {
+        case .refused(let refusal): found = [refusal]
+        case .sent(let results):
+            for case .refused(let refusal) in results.values { found.append(refusal) }
+        default: break
+        }
+        let news = found.flatMap { refusal in
+            refusal.records.map { Refusal(code: $0.obstacle?.rawValue ?? refusal.kind.rawValue, record: $0) }
+        }.sorted { $0.record.place < $1.record.place }
+        for refused in news {
+            // The backend may name a line with each request of a batch.
+            let isKnown = refusals.updateValue(refused, forKey: refused.record.place) != nil
+            if !isKnown, refusals.count <= Self.told { tell(refused, of: scope) }
+        }
+        tellObstacles(news.map(\.record), scope.logger)
+    }
+
+    /// Why the operation at a place was refused, under its own code or another one.
+    func reason(at place: Int, code: String? = nil) -> SetAsidePush.Reason {
+        let refusal = refusals[place]
+        return SetAsidePush.Reason(
+            code: code ?? refusal?.code ?? PushRefusal.Kind.rejected.rawValue, status: refusal?.record.status,
+            message: refusal?.record.message)
+    }
+
+    /// Notes what was refused for `rind why` and `rind replicas`; where that fails the push ends as it would.
+    func write(of scope: PushScope, from replica: ReplicaID?) async {
+        guard !refusals.isEmpty, !scope.isRetry else { return }
+        if refusals.count > Self.told {
+            scope.logger.info("more operations of a push were refused", metadata: ["operations": "\(refusals.count)"])
+        }
+        let told = refusals.values.sorted { $0.record.place < $1.record.place }
+        let operations = told.prefix(Self.told).map { refused in
+            let place = refused.record.place
+            return RefusedOperation(
+                key: scope.key(at: place), kind: SetAsidePush.Kind(scope.plan.operations[place].kind),
+                call: refused.record.call, reason: reason(at: place))
+        }
+        let count = refusals.count == 1 ? "1 operation" : "\(refusals.count) operations"
+        do {
+            try await scope.store.noteRefusals(
+                operations, of: scope.principal, replica: replica,
+                result: "push refused: \(count), \(told.first?.code ?? "")", at: scope.now)
+        } catch {
+            scope.logger.notWritten("could not record refused operations", error)
+        }
+    }
+
+    private func tell(_ refused: Refusal, of scope: PushScope) {
+        let record = refused.record
+        var metadata: Logger.Metadata = [
+            "code": "\(refused.code)", "table": "\(record.table)",
+            "record": "\(ForeignText.escaped(ForeignText.cut(record.id)))",
+            "operation": "\(scope.plan.operations[record.place].kind.rawValue)", "principal": "\(scope.principal)",
+        ]
+        if let call = record.call { metadata["call"] = "\(call)" }
+        if let status = record.status { metadata["backend_status"] = "\(status)" }
+        if let message = record.message { metadata["reason"] = "\(message)" }
+        scope.logger.info("an operation of a push was refused", metadata: metadata)
+    }
+
+    private func tellObstacles(_ records: [PushRefusal.Record], _ logger: Logger) {
+        for (obstacle, records) in Dictionary(grouping: records, by: \.obstacle) {
+            guard let obstacle else { continue }
+            logger.warning(
+                "operations cannot be sent to the backend and count as refused",
+                metadata: [
+                    "code": "\(obstacle.rawValue)", "records": "\(records.count)",
+                    "tables": "\(Set(records.map(\.table)).sorted().joined(separator: " "))",
+                    "error": "\(records.first?.message ?? "")",
+                ])
+        }
+    }
+}
+
+extension SetAsidePush.Kind {
+    /// What an operation does.
+    init(_ kind: PushOperation.Kind) {
+        self =
+            switch kind {
+            case .create: .create
+            case .update: .update
+            case .delete: .delete
+            }
+    }
+}

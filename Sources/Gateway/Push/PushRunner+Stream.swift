@@ -1,0 +1,108 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+// Pushes in one request, or one for each batch.
+extension PushRunner {
+    /// Sends all operations, or those of a batch, in one request.
+    mutating func sendAll(
+        base: CheckpointVector?, without: Set<Int>, batch: Range<Int>?
+    ) async throws -> PushEvent {
+        let (places, refused) = try sendable((batch ?? operations.indices).filter { !without.contains($0) })
+        guard refused.isEmpty else { return .refused(PushRefusal(kind: .rejected, records: refused)) }
+        guard !places.isEmpty else { return .applied }
+        let lines = OperationLines(
+            operations: places.map { operations[$0] }, reader: scope.reader, base: base,
+            completeNamespace: services.configuration.backend.completeType)
+        if services.makesIDs { services.making.begin(scope.principal) }
+        defer { if services.makesIDs { services.making.end(scope.principal) } }
+        switch await attempt(lines, key: key(without: without, batch: batch)) {
+        case .success(.applied(let results)):
+            services.identities.accepted(identity, at: scope.now)
+            // The ids stand in this answer alone.
+            try await learn(results, lines.operations)
+            try await confirm()
+            return .applied
+        case .success(.refused(let lines)): return .refused(refusal(lines, places))
+        case .failure(let error):
+            // The key makes it harmless to send it again.
+            if error.isTransient {
+                if case .busy(_, let after) = error { retryAfter = after }
+                logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
+                return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
+            }
+            guard error.isOutcomeUnknown else { throw error }
+            logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
+            return .unknownOutcome
+        }
+    }
+
+    /// Names a request: what is sent without other operations, or with others, is another one.
+    private func key(without: Set<Int>, batch: Range<Int>?) -> String {
+        var key = idempotencyKey
+        if let batch { key += "-from-\(batch.lowerBound)" }
+        // Of what is left out there is more with every request of a batch.
+        if !without.isEmpty { key += "-\(without.count)" }
+        return key
+    }
+
+    private func attempt(_ lines: OperationLines, key: String) async -> Result<StreamPushResult, BackendError> {
+        do throws(BackendError) {
+            return .success(
+                try await backend.pushStream(lines, count: lines.operations.count, key: key, identity.forwarded))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The operations of these that are sent in one request, and why others can never be.
+    private func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
+        guard scope.reader.ids.translates else { return (places, []) }
+        var (sent, refused) = ([Int](), [PushRefusal.Record]())
+        for place in places {
+            switch try scope.reader.content(of: operations[place]).treatment {
+            case .send: sent.append(place)
+            case .nothing: break
+            case .refuse(let message): refused.append(scope.record(at: place, message))
+            }
+        }
+        return (sent, refused)
+    }
+
+    /// What a refused stream push is about; a conflict weighs more, since a new pull may resolve the rest.
+    ///
+    /// Lines are counted in `places`, which has the operations that were sent.
+    private func refusal(_ lines: [StreamPushLine], _ places: [Int]) -> PushRefusal {
+        let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
+        let shown = conflicts.isEmpty ? lines : conflicts
+        return PushRefusal(
+            kind: conflicts.isEmpty ? .rejected : .conflict,
+            records: shown.map { line in
+                let sentence = line.message.map { ": " + identity.forwarded.masked(in: ForeignText.escaped($0)) }
+                return scope.record(
+                    at: places[line.line], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
+                    by: services.backend.settings.streamPush)
+            })
+    }
+
+    /// Writes down what a stream push has taught, by the operations that were sent, line by line.
+    private mutating func learn(_ lines: [StreamPushLine], _ operations: [PushOperation]) async throws {
+        guard scope.reader.ids.translates else { return }
+        var returned: [Int: String] = [:]
+        for line in lines { returned[line.line] = line.id }
+        let (mappings, unfit) = scope.reader.learn(returned, operations)
+        if let error = unfit.first {
+            logger.error(
+                "records are created under ids that cannot be kept",
+                metadata: ["code": "push.unkept_id", "records": "\(unfit.count)", "error": "\(error)"])
+        }
+        guard !mappings.isEmpty else { return }
+        _ = try await scope.store.saveMappings(mappings, principal: scope.principal, at: scope.now)
+    }
+}

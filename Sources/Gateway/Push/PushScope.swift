@@ -1,0 +1,64 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+import WatermelonWire
+
+/// What everything that serves one push works with.
+struct PushScope {
+    let services: SyncServices
+    let request: PushRequest
+    let identity: CallerIdentity
+    let logger: Logger
+    /// Whether the push is the operator's retry of a record that was set aside, not a client's.
+    let isRetry: Bool
+    let presented: Cursor?
+    /// The operations; deletions of descendants are among them once the push is prepared.
+    var plan: PushPlan
+    var reader: OperationReader
+    /// What of the principal's is set aside already.
+    var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
+    var figures = SyncFigures()
+
+    init(
+        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false
+    ) {
+        self.services = services
+        self.request = request
+        self.identity = identity
+        self.logger = logger
+        self.isRetry = isRetry
+        let schema = services.configuration.schema
+        let reader = OperationReader(
+            schema: schema, changes: request.changes, depth: services.configuration.limits.jsonDepth,
+            sendsChanged: services.configuration.push.send == .changed)
+        self.reader = reader
+        plan = PushPlan(changes: request.changes.tables, schema: schema) { reader.references(of: $0) }
+        presented = request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
+        figures.mode = "push"
+        figures.principal = identity.principal.description
+        figures.presented = request.lastPulledAt
+        figures.records = plan.operations.count { $0.kind != .delete }
+        figures.deletions = plan.operations.count - figures.records
+    }
+
+    var settings: Configuration.Push { services.configuration.push }
+    var schema: Schema { services.configuration.schema }
+    var store: any StateStore { services.store }
+    var now: Int64 { services.clock.now }
+    var principal: Principal { identity.principal }
+
+    /// Which record the operation at a place is about.
+    func key(at place: Int) -> PushedRecordKey { reader.key(of: plan.operations[place]) }
+
+    /// A record of a refusal.
+    func record(at place: Int, _ message: String?, by call: Call? = nil) -> PushRefusal.Record {
+        let operation = plan.operations[place]
+        return PushRefusal.Record(
+            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place)
+    }
+}

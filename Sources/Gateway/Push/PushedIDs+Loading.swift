@@ -1,0 +1,84 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+extension PushedIDs {
+    /// What is known of the ids of a push, before anything is sent.
+    ///
+    /// Whatever the configuration says by now: who has mappings has devices that know records by them.
+    ///
+    /// - Parameters:
+    ///   - scope: The push.
+    ///   - outline: The ledger of its device, where there is one.
+    static func load(for scope: PushScope, outline: LedgerOutline?) async throws -> PushedIDs {
+        var ids = PushedIDs(
+            schema: scope.schema, known: try await scope.services.ids.newest(of: scope.principal),
+            maximum: scope.settings.maxIDs)
+        if scope.services.backend.settings.streamPush != nil {
+            ids.inOneRequest = Set(
+                scope.plan.operations.filter { $0.kind != .delete }
+                    .map { PushReference(table: $0.table, id: $0.id) })
+        }
+        if let outline, scope.services.pullSettings.comparisons != nil {
+            ids.held = try await ids.held(by: outline, of: scope)
+        }
+        ids.unmade = ids.unmade(of: scope)
+        if ids.isFull {
+            scope.logger.error(
+                "a person has so many records with ids of the backend that no more are made",
+                metadata: [
+                    "code": "push.too_many_ids", "limit": "\(scope.settings.maxIDs)", "hint": "[push] max_ids",
+                ])
+        }
+        return ids
+    }
+
+    /// The records that the backend has not made yet, in tables whose ids it makes: nobody can refer to them.
+    private func unmade(of scope: PushScope) -> Set<PushReference> {
+        let tables = scope.schema.tables
+        var unmade: Set<PushReference> = []
+        for operation in scope.plan.operations where operation.kind != .delete && tables[operation.table].makesIDs {
+            switch treatment(of: operation) {
+            case .send(.create), .refuse: unmade.insert(PushReference(table: operation.table, id: operation.id))
+            case .send, .nothing: break
+            }
+        }
+        for (key, kind) in scope.setAside where kind == .create {
+            guard let place = tables.firstIndex(where: { $0.name == key.table }), tables[place].makesIDs else {
+                continue
+            }
+            unmade.insert(PushReference(table: place, id: key.id))
+        }
+        return unmade
+    }
+
+    /// The records that the client calls new and that the ledger of its device has under these ids.
+    private func held(by outline: LedgerOutline, of scope: PushScope) async throws -> Set<PushReference> {
+        let schema = scope.schema
+        let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
+        var held: Set<PushReference> = []
+        let created = scope.plan.operations.filter { $0.kind == .create }
+        for (place, operations) in Dictionary(grouping: created, by: \.table) where schema.tables[place].makesIDs {
+            let table = schema.tables[place]
+            let new = operations.map(\.id).filter { id in
+                backendID(of: PushReference(table: place, id: id)) == nil
+                    && (table.idType == .text || Self.isInteger(id))
+            }
+            do {
+                for id in try await holdings.held(Set(new), of: table, in: outline) {
+                    held.insert(PushReference(table: place, id: id))
+                }
+            } catch let error as LedgerError {
+                // The next pull gets everything and another ledger.
+                scope.logger.error("a ledger is damaged", metadata: ["code": "\(error.rawValue)"])
+            }
+        }
+        return held
+    }
+}
