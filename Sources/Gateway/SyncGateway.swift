@@ -169,9 +169,10 @@ package final class SyncGateway: Sendable {
             asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
             mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &random),
             kept: kept?.stream)
-        return PullRunner(
+        let scope = PullScope(
             services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), kept: kept, cacheKey: key, logger: caller.logger)
+            projection: services.projections.projection(at: version), logger: caller.logger)
+        return PullRunner(scope, kept: kept, cacheKey: key)
     }
 
     /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.

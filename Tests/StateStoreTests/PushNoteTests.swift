@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `more notes stay than are laid over a ledger, so that none of them is missed`() {
-        // PullRunner.maximumNotes and what is read for pushes.
+        // DeviceState.maximumNotes and what is read for pushes.
         #expect(StateLimits().notesPerPrincipal > 50_000)
     }
 }

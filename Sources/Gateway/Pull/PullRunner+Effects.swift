@@ -10,7 +10,7 @@ extension PullRunner: Effects {
         switch action {
         case .answer(let plan): return try await answer(plan, machine.cachedAnswer)
         case .fail(let failure):
-            tell(unexpected: machine.unexpected)
+            scope.tell(unexpected: machine.unexpected)
             throw failure
         case .refuse(let refusal): throw refusal
         case .loadContext, .compactLedger, .beginComparison, .dropComparison, .confirm, .stream, .diff, .sleep,
@@ -23,27 +23,20 @@ extension PullRunner: Effects {
         try Task.checkCancellation()
         switch action {
         case .loadContext:
-            var context = try await loadContext()
-            redeliveries = try await pendingRedeliveries(to: context.row)
-            context.redeliveries = redeliveries
-            return .context(context)
+            return .context(try await loadContext())
         case .compactLedger:
-            try await admit()
-            return try await readingLedger {
-                try await $0.compactLedger()
+            try await stream.acceptance.obtain()
+            return try await readingLedger { runner in
+                try await runner.device.compactLedger()
                 return .done
             }
         case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
         case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
         case .diff(let plan): return try await readingLedger { .diffed(try await $0.diff(plan)) }
-        case .confirm(let cursor):
-            unconfirmed = cursor
-            if isAccepted { try await confirm() }
-        case .stream(let action):
-            if case .open = action { begin(machine.negotiation, without: machine.refusedTypes) }
-            return .stream(try await perform(action, isComparing: machine.isComparing))
-        case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
-        case .readClock: return .clock(services.clock.now + services.store.cursorLead)
+        case .confirm(let cursor): try await stream.acceptance.confirm(cursor)
+        case .stream(let action): return .stream(try await perform(action, of: machine))
+        case .sleep(let milliseconds): try await scope.services.clock.sleep(milliseconds: milliseconds)
+        case .readClock: return .clock(scope.now + scope.store.cursorLead)
         case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
         case .answer, .fail, .refuse: throw PullFailure.unexpectedEvent
         }
@@ -57,5 +50,17 @@ extension PullRunner: Effects {
         guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
         comparisonFailure = error
         return .comparisonFailed
+    }
+
+    /// Does something with the ledger; what cannot be read of it does not stop the device for good.
+    private mutating func readingLedger(
+        _ body: (inout PullRunner) async throws -> PullEvent
+    ) async throws -> PullEvent {
+        do {
+            return try await body(&self)
+        } catch let error as LedgerError {
+            try await device.passOver(error)
+            return .ledgerDamaged
+        }
     }
 }

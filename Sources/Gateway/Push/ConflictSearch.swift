@@ -40,7 +40,7 @@ struct ConflictSearch {
             }
         }
         let outcome = try await scope.services.streaming(scope.identity, from: row.cursor) {
-            var runner = pullRunner(Set(places.keys))
+            var runner = checkRunner(Set(places.keys))
             return try await runner.check(subjects)
         }
         switch outcome {
@@ -79,7 +79,7 @@ struct ConflictSearch {
     }
 
     /// What the backend has of the records that the 409 is about to name.
-    private func present(_ comparison: PullRunner.Comparison, _ places: [Int: [Int]]) -> [PresentRecord] {
+    private func present(_ comparison: CheckRunner.Comparison, _ places: [Int: [Int]]) -> [PresentRecord] {
         var present: [PresentRecord] = []
         for (table, places) in places.sorted(by: { $0.key < $1.key }) {
             let rows = comparison.rows[table] ?? [:]
@@ -96,7 +96,7 @@ struct ConflictSearch {
     }
 
     /// A pull with the cursor of the push, for the tables alone.
-    private func pullRunner(_ tables: Set<Int>) -> PullRunner {
+    private func checkRunner(_ tables: Set<Int>) -> CheckRunner {
         let (services, schema, identity) = (scope.services, scope.schema, scope.identity)
         let version = version(tables.map { schema.tables[$0] })
         let digests = services.mappings.digests(at: version)
@@ -105,9 +105,10 @@ struct ConflictSearch {
             schemaVersion: scope.request.schemaVersion, schema: schema, effectiveVersion: version,
             mappingDigest: digests.all, tableDigests: digests.tables, newReplica: row.replica
         ).checking(Set(tables.map { schema.tables[$0].name }))
-        return PullRunner(
-            services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), logger: scope.logger)
+        return CheckRunner(
+            PullScope(
+                services: services, query: query, identity: identity,
+                projection: services.projections.projection(at: version), logger: scope.logger))
     }
 
     /// The schema version of the client's last pull: a push seldom tells it, and under another one other types would be

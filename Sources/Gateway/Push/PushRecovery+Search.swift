@@ -67,7 +67,7 @@ extension PushRecovery {
     }
 
     /// A pull for these tables alone, of which only the lines are looked at.
-    private func runner(_ tables: Set<String>, _ presented: Cursor?) -> PullRunner {
+    private func runner(_ tables: Set<String>, _ presented: Cursor?) -> CheckRunner {
         let version = services.versions.last ?? services.configuration.schema.version
         let digests = services.mappings.digests(at: version)
         var random = services.random
@@ -76,8 +76,9 @@ extension PushRecovery {
             schema: services.configuration.schema, effectiveVersion: version, mappingDigest: digests.all,
             tableDigests: digests.tables, newReplica: .random(using: &random)
         ).checking(tables)
-        return PullRunner(
-            services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), logger: logger)
+        return CheckRunner(
+            PullScope(
+                services: services, query: query, identity: identity,
+                projection: services.projections.projection(at: version), logger: logger))
     }
 }

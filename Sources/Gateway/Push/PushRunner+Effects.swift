@@ -17,23 +17,23 @@ extension PushRunner: Effects {
     private mutating func event(of action: PushAction, _ machine: PushMachine) async throws -> PushEvent {
         switch action {
         case .loadContext: return .context(try await loadContext())
-        case .confirm(let cursor): try await confirm(cursor)
+        case .confirm(let cursor): try await acceptance.confirm(cursor)
         case .findReceipt: return .receipt(try await findReceipt())
         case .checkConflicts: return try await checkConflicts()
-        case .verifyCredential: try await admit()
+        case .verifyCredential: try await acceptance.obtain()
         case .noteSeen:
-            try await admit()
+            try await acceptance.obtain()
             notedAfter = try await notes.begin()
             try await notes.writeSeen(operations)
         case .noteHeld: try await notes.writeHeld(machine.taken)
         case .beginJournal:
-            try await admit()
+            try await acceptance.obtain()
             try await beginJournal()
         case .advance(let applied, let inFlight):
             try await advance(applied: applied, rejected: machine.rejected, inFlight: inFlight)
         case .endJournal(let end): try await endJournal(end, of: machine)
         case .scheduleRedelivery(let records):
-            try await admit()
+            try await acceptance.obtain()
             await notes.scheduleRedelivery(records)
         case .sendAll(let base, let without, let batch):
             return try await sendAll(base: base, without: without, batch: batch)

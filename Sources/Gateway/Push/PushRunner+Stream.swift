@@ -24,10 +24,9 @@ extension PushRunner {
         defer { if services.makesIDs { services.making.end(scope.principal) } }
         switch await attempt(lines, key: key(without: without, batch: batch)) {
         case .success(.applied(let results)):
-            services.identities.accepted(identity, at: scope.now)
             // The ids stand in this answer alone.
             try await learn(results, lines.operations)
-            try await confirm()
+            try await acceptance.accepted()
             return .applied
         case .success(.refused(let lines)): return .refused(refusal(lines, places))
         case .failure(let error):

@@ -20,8 +20,7 @@ struct PushRunner {
     /// Who pushes, as far as the cursor tells.
     private(set) var pusher: ShownVersion.Pusher?
     let digest: String
-    /// The presented cursor, while it is to be confirmed once the backend has accepted the credential.
-    private var unconfirmed: Cursor?
+    var acceptance: Acceptance
     /// The notes of this push alone have greater sequences; nil while there are none.
     var notedAfter: Int64?
     private(set) var receipt: Receipt?
@@ -46,6 +45,7 @@ struct PushRunner {
     ) {
         scope = PushScope(
             services: services, request: request, identity: identity, logger: logger, isRetry: isRetry)
+        acceptance = Acceptance(identity, services)
         idempotencyKey = Self.newIdempotencyKey(services.random)
         digest = services.digests.digits(
             .push,
@@ -121,27 +121,10 @@ extension PushRunner {
         // A fork's replica is still to begin; the row's is another device.
         if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
         row = context.row
+        acceptance.vector = row?.vector
         scope.reader.ids = try await PushedIDs.load(for: scope, outline: context.ledger)
         scope.figures.replica = row?.replica.description
         return row
-    }
-
-    /// Confirms the presented cursor, or waits with it until something may be written.
-    mutating func confirm(_ cursor: Cursor) async throws {
-        unconfirmed = cursor
-        if services.identities.isAccepted(identity, at: scope.now) { try await confirm() }
-    }
-
-    /// Confirms the presented cursor, where that has waited for the backend.
-    mutating func confirm() async throws {
-        guard let cursor = unconfirmed.take() else { return }
-        try await scope.store.confirm(principal: scope.principal, cursor: cursor, at: scope.now)
-    }
-
-    /// Makes sure that something may be written.
-    mutating func admit() async throws {
-        try await services.identities.verify(identity, at: scope.now, from: row?.vector)
-        try await confirm()
     }
 
     /// Looks for the receipt of the very same push, with the very same credential.
@@ -149,11 +132,9 @@ extension PushRunner {
     /// It is the gateway's own word: the credential may have been revoked since, or be somebody else's, so the backend
     /// is asked whatever it has said a moment ago.
     mutating func findReceipt() async throws -> Bool {
-        let now = scope.now
-        receipt = try await scope.store.receipt(principal: scope.principal, digest: digest, at: now)
+        receipt = try await scope.store.receipt(principal: scope.principal, digest: digest, at: scope.now)
         guard receipt != nil else { return false }
-        try await services.identities.verifyNow(identity, at: now, from: row?.vector)
-        try await confirm()
+        try await acceptance.obtainAnew()
         return true
     }
 
@@ -176,7 +157,7 @@ extension PushRunner {
     }
 
     private mutating func outdated(_ reason: PullRestart) async throws -> PushEvent {
-        try await admit()
+        try await acceptance.obtain()
         logger.notice("a push has to wait for a pull", metadata: ["because": "\(reason.rawValue)"])
         return .refused(PushRefusal(kind: .outdated, records: []))
     }

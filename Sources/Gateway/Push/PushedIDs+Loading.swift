@@ -9,13 +9,9 @@ import SyncEngine
 import SyncModel
 
 extension PushedIDs {
-    /// What is known of the ids of a push, before anything is sent.
+    /// What is known of the ids of a push before anything is sent, with the ledger of its device where there is one.
     ///
     /// Whatever the configuration says by now: who has mappings has devices that know records by them.
-    ///
-    /// - Parameters:
-    ///   - scope: The push.
-    ///   - outline: The ledger of its device, where there is one.
     static func load(for scope: PushScope, outline: LedgerOutline?) async throws -> PushedIDs {
         var ids = PushedIDs(
             schema: scope.schema, known: try await scope.services.ids.newest(of: scope.principal),

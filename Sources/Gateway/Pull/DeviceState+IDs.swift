@@ -8,24 +8,24 @@ import SyncEngine
 import SyncModel
 
 // By which ids the device knows records to which the backend has given ids (finding 21).
-extension PullRunner {
+extension DeviceState {
     private static let page = 10_000
 
     /// Loads the principal's ids, and finds out which records the device goes on calling by the backend's.
     ///
     /// - Returns: False where nobody can tell, so that everything has to be compared.
     mutating func loadIDs(upTo sequence: Int64) async throws -> Bool {
-        guard let known = try await services.ids.ids(of: query.principal, upTo: sequence) else {
+        guard let known = try await scope.services.ids.ids(of: scope.query.principal, upTo: sequence) else {
             ids = VisibleIDs()
             return true
         }
         knownIDs = known
-        ids = VisibleIDs(sequence: known.sequence, kept: presentedRow?.ids.kept ?? [])
+        ids = VisibleIDs(sequence: known.sequence, kept: row?.ids.kept ?? [])
         var isCertain = true
         var news = News()
-        if query.presented != nil {
+        if scope.query.presented != nil {
             do {
-                news = try await self.news(after: presentedRow?.ids.sequence ?? 0, upTo: known.sequence)
+                news = try await self.news(after: row?.ids.sequence ?? 0, upTo: known.sequence)
                 if !news.isEmpty { ids.kept = try await stillHeld(ids.kept) }
             } catch is LedgerError {
                 isCertain = false
@@ -34,7 +34,7 @@ extension PullRunner {
         duplicates = news.hidden
         ids.kept.formUnion(news.held.keys)
         if ids.kept.count > VisibleIDs.maximumKept {
-            logger.notice(
+            scope.logger.notice(
                 "a device knows too many records by the backend's ids: it gets them anew, under those of the clients",
                 metadata: ["code": "pull.too_many_kept", "records": "\(ids.kept.count)"])
             duplicates += ids.kept
@@ -45,8 +45,7 @@ extension PullRunner {
         }
         aliases =
             known.aliases.count == 0
-            ? nil : IDAliases(known.aliases, keeping: ids.kept, schema: services.configuration.schema)
-        spooler = services.makeSpooler(projection, for: query.principal, aliases: aliases)
+            ? nil : IDAliases(known.aliases, keeping: ids.kept, schema: scope.schema)
         return isCertain
     }
 
@@ -62,9 +61,9 @@ extension PullRunner {
 
     /// Those of the records called by the backend's ids that the device has still.
     private func stillHeld(_ kept: Set<VisibleIDs.Kept>) async throws -> Set<VisibleIDs.Kept> {
-        guard let outline, services.pullSettings.comparisons != nil else { return kept }
-        let schema = services.configuration.schema
-        let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
+        guard let outline, scope.keepsLedgers else { return kept }
+        let schema = scope.schema
+        let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
         var held: Set<VisibleIDs.Kept> = []
         for (name, records) in Dictionary(grouping: kept, by: \.table) {
             guard let table = schema.table(named: name) else { continue }
@@ -77,13 +76,13 @@ extension PullRunner {
 
     /// Looks through the mappings that came since the presented cursor.
     private func news(after first: Int64, upTo last: Int64) async throws -> News {
-        let schema = services.configuration.schema
-        let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
-        let ledger = services.pullSettings.comparisons != nil && presentedRow != nil ? outline : nil
+        let schema = scope.schema
+        let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
+        let ledger = scope.keepsLedgers && row != nil ? outline : nil
         var news = News()
         var sequence = first
         while sequence < last {
-            let stored = try await services.store.idMappings(of: query.principal, after: sequence, limit: Self.page)
+            let stored = try await scope.store.idMappings(of: scope.query.principal, after: sequence, limit: Self.page)
             let new = stored.filter { $0.sequence <= last }
             for (name, mappings) in Dictionary(grouping: new, by: \.mapping.table) {
                 guard let table = schema.table(named: name) else { continue }
@@ -107,9 +106,9 @@ extension PullRunner {
     ///
     /// That is done once, with each cursor that is the first to know so, and again where a redelivery of the record is
     /// pending. Devices that do not have them hear nothing.
-    mutating func deleteDuplicates() throws {
+    func deleteDuplicates(from spooler: inout StreamSpooler) throws {
         guard let knownIDs else { return }
-        for (place, table) in services.configuration.schema.tables.enumerated() {
+        for (place, table) in scope.schema.tables.enumerated() {
             for duplicate in duplicates where duplicate.table == table.name {
                 try spooler.delete(duplicate.id, table: place)
             }
@@ -127,50 +126,50 @@ extension PullRunner {
     ///
     /// Where something is new the commit fails, and the pull begins anew with it: the stream may have brought the
     /// record before the line.
-    func awaitIDs() async throws {
-        guard services.makesIDs else { return }
-        let limit = services.configuration.limits.queueWait
-        guard try await services.making.waitUntilNone(of: query.principal, atMost: limit) else {
+    func awaitIDs(after spooler: StreamSpooler) async throws {
+        guard scope.services.makesIDs else { return }
+        let limit = scope.services.configuration.limits.queueWait
+        guard try await scope.services.making.waitUntilNone(of: scope.query.principal, atMost: limit) else {
             // To begin anew would be to wait as long once more.
             throw LockError.timedOut
         }
         // A push has ended meanwhile of which nobody knows whether it has made a record.
-        let open = try await services.store.openJournals(of: query.principal)
+        let open = try await scope.store.openJournals(of: scope.query.principal)
         guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { throw StateError.idsChanged }
         guard !spooler.idMappings.isEmpty else { return }
-        let makers = Set(services.configuration.schema.tables.filter(\.makesIDs).map(\.name))
+        let makers = Set(scope.schema.tables.filter(\.makesIDs).map(\.name))
         var told: [PushedRecordKey: IDMapping] = [:]
         for mapping in spooler.idMappings where makers.contains(mapping.table) {
             told[PushedRecordKey(table: mapping.table, id: mapping.clientID)] = mapping
         }
         // Only of what the caller has pushed: nobody else decides what its records are called.
         let believed = try await withoutStreamed(
-            services.store.unmappedPushes(Array(told.values), of: query.principal))
+            scope.store.unmappedPushes(Array(told.values), of: scope.query.principal))
         if spooler.counts.idMappings > spooler.idMappings.count {
-            logger.warning(
+            scope.logger.warning(
                 "more lines about ids came than are looked at in one pull",
                 metadata: ["code": "pull.too_many_idmaps", "lines": "\(spooler.counts.idMappings)"])
         }
         guard !believed.isEmpty else { return }
-        _ = try await services.store.saveMappings(believed, principal: query.principal, at: services.clock.now)
-        logger.info("the stream has told ids of pushed records", metadata: ["records": "\(believed.count)"])
+        _ = try await scope.store.saveMappings(believed, principal: scope.query.principal, at: scope.now)
+        scope.logger.info("the stream has told ids of pushed records", metadata: ["records": "\(believed.count)"])
     }
 
     /// Those mappings whose records the caller may have made, not only changed: a client's id that is one of the
     /// backend's numbers, or by which the device has got a record from the stream, is the backend's.
     private func withoutStreamed(_ mappings: [IDMapping]) async throws -> [IDMapping] {
-        let schema = services.configuration.schema
-        let holdings = LedgerHoldings(store: services.store, schema: schema, key: services.hashKey)
+        let schema = scope.schema
+        let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
         var made: [IDMapping] = []
         for (name, mappings) in Dictionary(grouping: mappings, by: \.table) {
             guard let table = schema.table(named: name) else { continue }
             var streamed: Set<String> = []
-            if services.pullSettings.comparisons != nil, presentedRow != nil, let outline {
+            if scope.keepsLedgers, row != nil, let outline {
                 do {
                     streamed = try await holdings.held(
                         mappings.map(\.clientID), of: table, in: outline, isStreamed: true)
                 } catch is LedgerError {
-                    logger.error(
+                    scope.logger.error(
                         "a ledger is damaged: lines about ids are passed over",
                         metadata: ["code": "ledger.damaged", "table": "\(name)"])
                     continue

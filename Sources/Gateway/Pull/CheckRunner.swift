@@ -7,8 +7,8 @@ import StateStore
 import SyncEngine
 import SyncModel
 
-// What a push and its recovery ask of the stream.
-extension PullRunner {
+/// Runs what a push and its recovery ask of the stream.
+struct CheckRunner {
     /// What came of it.
     enum Checked {
         /// What has become of the pushed records.
@@ -29,12 +29,22 @@ extension PullRunner {
     private static let keptRows = 64
     private static let keptBytes = 64 << 10
 
+    private let scope: PullScope
+    private var stream: StreamRunner
+    private var device: DeviceState
+
+    init(_ scope: PullScope) {
+        self.scope = scope
+        stream = StreamRunner(scope)
+        device = DeviceState(scope)
+    }
+
     /// Streams what has changed since the cursor and looks for records in it.
     ///
     /// The subjects are the records by the table's place in the schema, only of tables that the query asks for. Throws
     /// what a pull throws.
     mutating func check(_ subjects: [Int: [ConflictCheck.Subject]]) async throws -> Checked {
-        switch try await runCheck() {
+        switch try await run() {
         case .outdated(let reason): return .outdated(reason)
         case .complete(let plan, let since, let refused):
             tellUnchecked(refused)
@@ -46,32 +56,31 @@ extension PullRunner {
     ///
     /// - Returns: The search; nil where the stream cannot go on from the cursor.
     mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
-        creations = search
+        stream.creations = search
         // What the backend does not stream any more brings nothing; the rest of the search goes on.
-        guard case .complete = try await runCheck() else { return nil }
-        return creations
+        guard case .complete = try await run() else { return nil }
+        return stream.creations
     }
 
     /// Runs a check to the end of its stream.
-    private mutating func runCheck() async throws -> CheckedStream {
-        var machine = CheckMachine(query: query, settings: services.pullSettings)
-        var runner = CheckRunner(pull: self)
-        defer { self = runner.pull }
-        return try await drive(&machine, &runner)
+    private mutating func run() async throws -> CheckedStream {
+        var machine = CheckMachine(query: scope.query, settings: scope.services.pullSettings)
+        return try await drive(&machine, &self)
     }
 
     private mutating func compare(
         _ subjects: [Int: [ConflictCheck.Subject]], _ plan: LedgerDiffPlan, since: CheckpointVector
     ) async throws -> Checked {
+        let projection = scope.projection
         var input = LedgerDiffInput(
             plan: plan, schema: projection.schema, schemaVersion: projection.schemaVersion,
-            order: projection.tableOrder, types: query.ledgered, source: StoreLedgerSource(store: services.store),
-            key: services.hashKey)
-        input.signs = spooler.signs
+            order: projection.tableOrder, types: scope.query.ledgered, source: StoreLedgerSource(store: scope.store),
+            key: scope.services.hashKey)
+        input.signs = stream.spooler.signs
         do {
-            if let outline { try await look(at: [outline], &input) }
+            if let outline = device.outline { try await device.look(at: [outline], &input) }
             let check = ConflictCheck(input, since: since)
-            var reader = spooler.reader()
+            var reader = stream.spooler.reader()
             var findings: [Int: [ConflictCheck.Located]] = [:]
             for (table, subjects) in subjects {
                 findings[table] = try await check.findings(table: table, subjects, &reader)
@@ -80,7 +89,8 @@ extension PullRunner {
                 Comparison(findings: findings.mapValues { $0.map(\.finding) }, rows: try await rows(findings)))
         } catch let error as LedgerError {
             // The next pull gets everything and another ledger.
-            logger.error("a ledger is damaged: a push cannot be compared", metadata: ["code": "\(error.rawValue)"])
+            scope.logger.error(
+                "a ledger is damaged: a push cannot be compared", metadata: ["code": "\(error.rawValue)"])
             return .outdated(.damagedLedger)
         }
     }
@@ -94,7 +104,8 @@ extension PullRunner {
                 .map { (table: table, place: $0, line: $1.line) }
         }
         guard !changed.isEmpty else { return [:] }
-        let spool = try await spooler.finish(DiffedLines(verdicts: spooler.verdicts), absences: [])
+        let spool = try await stream.spooler.finish(
+            DiffedLines(verdicts: stream.spooler.verdicts), absences: [])
         var rows: [Int: [Int: [UInt8]]] = [:]
         var rest = Self.keptBytes
         for (table, place, line) in changed.prefix(Self.keptRows) {
@@ -108,21 +119,18 @@ extension PullRunner {
     /// What the backend streams no more can be compared with nothing, and must not stop its devices.
     private func tellUnchecked(_ types: Set<String>) {
         guard !types.isEmpty else { return }
-        logger.error(
+        scope.logger.error(
             "the backend does not stream some request types any more: nobody looks for conflicts of their records",
             metadata: ["code": "backend.types", "types": "\(types.sorted().joined(separator: " "))"])
     }
 }
 
-/// Runs the actions of a check, by the means of a pull.
-private struct CheckRunner: Effects {
-    var pull: PullRunner
-
+extension CheckRunner: Effects {
     mutating func end(_ action: CheckAction, of machine: CheckMachine) async throws -> CheckedStream? {
         switch action {
         case .end(let stream): return stream
         case .fail(let failure):
-            pull.tell(unexpected: machine.unexpected)
+            scope.tell(unexpected: machine.unexpected)
             throw failure
         case .loadContext, .stream: return nil
         }
@@ -131,12 +139,16 @@ private struct CheckRunner: Effects {
     mutating func perform(_ action: CheckAction, of machine: CheckMachine) async throws -> CheckEvent {
         try Task.checkCancellation()
         switch action {
-        case .loadContext: return .context(try await pull.loadContext())
-        case .stream(let action): return .stream(try await pull.perform(action, isComparing: false))
+        case .loadContext:
+            let context = try await device.load()
+            stream.takeOver(device)
+            return .context(context)
+        case .stream(let action): return .stream(try await stream.perform(action, isComparing: false))
         case .end, .fail: throw PullFailure.unexpectedEvent
         }
     }
 
+    /// No error is an event.
     mutating func event(
         for error: any Error, of action: CheckAction, of machine: CheckMachine
     ) async throws -> CheckEvent {

@@ -1,0 +1,165 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+// What the device has.
+extension DeviceState {
+    /// Small layers, up to so many chunks, are read at once.
+    private static let preloadedChunks = 16
+    /// So many layers at a time, until there are so many bytes; the others are read when something is looked for.
+    private static let preloadedLayers = 32
+    private static let preloadedBytes = 16 << 20
+    /// Notes of pushes are laid over a ledger in memory, up to so many: about 12 MB.
+    static let maximumNotes = 50_000
+
+    /// What the machine needs to know of the replica's ledger.
+    func ledgerContext(acceptedAt: Int64, resyncAt: Int64) async throws -> SyncEngine.PullContext.Ledger {
+        guard scope.keepsLedgers, let outline else { return SyncEngine.PullContext.Ledger() }
+        let tuning = scope.services.tuning
+        var ledger = SyncEngine.PullContext.Ledger(outline, maximumUndos: tuning.undos)
+        // So much was added to the base that finding something takes too long.
+        ledger.needsCompaction =
+            outline.base != nil
+            && (outline.deltas.count > tuning.deltas || outline.deltaChunks > tuning.deltaChunks)
+        ledger.acceptedAt = acceptedAt
+        ledger.resyncAt = resyncAt
+        let layers = (outline.base.map { [$0] } ?? []) + outline.deltas
+        let counts = try await scope.store.ledgerCounts(of: layers)
+        var held: [String: Int] = [:]
+        for (table, count) in counts.values.joined() { held[table, default: 0] += count.held }
+        for (name, type) in scope.query.ledgered {
+            ledger.rows[name] = type.parts.reduce(0) { $0 + held[$1.table, default: 0] }
+        }
+        return ledger
+    }
+
+    /// Whether more was pushed since the cursor than can be laid over its ledger, so that everything is compared
+    /// instead.
+    func hasTooManyNotes(sequence: Int64) async throws -> Bool {
+        let limit = Self.maximumNotes
+        // Each note has a sequence of its own, but many of those may be of one record.
+        guard scope.keepsLedgers, let row, sequence - row.noted > limit,
+            try await scope.store.hasMorePushNotes(than: limit, of: scope.query.principal, after: row.noted)
+        else { return false }
+        scope.logger.notice(
+            "more records were pushed since the cursor than can be kept in mind: everything is compared",
+            metadata: ["code": "ledger.too_many_notes", "limit": "\(limit)", "replica": "\(row.replica)"])
+        return true
+    }
+
+    /// Makes that what cannot be read of the ledger does not stop the device for good: from now on it is passed over.
+    ///
+    /// - Throws: The error if it was to be passed over already, and `StateError.ledgerChanged` where another pull has
+    ///   compacted a ledger under this one.
+    mutating func passOver(_ error: LedgerError) async throws {
+        for outline in consulted + (outline.map { [$0] } ?? []) {
+            let now = try await scope.store.ledger(of: outline.replica)
+            guard now.map({ outline.isCurrent($0) }) == true else { throw StateError.ledgerChanged }
+        }
+        guard !skipsDamage else { throw error }
+        skipsDamage = true
+        scope.logger.error(
+            "a ledger is damaged: the device gets everything and another ledger",
+            metadata: [
+                "code": "\(error.rawValue)", "replica": "\(row?.replica.description ?? "")",
+                "hint": "if it is not the only one, the state's file has suffered: see docs/STATE.md",
+            ])
+    }
+
+    /// What a diff of what came with what the device has goes out from; with how many lines had come when the comparison
+    /// of a whole type began.
+    mutating func diffInput(
+        _ plan: LedgerDiffPlan, signs: StreamSigns, comparisonBegan: UInt64? = nil
+    ) async throws -> LedgerDiffInput {
+        var input = LedgerDiffInput(
+            plan: plan, schema: scope.projection.schema, schemaVersion: scope.projection.schemaVersion,
+            order: scope.projection.tableOrder,
+            types: scope.keepsLedgers ? scope.query.ledgered : [:], source: StoreLedgerSource(store: scope.store),
+            key: scope.services.hashKey)
+        input.chunkBytes = scope.services.tuning.chunkBytes
+        input.signs = signs
+        input.redeliveries = redeliveries
+        input.skipsDamage = skipsDamage
+        input.comparisonBegan = comparisonBegan
+        input.now = scope.now
+        input.tombstonesBefore = input.now - scope.services.configuration.ledger.maxOffline.milliseconds
+        input.limit.records = scope.services.tuning.missingRecords
+        input.limit.percent = scope.services.configuration.ledger.maxSweep
+        ledgersRead = outline.map { [$0.replica: $0.version] } ?? [:]
+        guard scope.keepsLedgers, !plan.isFirst else { return input }
+        switch plan.basis {
+        case .nothing: break
+        case .cursor:
+            if let outline { try await look(at: [outline], &input) }
+        case .principal:
+            let outlines = try await scope.store.ledgers(of: scope.query.principal)
+            for outline in outlines { ledgersRead[outline.replica] = outline.version }
+            try await look(at: outlines, &input)
+        }
+        let limit = Self.maximumNotes
+        input.notes = try await scope.store.pushNotes(
+            of: scope.query.principal, after: row?.noted ?? 0, limit: limit + 1)
+        if input.notes.count > limit {
+            // Pushed while this pull was streaming: the next one finds too many from the start.
+            if plan.isExact { throw StateError.ledgerChanged }
+            input.notes.removeFirst()
+        }
+        return input
+    }
+
+    mutating func look(at outlines: [LedgerOutline], _ input: inout LedgerDiffInput) async throws {
+        consulted = outlines
+        if Set(outlines.map(\.replica)).count >= 1_000 {
+            scope.logger.warning(
+                "only the ledgers of 1000 devices of a principal are compared",
+                metadata: ["code": "ledger.too_many_devices"])
+        }
+        input.ledgers = outlines.map(\.layers)
+        var layers = outlines.flatMap { $0.deltas + $0.undos }[...]
+        var bytes = 0
+        while !layers.isEmpty, bytes < Self.preloadedBytes {
+            let small = try await scope.store.ledgerChunks(
+                of: Array(layers.prefix(Self.preloadedLayers)), limit: Self.preloadedChunks
+            ).chunks
+            layers = layers.dropFirst(Self.preloadedLayers)
+            bytes += small.values.joined().reduce(0) { $0 + $1.bytes.count }
+            input.preloaded.merge(small) { $1 }
+        }
+    }
+
+    /// Brings what was added to the replica's ledger into its base.
+    mutating func compactLedger() async throws {
+        guard let cursor = row?.cursor, let before = outline, let base = before.base else { return }
+        let deltas = try await scope.store.foldableDeltas(replica: before.replica, upTo: cursor)
+        var settings = LedgerCompaction.Settings()
+        settings.chunkBytes = scope.services.tuning.chunkBytes
+        settings.forgetTombstonesBefore = scope.now - scope.services.configuration.ledger.maxOffline.milliseconds
+        var compaction = LedgerCompaction(
+            source: StoreLedgerSource(store: scope.store), base: base,
+            deltas: deltas.map(\.layer),
+            tables: scope.projection.schema.tables.filter(\.isLedgered).map { ($0.name, LedgerShape(table: $0)) },
+            key: scope.services.hashKey, settings: settings)
+        while let batch = try await compaction.nextBatch() {
+            try Task.checkCancellation()
+            var step = LedgerCompactionBatch(
+                replica: before.replica, version: outline?.version ?? before.version, base: base)
+            (step.removed, step.added, step.counts) = (batch.removed, batch.added, batch.counts)
+            for delta in deltas { step.undo[delta.cursor] = batch.undo[delta.layer] }
+            step.finished = batch.isLast ? cursor : nil
+            let version = try await scope.store.compactBatch(step, at: scope.now)
+            outline?.version = version
+        }
+        outline?.deltas = []
+        scope.logger.debug("a ledger was compacted", metadata: ["layers": "\(deltas.count)"])
+    }
+}
+
+extension LedgerOutline {
+    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction under way.
+    func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
+}

@@ -1,0 +1,41 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import GatewayConfig
+import Logging
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// What everything that serves one pull or check works with.
+struct PullScope {
+    let services: SyncServices
+    let query: PullQuery
+    let identity: CallerIdentity
+    let projection: Projection
+    let logger: Logger
+
+    var store: any StateStore { services.store }
+    var schema: Schema { services.configuration.schema }
+    var now: Int64 { services.clock.now }
+    /// Whether it is known which records devices have.
+    var keepsLedgers: Bool { services.pullSettings.comparisons != nil }
+    /// Says in the log whose request it speaks for.
+    var backend: BackendClient {
+        var backend = services.backend
+        backend.logger = logger
+        return backend
+    }
+
+    /// Names what a mistake of ours was about.
+    func tell(unexpected: UnexpectedEvent?) {
+        guard let unexpected else { return }
+        logger.error(
+            "a pull was given up, since something happened that cannot happen at that point",
+            metadata: [
+                "code": "\(PullFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
+                "event": "\(unexpected.event)",
+            ])
+    }
+}

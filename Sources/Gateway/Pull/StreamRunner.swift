@@ -1,0 +1,253 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Logging
+import NIOCore
+import StateStore
+import SyncEngine
+import SyncModel
+
+/// Does what a stream machine decides: brings the backend to a vector, and streams into a spool.
+struct StreamRunner {
+    let scope: PullScope
+    var acceptance: Acceptance
+    var spooler: StreamSpooler
+    /// Looks at the lines beside everything else, while a journal is closed.
+    var creations: CreationSearch?
+    /// What an earlier pull with the same cursor has streamed; nil for a check.
+    let kept: CachedAnswers.Entry?
+    /// What of the counts that has brought.
+    private(set) var taken = StreamIntake.Counts()
+    /// How often the stream broke.
+    private(set) var breaks = 0
+    /// Whether it broke without having brought a line.
+    private var avoidsCompression = false
+    /// The columns that the client has only just got, by table.
+    private var added: [String: Set<String>] = [:]
+    private var aliases: IDAliases?
+    /// The request types that the backend does not take, and those that the operator has heard of.
+    private(set) var refusedTypes: Set<String> = []
+    private var toldRefused: Set<String> = []
+
+    init(_ scope: PullScope, kept: CachedAnswers.Entry? = nil) {
+        self.scope = scope
+        self.kept = kept
+        acceptance = Acceptance(scope.identity, scope.services)
+        spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
+    }
+
+    /// Takes over where the device stands and how it calls records, before anything is streamed.
+    mutating func takeOver(_ device: DeviceState) {
+        acceptance.vector = device.row?.vector
+        guard let aliases = device.aliases else { return }
+        self.aliases = aliases
+        spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal, aliases: aliases)
+    }
+
+    /// Takes over what is known of the client's schema and of the backend's types, before something is streamed.
+    mutating func begin(added: [String: Set<String>], without refused: Set<String>) {
+        self.added = added
+        refusedTypes = refused
+    }
+
+    /// Does a step.
+    ///
+    /// What the backend refuses while a whole type is compared is thrown: the comparison fails by it.
+    mutating func perform(_ action: StreamAction, isComparing: Bool) async throws -> StreamEvent {
+        switch action {
+        case .storePosition(let position):
+            try await acceptance.obtain()
+            try await scope.store.setPosition(
+                position, principal: scope.query.principal, session: scope.query.session, at: scope.now)
+        case .listCheckpoints:
+            let held = try await scope.backend.list(scope.identity.forwarded)
+            try await acceptance.accepted()
+            return .listed(held)
+        case .forget(let namespaces): return try await forget(namespaces)
+        case .forgetAll:
+            try await noteMove()
+            try await scope.backend.forgetAll(scope.identity.forwarded)
+            try await acceptance.accepted()
+        case .acknowledge(let tokens): return try await acknowledge(tokens)
+        case .raiseGeneration:
+            let generation = try await scope.store.raiseGeneration(
+                principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            scope.logger.notice("the backend demands a reset", metadata: ["generation": "\(generation)"])
+            return .generationRaised(generation)
+        case .acknowledgeReset(let token): try await scope.backend.acknowledge([token], scope.identity.forwarded)
+        case .takeCached: try await takeCached()
+        case .open(let types, let vector, let afresh):
+            return try await open(types, from: vector, afresh: afresh, isComparing: isComparing)
+        case .sleep(let milliseconds): try await scope.services.clock.sleep(milliseconds: milliseconds)
+        }
+        return .done
+    }
+
+    /// Ends what is believed of the principal's other sessions, which may be the same one at the backend; writes
+    /// nothing where that is noted already.
+    private mutating func noteMove() async throws {
+        try await acceptance.obtain()
+        try await scope.store.setPosition(
+            .unknown, principal: scope.query.principal, session: scope.query.session, at: scope.now)
+    }
+
+    private mutating func acknowledge(_ tokens: [String]) async throws -> StreamEvent {
+        try await noteMove()
+        let (query, refusals) = (scope.query, scope.services.ackRefusals)
+        let session = "\(query.principal.rawValue):\(query.session.rawValue)"
+        do {
+            try await scope.backend.acknowledge(tokens, scope.identity.forwarded)
+            refusals.forget(session)
+            try await acceptance.accepted()
+            return .done
+        } catch BackendError.ackRefused(status: 404)
+            where !refusals.note(session, presented: query.presented, at: scope.now)
+        {
+            tellRefusedTokens(status: 404)
+            return .tokensRefused
+        } catch BackendError.refused(let status) {
+            tellRefusedTokens(status: status)
+            return .tokensRefused
+        }
+    }
+
+    private mutating func forget(_ namespaces: [String]) async throws -> StreamEvent {
+        try await noteMove()
+        do {
+            try await scope.backend.forget(namespaces: namespaces, scope.identity.forwarded)
+            try await acceptance.accepted()
+            return .done
+        } catch BackendError.refused(let status) {
+            scope.logger.notice(
+                "the backend does not take the names of checkpoints that it holds: all are forgotten and set anew",
+                metadata: ["status": "\(status)", "namespaces": "\(namespaces.prefix(20).joined(separator: " "))"])
+            return .namespacesRefused
+        }
+    }
+
+    /// Goes on with what an earlier pull has streamed: an answer may get lost, and what was streamed for it is not
+    /// streamed again.
+    private mutating func takeCached() async throws {
+        guard let kept else { throw PullFailure.unexpectedEvent }
+        try await scope.services.identities.verifyName(scope.identity, at: scope.now)
+        spooler = kept.spooler
+        try await spooler.takeUp(at: kept.length)
+        taken = spooler.counts
+    }
+
+    /// Streams into the spool, to a complete line or to an interruption.
+    private mutating func open(
+        _ types: [String], from vector: CheckpointVector, afresh: Bool, isComparing: Bool
+    ) async throws -> StreamEvent {
+        do {
+            return .ended(try await stream(types, from: vector, afresh: afresh))
+        } catch BackendError.typesRefused(let named) where !isComparing {
+            return .typesRefused(named: named)
+        } catch BackendError.refused(status: 400) where !isComparing && types.count < scope.query.requestTypes.count {
+            // Once it has named some, a refusal that names none is about the same.
+            return .typesRefused(named: [])
+        }
+    }
+
+    private mutating func stream(
+        _ types: [String], from vector: CheckpointVector, afresh: Bool
+    ) async throws -> StreamReport {
+        if afresh {
+            tellFlaws()
+            taken = StreamIntake.Counts()
+            spooler = scope.services.makeSpooler(
+                scope.projection, for: scope.query.principal, added: added, aliases: aliases)
+        }
+        spooler.beginRequest()
+        creations?.beginRequest()
+        let before = spooler.counts.lines
+        do {
+            let stream = try await scope.backend.openStream(
+                types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
+            tellRefused()
+            try await acceptance.accepted()
+            try await scope.store.markAccepted(
+                principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            for try await buffer in stream {
+                buffer.withUnsafeReadableBytes { creations?.feed($0) }
+                try await spooler.take(buffer)
+                if spooler.isEnded { break }
+            }
+            if !spooler.isEnded { tellBrokenEnd() }
+        } catch let error as BackendError where error.isWorthResuming {
+            scope.logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
+        }
+        let report = spooler.report()
+        if report.end == .broken {
+            breaks += 1
+            // What was compressed may have been held back, together with the reason why it broke.
+            avoidsCompression = spooler.counts.lines == before
+        }
+        return report
+    }
+}
+
+// What the operator should know of a stream.
+extension StreamRunner {
+    /// The client's tables of which something was not asked for.
+    var refusedTables: [String] {
+        let (schema, version) = (scope.projection.schema, scope.projection.schemaVersion)
+        return schema.tables(at: version).filter { table in
+            table.feeds.contains { feed in
+                feed.version(at: version).map { refusedTypes.contains($0.requestType) } ?? false
+            }
+        }.map(\.name)
+    }
+
+    /// Tells what was wrong with lines, one line for each kind of flaw that was not there before.
+    func tellFlaws(since before: StreamFlaws = StreamFlaws()) {
+        let kinds = spooler.flaws.kinds.filter { before.kinds[$0.key] == nil }
+        for (kind, lines) in kinds.sorted(by: { $0.key.code < $1.key.code }) {
+            let first = lines.first.map { "\($0.number)" + ($0.type.map { " (\($0))" } ?? "") }
+            scope.logger.notice(
+                "lines of the backend's stream are not as agreed on",
+                metadata: [
+                    "code": "\(kind.code)", "lines": "\(lines.count)", "first": "\(first.joined(separator: ", "))",
+                ])
+        }
+    }
+
+    /// Says what the backend does not take, once it takes the rest: until then it is a guess.
+    private mutating func tellRefused() {
+        guard refusedTypes != toldRefused else { return }
+        toldRefused = refusedTypes
+        scope.logger.error(
+            "the backend does not take some request types any more; their tables get nothing, the others go on",
+            metadata: [
+                "code": "backend.types", "types": "\(refusedTypes.sorted().joined(separator: " "))",
+                "tables": "\(refusedTables.joined(separator: " "))",
+                "hint": "change 'request' in the configuration, with 'then … since N' for clients of other versions",
+            ])
+    }
+
+    /// Tells how the answer to a stream request ended that came whole and has no complete line.
+    private mutating func tellBrokenEnd() {
+        let end = spooler.finishRequest()
+        var metadata: Logger.Metadata = [
+            "code": "stream.incomplete", "lines": "\(end.lines)",
+            "call": "\(scope.services.backend.settings.stream.title)",
+        ]
+        if let type = end.lastType { metadata["last_type"] = "\(type)" }
+        guard end.unfinishedBytes > 0 else {
+            scope.logger.notice("the backend's stream ended without its complete line", metadata: metadata)
+            return
+        }
+        metadata["code"] = "stream.no_line_end"
+        metadata["bytes"] = "\(end.unfinishedBytes)"
+        scope.logger.notice(
+            "the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
+    }
+
+    /// Tells that the backend does not take checkpoints of its own making; the pull begins anew.
+    private func tellRefusedTokens(status: Int) {
+        scope.logger.error(
+            "the backend refuses checkpoints that it has made itself",
+            metadata: ["code": "backend.tokens_refused", "status": "\(status)"])
+    }
+}
