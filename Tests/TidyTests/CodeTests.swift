@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    @Test func `calls with three or more arguments have labels`() {
+        report(Tree.swiftFiles.flatMap(LabelRule.violations))
+    }
+
+    @Test(
+        arguments: [
+            ("func f(_ a: Int, _ b: Int, _ c: Int)", 1), ("func f(_ a: Int, _ b: Int, c: Int)", 0),
+            ("init(_ a: (Int, Int), b: Int, _ c: [Int: Int], _ d: Int)", 1), ("f(_: 1)", 0),
+        ])
+    func `parameters without a label are counted`(text: String, expected: Int) {
+        #expect(LabelRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)
+    }
+
     @Test(
         arguments: [
             "let a = try! f()", "b as! Int", "Task.detached { }", "Task { await f() }", "DispatchSemaphore(value: 0)",

@@ -9,7 +9,7 @@ import Testing
     @Test(.enabled(if: ProcessInfo.processInfo.environment["RIND_FIGURES"] == "1", "only for make figures"))
     func `the figures of the tree`() throws {
         let sources = Tree.swiftFiles.filter(\.isSource)
-        let testing: Set = ["GatewayTesting", "DemoBackend", "rind-bench"]
+        let testing: Set = ["GatewayTesting", "MemoryState", "DemoBackend", "rind-bench"]
         let production = sources.filter { !testing.contains($0.target) }
         let machine = sources.flatMap { TypeDeclaration.all(in: $0.swift) }.filter(MachineRule.isMachine)
             .max { $0.storedProperties < $1.storedProperties }
@@ -18,7 +18,7 @@ import Testing
             ("stored properties of the largest machine", "\(machine?.storedProperties ?? 0) (\(machine?.name ?? ""))"),
             ("longest type, lines and files", "\(type.lines), \(type.files) (\(type.name))"),
             ("drive loops", "\(Self.driveLoops(in: production))"),
-            ("functions with three or more parameters without a label", "\(Self.unlabelled(in: sources))"),
+            ("functions with three unlabelled parameters", "\(sources.flatMap(LabelRule.violations).count)"),
             ("lines of Gateway", "\(Self.lines(of: sources.filter { $0.target == "Gateway" }))"),
             ("lines of production code", "\(Self.lines(of: production))"),
             ("lines of tests and what they share", "\(Self.lines(of: Tree.swiftFiles) - Self.lines(of: production))"),
@@ -40,15 +40,6 @@ import Testing
         ])
     func `stored properties are counted where they belong to a value`(text: String, expected: Int) {
         #expect(TypeDeclaration.all(in: SwiftText(text)).map(\.storedProperties) == [expected])
-    }
-
-    @Test(
-        arguments: [
-            ("func f(_ a: Int, _ b: Int, _ c: Int)", 1), ("func f(_ a: Int, _ b: Int, c: Int)", 0),
-            ("init(_ a: (Int, Int), b: Int, _ c: [Int: Int], _ d: Int)", 1), ("f(_: 1)", 0),
-        ])
-    func `parameters without a label are counted`(text: String, expected: Int) {
-        #expect(Self.unlabelled(in: [SourceFile(path: "Sources/A/B.swift", text: text)]) == expected)
     }
 
     private static let citations = CitationRule(
@@ -74,29 +65,6 @@ import Testing
             let tokens = file.swift.tokens
             return sum + tokens.indices.dropFirst().count { tokens[$0].text == "handle" && tokens[$0 - 1].text == "." }
         }
-    }
-
-    private static func unlabelled(in files: [SourceFile]) -> Int {
-        files.reduce(0) { sum, file in
-            sum + file.swift.tokens.indices.count { unlabelledParameters(of: $0, in: file.swift) >= 3 }
-        }
-    }
-
-    /// How many parameters without a label a function has that begins at a token; 0 where none begins.
-    private static func unlabelledParameters(of index: Int, in text: SwiftText) -> Int {
-        let tokens = text.tokens
-        guard ["func", "init", "subscript"].contains(tokens[index].text), index == 0 || tokens[index - 1].text != ".",
-            let open = tokens[index...].prefix(12).firstIndex(where: { $0.text == "(" }),
-            let end = text.closing(of: open)
-        else { return 0 }
-        var (count, isFirst, position) = (0, true, open + 1)
-        while position < end {
-            if isFirst, tokens[position].text == "_" { count += 1 }
-            isFirst = tokens[position].text == ","
-            position = "([{".contains(tokens[position].text) ? text.closing(of: position) ?? position : position
-            position += 1
-        }
-        return count
     }
 
     private static func lines(of files: [SourceFile]) -> Int { files.reduce(0) { $0 + $1.swift.lines.count - 1 } }
