@@ -183,10 +183,7 @@ package final class SyncGateway: Sendable {
         let schema = services.configuration.schema
         guard let told else { return services.versions.last ?? schema.version }
         guard told >= schema.oldest else {
-            throw GatewayError(
-                status: 426, code: "schema.too_old",
-                message: "This version of the app is too old to sync. Please update it.",
-                cause: "schema version \(told) is below \(schema.oldest)")
+            throw GatewayError(fault: .appTooOld, cause: "schema version \(told) is below \(schema.oldest)")
         }
         return services.versions.last { $0 <= told } ?? schema.oldest
     }

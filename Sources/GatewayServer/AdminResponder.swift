@@ -17,7 +17,7 @@ struct AdminResponder: Sendable {
         stream.commonFields[.requestID] = request.id
         do {
             guard let probe = HealthResponder.Probe(path: request.path) else {
-                throw GatewayError(status: 404, code: "admin.unknown", message: "There is nothing at this address.")
+                throw GatewayFault.unknownAdminPath
             }
             try await health.respond(probe, to: request, with: stream)
         } catch {

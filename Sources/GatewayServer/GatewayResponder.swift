@@ -68,24 +68,14 @@ struct GatewayResponder: Sendable {
     /// What HTTP/1.1 asks of a request before its path matters.
     private static func check(_ request: IncomingRequest) throws {
         let hosts = request.fields[values: .hostName]
-        guard hosts.count == 1 || (hosts.isEmpty && !request.isModern) else {
-            throw GatewayError(
-                status: 400, code: "request.host", message: "The request must name its host exactly once.")
-        }
-        guard request.method != .connect else {
-            throw GatewayError(
-                status: 400, code: "request.target", message: "The address of the request is not valid.")
-        }
+        guard hosts.count == 1 || (hosts.isEmpty && !request.isModern) else { throw GatewayFault.hostMissing }
+        guard request.method != .connect else { throw GatewayFault.targetInvalid }
         // A backend that answers TRACE would hand the credential back to whatever sent it (RFC 9110, 9.3.8).
         guard request.method != .trace else {
             throw RequestFailure(allowed: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         }
         let protocols = request.fields[values: .upgrade].joined(separator: ",").lowercased()
-        guard !protocols.contains("websocket") else {
-            throw GatewayError(
-                status: 501, code: "request.websocket",
-                message: "WebSockets do not pass through this gateway. Connect to the backend itself.")
-        }
+        guard !protocols.contains("websocket") else { throw GatewayFault.webSocket }
     }
 
     private func fail(

@@ -49,9 +49,6 @@ struct HealthResponder: Sendable {
     }
 
     private func checkServing() throws {
-        guard requests.isDraining else { return }
-        throw GatewayError(
-            status: 503, code: "server.draining", message: "The gateway is draining: it finishes what runs, then stops."
-        )
+        if requests.isDraining { throw GatewayFault.draining }
     }
 }

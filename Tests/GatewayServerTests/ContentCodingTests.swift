@@ -120,11 +120,11 @@ import Testing
         try leases[0].take(40)
         // Who it is becomes known later: what is held goes along.
         for lease in leases[0..<2] { lease.belongs(to: "ada") }
-        #expect(throws: GatewayError.self) { try leases[1].take(15) }
+        #expect(throws: GatewayFault.bodies) { try leases[1].take(15) }
         try leases[1].take(10)
         leases[2].belongs(to: "bob")
         try leases[2].take(25)
-        #expect(throws: GatewayError.self) { try leases[1].take(1) }
+        #expect(throws: GatewayFault.bodies) { try leases[1].take(1) }
     }
 
     @Test func `a push that is the only one may take all`() throws {
@@ -139,7 +139,7 @@ import Testing
         do {
             let first = budget.lease()
             try first.take(8)
-            #expect(throws: GatewayError.self) { try budget.lease().take(3) }
+            #expect(throws: GatewayFault.bodies) { try budget.lease().take(3) }
             try first.take(2)
             withExtendedLifetime(first) {}
         }

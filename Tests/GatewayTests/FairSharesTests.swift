@@ -75,7 +75,7 @@ import Testing
         let places = FairPlaces(maximum: 40)
         let (ada, bob) = (Principal(rawValue: "ada"), Principal(rawValue: "bob"))
         for _ in 0..<20 { try places.enter(ada) }
-        #expect(throws: GatewayError.self) { try places.enter(ada) }
+        #expect(throws: GatewayFault.pulls) { try places.enter(ada) }
         for _ in 0..<10 { try places.enter(bob) }
         places.leave(ada)
         #expect(places.taken == 29)

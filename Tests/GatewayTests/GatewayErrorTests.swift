@@ -51,6 +51,14 @@ import Testing
         Case(error: CancellationError(), status: 503, code: "request.cancelled", retryAfter: 2),
     ]
 
+    @Test(arguments: GatewayFault.allCases) func `every fault of the gateway has a sentence`(fault: GatewayFault) {
+        let error = GatewayError(fault: fault)
+        #expect(error.code == fault.rawValue)
+        #expect((400...505).contains(error.status))
+        #expect((error.retryAfter == nil) == ![429, 503].contains(error.status) || fault == .draining)
+        #expect(error.message.hasSuffix(".") && error.message.count < 100)
+    }
+
     @Test(arguments: cases) func `every error has its status, code and pause`(_ test: Case) {
         let error = GatewayError(test.error)
         #expect(error.status == test.status)

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
-import Curl
+package import Curl
 import StateStore
 import SyncEngine
-import WatermelonWire
+package import WatermelonWire
 
 // The one place where an error becomes an answer: status, stable code, and a sentence for people.
 extension GatewayError {
@@ -15,6 +15,7 @@ extension GatewayError {
     package init(_ error: any Error) {
         switch error {
         case let error as GatewayError: self = error
+        case let fault as GatewayFault: self.init(fault: fault)
         case let error as WireError: self.init(status: error.status, code: error.code.rawValue, message: error.message)
         case let error as PullFailure: self.init(error)
         case let error as SchemaRefusal: self.init(status: 400, code: error.code, message: error.message)
@@ -31,13 +32,46 @@ extension GatewayError {
             self.init(
                 status: error == .tooManyLines ? 502 : 500, code: error.rawValue,
                 message: "There is too much data for one sync. Please contact support.")
-        case is CancellationError:
-            self.init(status: 503, code: "request.cancelled", message: Self.later, retryAfter: 2)
-        default:
-            self.init(
-                status: 500, code: "internal", message: "Something went wrong. Please try again later.",
-                cause: "\(error)")
+        case is CancellationError: self.init(fault: .cancelled)
+        default: self.init(fault: .unknown, cause: "\(error)")
         }
+    }
+
+    /// What a client hears of what the gateway itself refuses.
+    ///
+    /// - Parameters:
+    ///   - fault: Why.
+    ///   - details: What it is about.
+    ///   - cause: What lies behind it, for the log only.
+    ///   - figures: What the sync had come to, for the log.
+    package init(
+        fault: GatewayFault, details: [RecordList] = [], cause: String? = nil, figures: SyncFigures? = nil
+    ) {
+        self.init(
+            status: fault.status, code: fault.rawValue, message: fault.message, retryAfter: fault.retryAfter,
+            details: details, cause: cause, figures: figures)
+    }
+
+    /// What a client hears of a backend that does not answer what passes through.
+    package init(proxying error: CurlError) {
+        switch error {
+        case .invalidRequest:
+            self.init(
+                status: 400, code: GatewayFault.malformed.rawValue, message: "The request cannot be passed on.",
+                cause: error.description)
+        case .timeout: self.init(status: 504, code: error.code, message: Self.later, cause: error.description)
+        case .cancelled, .shutDown:
+            self.init(status: 503, code: error.code, message: Self.later, cause: error.description)
+        default: self.init(status: 502, code: error.code, message: Self.later, cause: error.description)
+        }
+        if status != 400 { retryAfter = 5 }
+    }
+
+    /// What a client hears of a path with other methods than the one asked for.
+    package init(allowedMethods methods: [String]) {
+        self.init(
+            status: 405, code: WireError.Code.method.rawValue,
+            message: "This address takes \(methods.joined(separator: " and ")) requests only.")
     }
 
     private static let later = "The server cannot be reached right now. Please try again in a moment."
@@ -113,14 +147,8 @@ extension GatewayError {
 
     private init(_ error: LockError) {
         switch error {
-        case .queueFull:
-            self.init(
-                status: 429, code: "limit.queue", message: "Too many syncs at once. Please try again in a moment.",
-                retryAfter: 5)
-        case .timedOut:
-            self.init(
-                status: 503, code: "limit.queue_wait",
-                message: "Another sync is still running. Please try again in a moment.", retryAfter: 10)
+        case .queueFull: self.init(fault: .queue)
+        case .timedOut: self.init(fault: .queueWait)
         }
     }
 }

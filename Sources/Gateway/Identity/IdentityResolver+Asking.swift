@@ -90,8 +90,7 @@ extension IdentityResolver {
 
     private var isSomebodyElse: GatewayError {
         GatewayError(
-            status: 503, code: "identity.changed", message: "Somebody else is signed in now. Please sync again.",
-            retryAfter: 1, cause: "the backend says that the credential is another caller's than a moment ago")
+            fault: .otherPrincipal, cause: "the backend says that the credential is another caller's than a moment ago")
     }
 }
 

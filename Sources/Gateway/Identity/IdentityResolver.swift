@@ -74,16 +74,12 @@ final class IdentityResolver: Sendable {
         let value = try await backend.value(of: call, at: path, forwarded)
         guard let value, !value.isEmpty, let principal = naming.principal(ofUser: value) else {
             let error = GatewayError(
-                status: 502, code: "identity.no_principal",
-                message: "The server did not say who is signed in. Please try again later.",
-                cause: "the answer to \(method) \(target) has nothing at '\(path)'")
+                fault: .noPrincipal, cause: "the answer to \(method) \(target) has nothing at '\(path)'")
             backend.tell(error.code, "the answer has nothing at '\(path)'", of: .principal, call: call, as: forwarded)
             throw error
         }
         return principal
     }
 
-    private var notSignedIn: GatewayError {
-        GatewayError(status: 401, code: "request.not_signed_in", message: "You are not signed in.")
-    }
+    private var notSignedIn: GatewayFault { .notSignedIn }
 }

@@ -15,12 +15,10 @@ final class FairPlaces: Sendable {
 
     /// Takes a place.
     ///
-    /// - Throws: ``GatewayError`` with 503 where there is none for this principal; nothing is counted then.
+    /// - Throws: ``GatewayFault/pulls`` where there is none for this principal; nothing is counted then.
     func enter(_ principal: Principal) throws {
         guard shares.withLockedValue({ $0.take(1, for: principal) }) else {
-            throw GatewayError(
-                status: 503, code: "limit.pulls", message: "The server is busy. Please try again in a moment.",
-                retryAfter: 2)
+            throw GatewayFault.pulls
         }
     }
 

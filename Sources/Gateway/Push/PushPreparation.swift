@@ -208,22 +208,14 @@ extension PushPreparation {
     /// What the client hears of a push that cannot be taken.
     private func error(_ obstacle: PushObstacle, _ unexpected: UnexpectedEvent?) -> any Error {
         switch obstacle {
-        case .withoutTime:
-            return GatewayError(
-                status: 400, code: "push.without_cursor",
-                message: "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
-            )
+        case .withoutTime: return GatewayFault.pushWithoutTime
         case .unfitID(let place):
             let operation = scope.plan.operations[place]
             let list = RecordList(table: scope.reader.tableName(of: operation), ids: [ForeignText.cut(operation.id)])
-            return GatewayError(
-                status: 400, code: "request.record_id",
-                message: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes.",
-                details: [list])
+            return GatewayError(fault: .recordID, details: [list])
         case .tooManyDescendants:
             return GatewayError(
-                status: 413, code: "push.too_many_descendants",
-                message: "This deletes too much at once. Please contact support.",
+                fault: .tooManyDescendants,
                 cause: "more than \(DescendantSearch.maximum) records hang on what the push deletes",
                 figures: scope.figures)
         case .outdated: return PushReply(scope).refused(PushRefusal(kind: .outdated, records: []), applied: 0)

@@ -64,48 +64,15 @@ struct PushReply {
 
 // What the client hears of a push that was not applied, or not whole.
 extension PushReply {
-    /// That the backend has put it off for too long.
-    func busy(applied: Int, retryAfter: Duration?) -> GatewayError {
-        GatewayError(
-            status: 503, code: PushFailure.busy.rawValue,
-            message: applied > 0
-                ? "The server is busy and has taken only some of your changes. Please sync again in a moment."
-                : "The server is busy. Please try again in a moment.",
-            retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5)
-    }
-
     /// That the backend refuses one record after the other.
     func tooManyRefusals(applied: Int) -> GatewayError {
-        GatewayError(
-            status: 422, code: PushFailure.tooManyRefusals.rawValue, message: Self.notAccepted(applied: applied),
-            details: rejectedLists, cause: "the backend refuses one record after the other", figures: scope.figures)
+        GatewayError(tooManyRefusals: rejectedLists, applied: applied, figures: scope.figures)
     }
 
     /// That it was refused: which records, by table, and what the backend has of them.
     func refused(_ refusal: PushRefusal, applied: Int, present: [PresentRecord] = []) -> GatewayError {
-        let details = lists(refusal.records)
-        let cause = refusal.records.first.flatMap { record in
-            record.message.map { message in record.call.map { "\($0): \(message)" } ?? message }
-        }
-        switch refusal.kind {
-        case .conflict:
-            return GatewayError(
-                status: 409, code: refusal.kind.rawValue,
-                message: "Somebody else has changed this in the meantime. Please sync again.", details: details,
-                present: present, cause: cause, figures: scope.figures)
-        case .outdated:
-            return GatewayError(
-                status: 409, code: refusal.kind.rawValue,
-                message: "This device has to get what is new before it can save. Please sync again.",
-                figures: scope.figures)
-        case .rejected:
-            return GatewayError(
-                status: 422, code: refusal.code, message: Self.notAccepted(applied: applied), details: details,
-                cause: cause, figures: scope.figures)
-        }
-    }
-
-    private static func notAccepted(applied: Int) -> String {
-        applied > 0 ? "The server did not accept all of your changes." : "The server did not accept your changes."
+        GatewayError(
+            refused: refusal, details: lists(refusal.records), present: present, applied: applied,
+            figures: scope.figures)
     }
 }

@@ -124,7 +124,7 @@ extension PushRunner {
         }
         let reply = PushReply(scope, rejected: machine.rejected)
         switch failure {
-        case .busy: return reply.busy(applied: applied, retryAfter: retryAfter)
+        case .busy: return GatewayError(busy: applied, retryAfter: retryAfter)
         case .tooManyRefusals:
             logger.error(
                 "the backend refuses one record of a push after the other, so the push fails",

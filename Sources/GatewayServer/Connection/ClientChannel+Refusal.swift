@@ -35,14 +35,11 @@ extension GatewayError {
     init(parsing error: HTTPParserError) {
         switch error {
         case .headerOverflow:
-            self.init(
-                status: 431, code: "request.head_too_large",
-                message: "The request's address or its fields are too long.")
+            self.init(fault: .headTooLarge)
         case .invalidVersion:
-            self.init(status: 505, code: "request.http_version", message: "Only HTTP/1.1 and 1.0 are spoken here.")
+            self.init(fault: .httpVersion)
         default:
-            self.init(
-                status: 400, code: "request.malformed", message: "The request is not valid HTTP.", cause: "\(error)")
+            self.init(fault: .malformed, cause: "\(error)")
         }
     }
 }

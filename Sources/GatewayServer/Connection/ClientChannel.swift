@@ -119,13 +119,10 @@ struct ClientChannel: ServerChildChannel {
         } catch let error as HTTPParserError {
             try await refuse(GatewayError(parsing: error), on: outbound, logger: requestLogger)
         } catch is TooManyConnections {
-            let error = GatewayError(
-                status: 503, code: "limit.connections", message: "The server is busy. Please try again in a moment.",
-                retryAfter: 5)
             // The count has told the log.
-            try await refuse(error, on: outbound, logger: nil)
-        } catch let error as GatewayError {
-            try await refuse(error, on: outbound, logger: requestLogger)
+            try await refuse(GatewayError(fault: .connections), on: outbound, logger: nil)
+        } catch let error where error is GatewayError || error is GatewayFault {
+            try await refuse(GatewayError(error), on: outbound, logger: requestLogger)
         } catch is ClientGone {
             return
         }

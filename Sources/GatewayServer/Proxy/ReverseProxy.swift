@@ -21,16 +21,12 @@ struct ReverseProxy: Sendable {
 
     /// Passes one request through.
     ///
-    /// - Throws: `GatewayError`, `CurlError`, or what reading the client throws. If the answer has begun by then, the
+    /// - Throws: `GatewayFault`, `CurlError`, or what reading the client throws. If the answer has begun by then, the
     ///   connection must be cut.
     func forward(_ request: IncomingRequest, to stream: AnswerStream) async throws {
-        guard !denied.denies(request.path) else {
-            throw GatewayError(status: 403, code: "proxy.denied", message: "This address is not open to apps.")
-        }
+        guard !denied.denies(request.path) else { throw GatewayFault.deniedPath }
         try RequestTarget.checkUnambiguous(request.path)
-        guard backend.passThrough else {
-            throw GatewayError(status: 404, code: "proxy.off", message: "There is nothing at this address.")
-        }
+        guard backend.passThrough else { throw GatewayFault.noPassThrough }
         let fields = PassedFields.toBackend(
             request.fields, from: .init(peer: request.peer, requestID: request.id),
             proxyFields: backend.proxyFields)

@@ -32,7 +32,7 @@ package enum ContentCoding {
 
     /// How a request's body is compressed; nil where it is not.
     ///
-    /// - Throws: `GatewayError` with `request.encoding` (415) for everything but one of gzip, x-gzip and deflate.
+    /// - Throws: `RequestFailure` of `request.encoding` (415) for everything but one of gzip, x-gzip and deflate.
     package static func format(of field: String?) throws -> Inflater.Format? {
         let codings = (field ?? "").split(separator: ",").map { $0.trimmedSpaces.lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }
@@ -41,9 +41,7 @@ package enum ContentCoding {
         case ["gzip"], ["x-gzip"]: return .gzip
         case ["deflate"]: return .deflate
         default:
-            let error = GatewayError(
-                status: 415, code: "request.encoding", message: "The request's body is compressed in an unknown way.")
-            throw RequestFailure(error, fields: [.acceptEncoding: "gzip, deflate"])
+            throw RequestFailure(GatewayError(fault: .contentEncoding), fields: [.acceptEncoding: "gzip, deflate"])
         }
     }
 

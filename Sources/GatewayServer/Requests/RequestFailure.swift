@@ -38,9 +38,7 @@ struct RequestFailure: Error {
 
     /// A path with other methods than the one asked for.
     init(allowed methods: [String]) {
-        error = GatewayError(
-            status: 405, code: WireError.Code.method.rawValue,
-            message: "This address takes \(methods.joined(separator: " and ")) requests only.")
+        error = GatewayError(allowedMethods: methods)
         fields[.allow] = Self.allow(methods)
     }
 
@@ -51,33 +49,12 @@ extension GatewayError {
     fileprivate init(serving error: any Error) {
         switch error {
         case is ClientTimeout:
-            self.init(
-                status: 408, code: "request.timeout",
-                message: "The request took too long to arrive. Please try again.")
-        case is ClientGone:
-            // Nobody hears it; the status is nginx's, for the log.
-            self.init(status: 499, code: "request.client_gone", message: "The client has gone.")
-        case is ClientTooSlow:
-            self.init(status: 499, code: "request.client_too_slow", message: "The answer was not taken in time.")
+            self.init(fault: .arrivedTooSlowly)
+        case is ClientGone: self.init(fault: .clientGone)
+        case is ClientTooSlow: self.init(fault: .clientTooSlow)
         case let error as HTTPParserError: self.init(parsing: error)
         case let error as CurlError: self.init(proxying: error)
         default: self.init(error)
         }
-    }
-
-    /// An exchange that passed through to the backend and failed.
-    init(proxying error: CurlError) {
-        let message = "The server cannot be reached right now. Please try again in a moment."
-        let status: Int
-        switch error {
-        case .timeout: status = 504
-        case .invalidRequest: status = 400
-        case .cancelled, .shutDown: status = 503
-        default: status = 502
-        }
-        self.init(
-            status: status, code: status == 400 ? "request.malformed" : error.code,
-            message: status == 400 ? "The request cannot be passed on." : message,
-            retryAfter: status == 400 ? nil : 5, cause: error.description)
     }
 }

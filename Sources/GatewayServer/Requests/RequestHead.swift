@@ -9,15 +9,11 @@ enum RequestHead {
     /// Refuses a head that the backend could read in another way than this gateway: the connection must end then, since
     /// it is not certain where the body does.
     ///
-    /// - Throws: ``GatewayError`` with `request.malformed` (400) or `request.transfer_coding` (501).
+    /// - Throws: ``GatewayError`` of `request.malformed`, or ``GatewayFault/transferCoding``.
     static func check(_ head: HTTPRequestHead) throws {
         let codings = head.headers[canonicalForm: "transfer-encoding"]
         if !codings.isEmpty {
-            guard codings.allSatisfy({ $0.lowercased() == "chunked" }) else {
-                throw GatewayError(
-                    status: 501, code: "request.transfer_coding",
-                    message: "The request's body is framed in a way that is not understood here.")
-            }
+            guard codings.allSatisfy({ $0.lowercased() == "chunked" }) else { throw GatewayFault.transferCoding }
             guard codings.count == 1, head.version.minor >= 1, !head.headers.contains(name: "content-length") else {
                 throw malformed("two framings")
             }
@@ -39,6 +35,6 @@ enum RequestHead {
     ]
 
     private static func malformed(_ cause: String) -> GatewayError {
-        GatewayError(status: 400, code: "request.malformed", message: "The request is not valid HTTP.", cause: cause)
+        GatewayError(fault: .malformed, cause: cause)
     }
 }

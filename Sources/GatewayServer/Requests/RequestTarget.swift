@@ -15,19 +15,13 @@ package enum RequestTarget {
     /// Refuses what is no origin-form target (RFC 9112, 3.2.1): absolute URLs, `//…`, `*`, and bytes that a URL cannot
     /// have.
     ///
-    /// - Throws: ``GatewayError`` with `request.target` (400) or `request.target_too_long` (414).
+    /// - Throws: ``GatewayFault/targetInvalid`` or ``GatewayFault/targetTooLong``.
     package static func check(_ target: String) throws {
-        guard target.utf8.count <= maximumLength else {
-            throw GatewayError(
-                status: 414, code: "request.target_too_long", message: "The address of the request is too long.")
-        }
+        guard target.utf8.count <= maximumLength else { throw GatewayFault.targetTooLong }
         let isClean = target.utf8.allSatisfy { byte in
             (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "#")
         }
-        guard isClean, target.hasPrefix("/"), !target.hasPrefix("//") else {
-            throw GatewayError(
-                status: 400, code: "request.target", message: "The address of the request is not valid.")
-        }
+        guard isClean, target.hasPrefix("/"), !target.hasPrefix("//") else { throw GatewayFault.targetInvalid }
     }
 
     /// Refuses a path that the backend might read in another way than this gateway.
@@ -35,13 +29,12 @@ package enum RequestTarget {
     /// Which segments those are, ``PathSegment`` knows: the same hold for ids in calls. ASCII in more bytes than one is
     /// another such reading.
     ///
-    /// - Throws: ``GatewayError`` with `proxy.ambiguous_target` (400).
+    /// - Throws: ``GatewayFault/ambiguousPath``.
     package static func checkUnambiguous(_ path: some StringProtocol) throws {
         for segment in path.utf8.split(separator: UInt8(ascii: "/")) {
             let decoded = PercentCoding.decode(segment)
             guard !PathSegment.isAmbiguous(segment), OverlongUTF8.shortened(decoded) == decoded else {
-                throw GatewayError(
-                    status: 400, code: "proxy.ambiguous_target", message: "The address of the request is ambiguous.")
+                throw GatewayFault.ambiguousPath
             }
         }
     }

@@ -123,13 +123,8 @@ package struct BodyCollector: Sendable {
         switch error {
         case .outputTooLarge: tooLarge(inflatedLimit)
         case .corrupt, .truncated:
-            GatewayError(
-                status: 400, code: "request.compressed_body", message: "The request's body can't be decompressed.",
-                cause: error.code)
-        case .outOfMemory:
-            GatewayError(
-                status: 503, code: "limit.memory", message: "The server is busy. Please try again in a moment.",
-                retryAfter: 5, cause: error.code)
+            GatewayError(fault: .compressedBody, cause: error.code)
+        case .outOfMemory: GatewayError(fault: .bodyMemory, cause: error.code)
         }
     }
 }

@@ -35,9 +35,7 @@ package final class ByteBudget: Sendable {
             shares.taken == own ? shares.takeFree(count, for: holder) : shares.take(count, for: holder)
         }
         guard isTaken else {
-            throw GatewayError(
-                status: 503, code: "limit.bodies", message: "The server is busy. Please try again in a moment.",
-                retryAfter: 5)
+            throw GatewayFault.bodies
         }
     }
 
@@ -100,8 +98,6 @@ package final class ByteLease: Sendable {
 extension GatewayError {
     /// A request that is never taken; `cause` says by which limit.
     static func tooLarge(_ cause: String) -> Self {
-        GatewayError(
-            status: 413, code: "request.body_too_large", message: "There are too many changes for one sync.",
-            cause: cause)
+        GatewayError(fault: .bodyTooLarge, cause: cause)
     }
 }

@@ -85,9 +85,7 @@ struct SyncResponder: Sendable {
     private func apply(
         _ push: PushRequest, from caller: Caller, _ request: IncomingRequest
     ) async throws -> any PushReply {
-        guard !origins.isForgeable(request.fields) else {
-            throw GatewayError(status: 403, code: "request.origin", message: "This page may not sync.")
-        }
+        guard !origins.isForgeable(request.fields) else { throw GatewayFault.foreignOrigin }
         // Whether it was applied must not depend on a client that lost its connection meanwhile.
         try request.connection.hangUp.shield()
         return try await service.push(push, caller: caller)

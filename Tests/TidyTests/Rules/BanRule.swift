@@ -54,6 +54,7 @@ enum BanRule {
         Ban("Thread.sleep", instead: "wait for an event, or drive a ManualClock"),
         Ban("usleep(", instead: "wait for an event, or drive a ManualClock"),
         Ban("sleep(", instead: "wait for an event, or drive a ManualClock"),
+        Ban("GatewayError(status", instead: "throw a GatewayFault, or map it in Gateway/Errors", scope: .sources),
         Ban("Task.sleep", instead: "use the WallClock", scope: .simulated, allowed: [systemClock]),
         Ban("ContinuousClock", instead: "use the WallClock", scope: .simulated),
         Ban("SuspendingClock", instead: "use the WallClock", scope: .simulated),

@@ -1,0 +1,55 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncEngine
+import WatermelonWire
+
+// What the client hears of a push that the backend has not applied, or not whole: `applied` operations stay.
+extension GatewayError {
+    private static func notAccepted(applied: Int) -> String {
+        applied > 0 ? "The server did not accept all of your changes." : "The server did not accept your changes."
+    }
+
+    /// That the backend has put it off for too long.
+    init(busy applied: Int, retryAfter: Duration?) {
+        self.init(
+            status: 503, code: PushFailure.busy.rawValue,
+            message: applied > 0
+                ? "The server is busy and has taken only some of your changes. Please sync again in a moment."
+                : "The server is busy. Please try again in a moment.",
+            retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5)
+    }
+
+    /// That the backend refuses one record after the other.
+    init(tooManyRefusals details: [RecordList], applied: Int, figures: SyncFigures) {
+        self.init(
+            status: 422, code: PushFailure.tooManyRefusals.rawValue, message: Self.notAccepted(applied: applied),
+            details: details, cause: "the backend refuses one record after the other", figures: figures)
+    }
+
+    /// That it was refused: which records, by table, and what the backend has of them.
+    init(
+        refused refusal: PushRefusal, details: [RecordList], present: [PresentRecord], applied: Int,
+        figures: SyncFigures
+    ) {
+        let cause = refusal.records.first.flatMap { record in
+            record.message.map { message in record.call.map { "\($0): \(message)" } ?? message }
+        }
+        switch refusal.kind {
+        case .conflict:
+            self.init(
+                status: 409, code: refusal.kind.rawValue,
+                message: "Somebody else has changed this in the meantime. Please sync again.", details: details,
+                present: present, cause: cause, figures: figures)
+        case .outdated:
+            self.init(
+                status: 409, code: refusal.kind.rawValue,
+                message: "This device has to get what is new before it can save. Please sync again.",
+                figures: figures)
+        case .rejected:
+            self.init(
+                status: 422, code: refusal.code, message: Self.notAccepted(applied: applied), details: details,
+                cause: cause, figures: figures)
+        }
+    }
+}

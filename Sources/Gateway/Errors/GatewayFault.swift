@@ -1,0 +1,124 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Why the gateway itself does not serve a request; the raw value is the stable code of `docs/ERRORS.md`.
+///
+/// What the backend, the state and the machines fail with has types of its own: `GatewayError(_:)` knows all of them.
+package enum GatewayFault: String, Error, CaseIterable, Sendable {
+    // What the request is.
+    case hostMissing = "request.host"
+    case targetInvalid = "request.target"
+    case targetTooLong = "request.target_too_long"
+    case headTooLarge = "request.head_too_large"
+    case malformed = "request.malformed"
+    case httpVersion = "request.http_version"
+    case transferCoding = "request.transfer_coding"
+    case contentEncoding = "request.encoding"
+    case compressedBody = "request.compressed_body"
+    case bodyTooLarge = "request.body_too_large"
+    case webSocket = "request.websocket"
+    case foreignOrigin = "request.origin"
+    case recordID = "request.record_id"
+    case notSignedIn = "request.not_signed_in"
+    // What became of it.
+    case arrivedTooSlowly = "request.timeout"
+    case clientGone = "request.client_gone"
+    case clientTooSlow = "request.client_too_slow"
+    case cancelled = "request.cancelled"
+    // Where there is too much at once.
+    case connections = "limit.connections"
+    case bodies = "limit.bodies"
+    case bodyMemory = "limit.memory"
+    case pulls = "limit.pulls"
+    case queue = "limit.queue"
+    case queueWait = "limit.queue_wait"
+    // Who calls, and with which app.
+    case noPrincipal = "identity.no_principal"
+    case otherPrincipal = "identity.changed"
+    case appTooOld = "schema.too_old"
+    // What a push may not be.
+    case pushWithoutTime = "push.without_cursor"
+    case tooManyDescendants = "push.too_many_descendants"
+    // What is not open.
+    case deniedPath = "proxy.denied"
+    case ambiguousPath = "proxy.ambiguous_target"
+    case noPassThrough = "proxy.off"
+    case unknownAdminPath = "admin.unknown"
+    case draining = "server.draining"
+    /// A defect.
+    case unknown = "internal"
+
+    /// The HTTP status; 499 is nginx's, for the log, where nobody hears it.
+    package var status: Int {
+        switch self {
+        case .hostMissing, .targetInvalid, .malformed, .compressedBody, .recordID, .pushWithoutTime, .ambiguousPath: 400
+        case .notSignedIn: 401
+        case .foreignOrigin, .deniedPath: 403
+        case .noPassThrough, .unknownAdminPath: 404
+        case .arrivedTooSlowly: 408
+        case .bodyTooLarge, .tooManyDescendants: 413
+        case .targetTooLong: 414
+        case .contentEncoding: 415
+        case .appTooOld: 426
+        case .queue: 429
+        case .headTooLarge: 431
+        case .clientGone, .clientTooSlow: 499
+        case .unknown: 500
+        case .transferCoding, .webSocket: 501
+        case .noPrincipal: 502
+        case .cancelled, .connections, .bodies, .bodyMemory, .pulls, .queueWait, .otherPrincipal, .draining: 503
+        case .httpVersion: 505
+        }
+    }
+
+    /// After how many seconds it is worth trying again.
+    package var retryAfter: Int? {
+        switch self {
+        case .otherPrincipal: 1
+        case .cancelled, .pulls: 2
+        case .connections, .bodies, .bodyMemory, .queue: 5
+        case .queueWait: 10
+        default: nil
+        }
+    }
+
+    /// What the client hears, in a sentence for people.
+    package var message: String {
+        switch self {
+        case .hostMissing: "The request must name its host exactly once."
+        case .targetInvalid: "The address of the request is not valid."
+        case .targetTooLong: "The address of the request is too long."
+        case .headTooLarge: "The request's address or its fields are too long."
+        case .malformed: "The request is not valid HTTP."
+        case .httpVersion: "Only HTTP/1.1 and 1.0 are spoken here."
+        case .transferCoding: "The request's body is framed in a way that is not understood here."
+        case .contentEncoding: "The request's body is compressed in an unknown way."
+        case .compressedBody: "The request's body can't be decompressed."
+        case .bodyTooLarge: "There are too many changes for one sync."
+        case .webSocket: "WebSockets do not pass through this gateway. Connect to the backend itself."
+        case .foreignOrigin: "This page may not sync."
+        case .recordID: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes."
+        case .notSignedIn: "You are not signed in."
+        case .arrivedTooSlowly: "The request took too long to arrive. Please try again."
+        case .clientGone: "The client has gone."
+        case .clientTooSlow: "The answer was not taken in time."
+        case .cancelled: "The server cannot be reached right now. Please try again in a moment."
+        case .connections, .bodies, .bodyMemory, .pulls: "The server is busy. Please try again in a moment."
+        case .queue: "Too many syncs at once. Please try again in a moment."
+        case .queueWait: "Another sync is still running. Please try again in a moment."
+        case .noPrincipal: "The server did not say who is signed in. Please try again later."
+        case .otherPrincipal: "Somebody else is signed in now. Please sync again."
+        case .appTooOld: "This version of the app is too old to sync. Please update it."
+        case .pushWithoutTime:
+            "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
+        case .tooManyDescendants: "This deletes too much at once. Please contact support."
+        case .deniedPath: "This address is not open to apps."
+        case .ambiguousPath: "The address of the request is ambiguous."
+        case .noPassThrough, .unknownAdminPath: "There is nothing at this address."
+        case .draining: "The gateway is draining: it finishes what runs, then stops."
+        case .unknown: "Something went wrong. Please try again later."
+        }
+    }
+}
