@@ -31,7 +31,7 @@ extension Users {
         var complaints: [String] = []
         // The library would bring back to life what the device has deleted.
         for key in answer.created.keys.sorted()
-        where sync.presented != nil && device.records[key] != nil && !adrift.contains(key) {
+        where sync.presented != nil && device.records[key] != nil && !adrift.contains(key) && !remade.contains(key) {
             complaints.append("\(key) is created for \(device.name), which has it already")
         }
         complaints += repetitions(in: answer, of: sync, comparison)

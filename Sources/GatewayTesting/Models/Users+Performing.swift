@@ -46,6 +46,7 @@ extension Users {
         guard !devices[index].isSyncing, let backup = devices[index].backup else { return }
         devices[index].restoreBackup(withApp: withApp)
         note("\(devices[index].name) of version \(devices[index].version) is restored")
+        remade.formUnion(pushed.filter { devices[index].records[$0]?.status == .created })
         for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
         // Tombstones of that time may be gone already.
         if now - backup.madeAt >= WorldConfiguration.maxOffline { adrift.formUnion(devices[index].records.keys) }

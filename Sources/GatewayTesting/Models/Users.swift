@@ -19,6 +19,8 @@ package final class Users {
     var latePushes: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
     /// Records that devices had when the state lost what it knew of them.
     var adrift: Set<SimulatedKey> = []
+    /// Records that a restored device has not pushed by its own account, although it has: it may get them as created.
+    var remade: Set<SimulatedKey> = []
     /// Everything that was ever pushed.
     var pushed: Set<SimulatedKey> = []
     /// What a device has deleted that was on its way to the backend still.
@@ -61,7 +63,9 @@ package final class Users {
             let row = backend.rows[key], row.changed <= max(sync.began, sync.lookedAt), row.changedBy != sync.device,
             row.record.projected(to: 1) != base.projected(to: 1)
         else { return }
-        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts).
+        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its person may not see any more is
+        // for the backend to refuse.
+        if !backend.isVisible(key) { return }
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return
         }
