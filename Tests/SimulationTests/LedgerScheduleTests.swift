@@ -112,6 +112,24 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `what hung on a row that went and came again after a lost answer is found out by a comparison`()
+        async throws
+    {
+        let world = try FindingScheduleTests.world { $0.devices = 1 }
+        let pull = world.beginPull(0)
+        world.abandon(pull)
+        await world.run(pull)
+        world.users.removeTask("t0")
+        world.users.putTask("t0", 2)
+        _ = try await world.sync(0)
+        #expect(world.counts["went on from a lost answer"] == 1)
+        #expect(world.users.task("t0", on: 0) == 2 && world.users.value(.comments, "c0", on: 0) == 1)
+        world.pass(7_200_000)
+        _ = try await world.sync(0)
+        #expect(world.users.value(.comments, "c0", on: 0) == nil)
+        try await expectRest(world)
+    }
+
     @Test func `a backend that was restored empty empties no device until the operator says so`() async throws {
         let world = try await quiesced()
         for number in 0..<9 { world.users.putTask("n\(number)", number) }

@@ -63,7 +63,7 @@ struct CycleDescent {
         guard !hasOverflowed else { return }
         var work: [(table: Int, link: UInt64)] = []
         for table in Set(pairs.keys.map(\.parent)) {
-            for link in moved.returned[table] ?? [] {
+            for link in (moved.returned[table] ?? [:]).keys {
                 let missing = RecordVerdict.Departure(isAbsent: true)
                 descend(from: table, by: link, missing, moved: &moved, keeping: kept, work: &work)
             }

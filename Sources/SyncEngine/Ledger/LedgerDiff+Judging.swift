@@ -112,13 +112,20 @@ extension LedgerDiff {
             let isLate = departure.began > 0 || departure.resumed > 0
             guard isLate || !table.rules.isFirst && mayBeKnown(in: table, subject, group) else { return }
             parents.end(link, of: table.place, departure)
-        } else if isNews, !table.rules.isFirst, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
+        } else if isNews, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
             (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
         {
-            // Where the ledger has never seen the table, its deletions come from the beginning: this one may be older
-            // than what hangs on the record.
-            let isOld = !table.rules.isTracked && (known.state == nil || known.state == .unknown)
-            if isOld { parents.leaveOpen(table.place) } else { parents.comeBack(link, of: table.place) }
+            let began = input.signs.beginning(ofPartOf: group.deletion?.sequence ?? group.firstDeletion)
+            // A device without anything has no children but those that came in an earlier part.
+            guard !table.rules.isFirst || began > 0 else { return }
+            // The deletions of a table that the ledger has never seen come from the beginning, and those of a type that
+            // was refused for a while come late: such a one may be older than the record's children.
+            let isUnseen = !table.rules.isTracked && (known.state == nil || known.state == .unknown)
+            if table.isLate || isUnseen && !table.rules.isFirst {
+                parents.leaveOpen(table.place)
+            } else {
+                parents.comeBack(link, of: table.place, began: began)
+            }
         }
     }
 

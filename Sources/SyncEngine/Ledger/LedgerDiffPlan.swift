@@ -53,6 +53,9 @@ package struct LedgerDiffPlan: Hashable, Sendable {
     package var empty: Set<String> = []
     /// The request types that the backend does not take for now: nothing goes from their tables meanwhile.
     package var refused: Set<String> = []
+    /// The request types that the backend did not take, or of which a comparison failed, at the presented cursor: their
+    /// lines may be older than those of the others.
+    package var late: Set<String> = []
     /// Whether the stream was continued before anything is deleted because it did not come (finding 12).
     package var isSecondLook = false
 

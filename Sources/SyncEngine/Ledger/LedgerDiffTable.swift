@@ -43,6 +43,9 @@ struct LedgerDiffTable {
     /// Whether the backend does not take one of its request types: a record may be elsewhere by now than where its
     /// parent has gone.
     var isRefused: Bool { rules.isRefused }
+    /// True if one of its request types was not streamed with the others at the presented cursor, so that its lines may
+    /// be older than theirs.
+    let isLate: Bool
 
     init(place: Int, input: LedgerDiffInput, isParent: Bool, isCyclic: Bool) {
         let table = input.schema.tables[place]
@@ -59,6 +62,7 @@ struct LedgerDiffTable {
             link.parents.compactMap { name in input.schema.tables.firstIndex { $0.name == name } }
         }
         let asked = feeds.compactMap { $0 }
+        isLate = !plan.late.isDisjoint(with: asked)
         rules.isFirst = plan.isFirst
         rules.isExact = plan.isExact && isLedgered
         rules.isTracked = isLedgered && !asked.contains { plan.untracked.contains($0) }

@@ -8,8 +8,8 @@ struct MovedParents {
 
     /// How records are gone, by the table's place and the digest.
     private(set) var gone: [Int: [UInt64: RecordVerdict.Departure]] = [:]
-    /// Those that went and came again.
-    private(set) var returned: [Int: Set<UInt64>] = [:]
+    /// Those that went and came again: the number of lines that had come before the part of the stream that said so.
+    private(set) var returned: [Int: [UInt64: UInt64]] = [:]
     /// Tables of which there are more, or of which nobody knows what hangs on them.
     private(set) var overflowed: Set<Int> = []
     private var count = 0
@@ -39,9 +39,14 @@ struct MovedParents {
     }
 
     /// Notes that a record went and came again.
-    mutating func comeBack(_ link: UInt64, of table: Int) {
-        guard returned[table]?.contains(link) != true, hasRoom(for: table) else { return }
-        returned[table, default: []].insert(link)
+    ///
+    /// - Parameters:
+    ///   - link: The digest that names it.
+    ///   - table: The table's place.
+    ///   - began: The number of lines that had come before the part of the stream with its last deletion.
+    mutating func comeBack(_ link: UInt64, of table: Int, began: UInt64) {
+        guard returned[table]?[link] != nil || hasRoom(for: table) else { return }
+        returned[table, default: [:]][link] = max(returned[table]?[link] ?? 0, began)
     }
 
     /// Leaves it to a comparison what has gone with records of a table.

@@ -33,7 +33,7 @@ struct RecordVerdict: Hashable {
     var sources: UInt64 = 0
     /// How its parent has gone, where the record goes with it.
     var parent: Departure?
-    /// Whether it stays although its parent may have gone after it came, while the stream was broken.
+    /// True if it stays although its parent may have gone after it came, in a later part of the stream.
     var isDoubtful = false
 
     /// How a record has gone whose children go with it.
@@ -89,9 +89,10 @@ struct RecordVerdict: Hashable {
         var isAudited = false
         /// Deletions by the value of a link.
         var deletions: [LinkDeletions] = []
-        /// The parents that are gone, and those that went and came again.
+        /// The parents that are gone, and those that went and came again, with the number of lines that had come
+        /// before the part of the stream that said so.
         var goneParents: [Parents<[UInt64: Departure]>] = []
-        var returnedParents: [Parents<Set<UInt64>>] = []
+        var returnedParents: [Parents<[UInt64: UInt64]>] = []
     }
 
     /// Parents by their digests, shared with whoever has found them.
@@ -147,7 +148,7 @@ struct RecordVerdict: Hashable {
                 sources = 0
             } else {
                 let isLeft = rules.returnedParents.contains {
-                    $0.link < links.count && $0.records.contains(links[$0.link])
+                    $0.link < links.count && $0.records[links[$0.link]] != nil
                 }
                 outcome = isLeft ? .absent : .kept
             }
@@ -160,9 +161,7 @@ struct RecordVerdict: Hashable {
             sources = 0
         } else if sources != 0, let upsert {
             outcome = Self.delivery(of: upsert, known, rules)
-            isDoubtful = rules.goneParents.contains {
-                $0.link < links.count && $0.records[links[$0.link]]?.resumed ?? 0 >= upsert.sequence
-            }
+            isDoubtful = Self.mayHaveGone(links, rules, since: upsert.sequence)
         } else {
             outcome = Self.end(known, isNamed: isNamed, rules)
         }
@@ -176,6 +175,18 @@ struct RecordVerdict: Hashable {
             found = found?.merged(with: departure) ?? departure
         }
         return found
+    }
+
+    /// Returns true if a parent may have taken along a record whose line came before: it went in a later part of the
+    /// stream, for good or to come again (finding 16).
+    private static func mayHaveGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Bool {
+        func isLater(_ began: UInt64?) -> Bool { began ?? 0 >= sequence }
+        return rules.goneParents.contains {
+            $0.link < links.count && isLater($0.records[links[$0.link]]?.resumed)
+        }
+            || rules.returnedParents.contains {
+                $0.link < links.count && isLater($0.records[links[$0.link]])
+            }
     }
 
     /// A record that is there and whose row came.

@@ -39,8 +39,8 @@ import Testing
     @Test func `what goes without a line stays where that is not allowed, and a line counts more`() {
         let descent = Self.descent([(2, 1, 0), (3, 2, 0), (5, 4, 0)])
         var moved = MovedParents()
-        moved.comeBack(1, of: 0)
-        moved.comeBack(4, of: 0)
+        moved.comeBack(1, of: 0, began: 0)
+        moved.comeBack(4, of: 0, began: 0)
         moved.end(2, of: 0, Departure())
         var all = moved
         descent.follow(&all, keeping: [])
@@ -56,7 +56,7 @@ import Testing
         moved.end(1, of: 0, Departure())
         descent.follow(&moved, keeping: [])
         #expect(moved.gone[0]?.count == 1 && moved.overflowed.isEmpty)
-        moved.comeBack(6, of: 1)
+        moved.comeBack(6, of: 1, began: 0)
         moved.end(7, of: 1, Departure())
         #expect(moved.overflowed == [1] && !moved.areKnown(of: 2) && moved.gone[1] == nil)
         moved.forget(1)

@@ -232,11 +232,21 @@ import Testing
     }
 
     @Test func `a record whose parent went and came again is missing until it comes`() {
-        let rules = Self.withParents { $0.returnedParents = [.init(link: 0, records: [7])] }
+        let rules = Self.withParents { $0.returnedParents = [.init(link: 0, records: [7: 0])] }
         var known = Before.same.known
         known.links = [7]
         #expect(RecordVerdict(known, nil, rules: rules).outcome == .absent)
         #expect(RecordVerdict(known, Self.group("+", links: [7]), rules: rules).outcome == .equal)
+    }
+
+    @Test func `a record that came before its parent went and came again stays, and is compared`() {
+        let rules = Self.withParents { $0.returnedParents = [.init(link: 0, records: [7: 4])] }
+        var known = Before.same.known
+        known.links = [7]
+        let verdict = RecordVerdict(known, Self.group("+", links: [7]), rules: rules)
+        #expect(verdict.outcome == .equal && verdict.isDoubtful)
+        let later = RecordVerdict(known, Self.group("+ + + + +", links: [7]), rules: rules)
+        #expect(later.outcome == .equal && !later.isDoubtful)
     }
 
     @Test func `a line that deletes by a column takes what came before it and nothing that came after`() {
