@@ -11,6 +11,12 @@ package struct SimulatedAnswer: Sendable {
     private(set) var deleted: Set<SimulatedKey> = []
     /// A record that came twice; clients break on it.
     private(set) var repeated: SimulatedKey?
+    /// The ids under which records came, if the backend has made others of theirs.
+    private(set) var names: [SimulatedKey: String] = [:]
+    /// The ids by which they name their parents, likewise.
+    private(set) var references: [SimulatedKey: String] = [:]
+    /// Records that the device had under another id, which goes.
+    private(set) var renamed: Set<SimulatedKey> = []
 
     /// Reads an answer of the gateway; nil if it cannot be read.
     init?(json: [UInt8]) {
@@ -36,6 +42,38 @@ package struct SimulatedAnswer: Sendable {
                 deleted.insert(key)
             }
         }
+    }
+
+    /// Returns the answer as it concerns a device, each record by the one id that it has in the world.
+    ///
+    /// What goes under an id that the device does not know the record by concerns nothing; what goes under one and comes
+    /// under another is renamed.
+    func resolved(by ids: SimulatedIDs, for device: SimulatedDevice) -> Self {
+        guard ids.isOn else { return self }
+        var answer = self
+        (answer.created, answer.updated, answer.deleted) = ([:], [:], [])
+        func take(_ named: SimulatedKey, _ record: SimulatedRecord) -> (SimulatedKey, SimulatedRecord) {
+            let key = ids.key(named.table, named.id)
+            if answer.names.updateValue(named.id, forKey: key) != nil { answer.repeated = key }
+            var record = record
+            if let table = key.table.parent, !record.parent.isEmpty {
+                answer.references[key] = record.parent
+                record.parent = ids.key(table, record.parent).id
+            }
+            return (key, record)
+        }
+        for (named, record) in created.map({ take($0.key, $0.value) }) { answer.created[named] = record }
+        for (named, record) in updated.map({ take($0.key, $0.value) }) { answer.updated[named] = record }
+        for named in deleted {
+            let key = ids.key(named.table, named.id)
+            guard device.records[key] == nil || device.id(of: key) == named.id else { continue }
+            if answer.names[key] == nil {
+                answer.deleted.insert(key)
+            } else if answer.names[key] != named.id {
+                answer.renamed.insert(key)
+            }
+        }
+        return answer
     }
 
     /// Names what came, array by array, each record after its table.

@@ -141,9 +141,14 @@ extension SimulatedBackend {
 
     /// One operation of a push; last write wins, and what cannot be is passed over in silence.
     ///
-    /// Of the added column only what somebody has written counts: not all devices have it.
-    mutating func push(_ key: SimulatedKey, _ local: SimulatedDevice.Local) {
+    /// Of the added column only what somebody has written counts: not all devices have it. A creation with a client's id
+    /// gets one of the backend's, which another record never has; without, a record that is missing stays so.
+    mutating func push(_ key: SimulatedKey, _ local: SimulatedDevice.Local, clientID: String? = nil) {
         guard local.status != .deleted else { return remove(key) }
+        if ids.makes(key.table), rows[key] == nil {
+            guard let clientID else { return }
+            ids.make(for: key, clientID: clientID)
+        }
         var record = local.record
         if !local.isMarkChanged { record.mark = rows[key]?.record.mark ?? record.mark }
         let isRefused =
@@ -181,7 +186,8 @@ extension SimulatedBackend {
     }
 
     private mutating func audit(_ namespace: String, _ key: SimulatedKey, project: String = "") {
-        audits.append(Audit(number: tick(), namespace: namespace, key: key, day: day, project: project))
+        audits.append(
+            Audit(number: tick(), namespace: namespace, key: key, id: ids.id(of: key), day: day, project: project))
     }
 }
 

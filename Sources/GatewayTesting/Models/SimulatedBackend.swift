@@ -28,6 +28,8 @@ package struct SimulatedBackend {
         var namespace: String
         /// The record; of a deletion by column the value.
         var key: SimulatedKey
+        /// The id that the record had then.
+        var id: String
         var day: Int
         var project: String
     }
@@ -45,6 +47,7 @@ package struct SimulatedBackend {
     }
 
     var rows: [SimulatedKey: Row] = [:]
+    var ids = SimulatedIDs()
     var audits: [Audit] = []
     /// The projects that the user is a member of, with the number of the grant.
     var members: [String: Int] = [:]

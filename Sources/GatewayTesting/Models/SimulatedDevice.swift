@@ -42,6 +42,8 @@ package struct SimulatedDevice {
     /// `lastPulledAt`.
     package private(set) var cursor: Cursor?
     private(set) var records: [SimulatedKey: Local] = [:]
+    /// The ids by which it knows records and names their parents, if the backend has made others of theirs.
+    private(set) var names = Names()
     /// What the backend had of each record when the device last heard of it.
     private(set) var bases: [SimulatedKey: SimulatedRecord] = [:]
     /// The cursor from before the last pull, which sloppy apps send with a push.
@@ -61,10 +63,16 @@ package struct SimulatedDevice {
     /// A copy of the database on another disk.
     private(set) var backup: Backup?
 
+    struct Names {
+        var ids: [SimulatedKey: String] = [:]
+        var references: [SimulatedKey: String] = [:]
+    }
+
     struct Backup {
         var cursor: Cursor?
         var records: [SimulatedKey: Local]
         var bases: [SimulatedKey: SimulatedRecord]
+        var names: Names
         var version: Int
         var lastSchema: Int?
         var madeAt: Int64
@@ -99,6 +107,14 @@ package struct SimulatedDevice {
         return false
     }
 
+    /// Returns the id by which it knows a record.
+    func id(of key: SimulatedKey) -> String { names.ids[key] ?? key.id }
+
+    /// Returns the id by which a record names its parent.
+    func reference(of key: SimulatedKey, _ record: SimulatedRecord) -> String {
+        names.references[key] ?? record.parent
+    }
+
     /// What waits to be pushed.
     var pending: [SimulatedKey: Local] { records.filter { $0.value.status != .synced } }
 
@@ -108,7 +124,7 @@ package struct SimulatedDevice {
         clone.lastSchema = lastSchema
         clone.cursor = cursor
         clone.cursorBefore = cursorBefore
-        (clone.records, clone.bases) = (records, bases)
+        (clone.records, clone.bases, clone.names) = (records, bases, names)
         clone.mayGetAgain = mayGetAgain
         clone.orphans = orphans
         clone.unechoed = unechoed
@@ -122,7 +138,8 @@ package struct SimulatedDevice {
 
     mutating func saveBackup(now: Int64) {
         backup = Backup(
-            cursor: cursor, records: records, bases: bases, version: version, lastSchema: lastSchema, madeAt: now)
+            cursor: cursor, records: records, bases: bases, names: names, version: version, lastSchema: lastSchema,
+            madeAt: now)
     }
 
     /// Brings back a database, and the app of that time if `withApp`; else the app brings the schema up to its own,
@@ -130,6 +147,7 @@ package struct SimulatedDevice {
     mutating func restoreBackup(withApp: Bool) {
         guard let backup else { return }
         (cursor, records, bases, lastSchema) = (backup.cursor, backup.records, backup.bases, backup.lastSchema)
+        names = backup.names
         if withApp { version = backup.version }
         cursorBefore = nil
     }
@@ -165,6 +183,8 @@ extension SimulatedDevice {
         guard records[key] == nil else { return }
         unechoed.insert(key)
         records[key] = Local(status: .created, record: record)
+        guard let table = key.table.parent, !record.parent.isEmpty else { return }
+        names.references[key] = id(of: SimulatedKey(table, record.parent))
     }
 
     mutating func edit(_ key: SimulatedKey, value: Int) {
@@ -200,6 +220,7 @@ extension SimulatedDevice {
     /// Tables and columns that it does not have it passes over.
     mutating func apply(_ answer: SimulatedAnswer) {
         if cursor == nil || asked != nil { lastSchema = version }
+        for key in answer.renamed { records[key] = nil }
         for (key, record) in answer.created { upsert(key, record, revives: true) }
         for (key, record) in answer.updated { upsert(key, record, revives: false) }
         for key in answer.deleted { records[key] = nil }
@@ -214,6 +235,12 @@ extension SimulatedDevice {
                 continue
             }
             orphans.insert(key)
+        }
+        names.ids.merge(answer.names) { $1 }
+        for (key, reference) in answer.references {
+            // What the device has deleted stays as it is.
+            let came = answer.created[key] ?? answer.updated[key]
+            if records[key]?.record.parent == came?.parent { names.references[key] = reference }
         }
         cursorBefore = cursor
         cursor = Cursor(rawValue: answer.timestamp)

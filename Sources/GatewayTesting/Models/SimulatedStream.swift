@@ -9,7 +9,7 @@ struct SimulatedStream {
         /// Nothing: it only moves a checkpoint.
         case acknowledgement
         case row(SimulatedKey, SimulatedRecord, SimulatedBackend.Damage)
-        case deletion(SimulatedKey)
+        case deletion(id: String)
         /// Every file of an owner is gone from one source.
         case purge(owner: String)
     }
@@ -111,7 +111,7 @@ struct SimulatedStream {
                     Line(
                         type: namespace,
                         content: namespace == SimulatedSchema.filePurge
-                            ? .purge(owner: audit.key.id) : .deletion(audit.key),
+                            ? .purge(owner: audit.key.id) : .deletion(id: audit.id),
                         token: "\(namespace)|\(audit.number)")
                 }[...]
         case .upserts(let namespace, let table): lines = upserts(namespace, of: table, in: backend)[...]

@@ -28,10 +28,12 @@ extension Users {
         about answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison
     ) -> [String] {
         let device = devices[sync.device]
-        var complaints: [String] = []
+        var complaints = otherNames(in: answer, for: device)
         // The library would bring back to life what the device has deleted.
         for key in answer.created.keys.sorted()
-        where sync.presented != nil && device.records[key] != nil && !adrift.contains(key) && !remade.contains(key) {
+        where sync.presented != nil && device.records[key] != nil && !adrift.contains(key) && !remade.contains(key)
+            && !answer.renamed.contains(key)
+        {
             complaints.append("\(key) is created for \(device.name), which has it already")
         }
         complaints += repetitions(in: answer, of: sync, comparison)
@@ -39,6 +41,32 @@ extension Users {
             + answer.deleted.sorted().compactMap {
                 complaint(ofDeleting: $0, on: device, began: sync.began, lookedAt: sync.lookedAt)
             }
+    }
+
+    /// A device knows a record by one id, and every reference to it names that one, once it has come.
+    private func otherNames(in answer: SimulatedAnswer, for device: SimulatedDevice) -> [String] {
+        guard backend.ids.isOn else { return [] }
+        var complaints: [String] = []
+        for (key, id) in answer.names.sorted(by: { $0.key < $1.key })
+        where device.records[key] != nil && device.id(of: key) != id && !answer.renamed.contains(key)
+            && !adrift.contains(key)
+        {
+            complaints.append("\(key) comes to \(device.name) as \(id), which has it as \(device.id(of: key))")
+        }
+        var after = device
+        after.apply(answer)
+        for key in after.records.keys.sorted() {
+            guard let local = after.records[key], local.status == .synced, let table = key.table.parent else {
+                continue
+            }
+            let parent = SimulatedKey(table, local.record.parent)
+            guard after.records[parent] != nil, !adrift.contains(key), !adrift.contains(parent) else { continue }
+            let reference = after.reference(of: key, local.record)
+            if reference != after.id(of: parent) {
+                complaints.append("\(key) is in \(reference), which \(device.name) has as \(after.id(of: parent))")
+            }
+        }
+        return complaints
     }
 
     /// What a device has it is not sent again, but for the echo of each push, once.
@@ -55,10 +83,14 @@ extension Users {
         if isMigration { mayGetFetched(answer, of: sync, comparison) }
         var complaints: [String] = []
         for (key, record) in answer.updated.sorted(by: { $0.key < $1.key })
-        where !adrift.contains(key) && !(isMigration && (key.table == .notes || record.mark != 0)) {
+        where !adrift.contains(key) && !answer.renamed.contains(key)
+            && !(isMigration && (key.table == .notes || record.mark != 0))
+        {
             guard let local = device.records[key], local.status == .synced, local.record == record else { continue }
             // Nobody knows what the app has thrown away.
             if device.passedOver.contains(key) { continue }
+            // Its parent has another id by now.
+            if let reference = answer.references[key], reference != device.reference(of: key, record) { continue }
             // Of a type that was never compared no hash is relied on either, and it is streamed as a whole soon.
             if !comparison.untracked.isDisjoint(with: SimulatedSchema.requestTypes(key.table)) { continue }
             let count = devices[sync.device].mayGetAgain[key, default: 0]
@@ -129,6 +161,8 @@ extension Users {
         if row.update > lookedAt || backend.late.contains(where: { $0.key == key }) { return nil }
         // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
         if backend.hasLateDeletion(key) { return nil }
+        // Once the state is lost, nobody knows that it may have gone to a source that is not taken for now.
+        if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
         // Nobody knows which record a line without an id was about.
         return row.damage == .withoutID ? nil : "\(key) is deleted on \(device.name), and was there all the time"
     }

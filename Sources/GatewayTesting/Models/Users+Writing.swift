@@ -74,8 +74,8 @@ extension Users {
     func arriveLate() {
         backend.commitLate()
         guard !latePushes.isEmpty else { return }
-        let (key, local) = latePushes.removeFirst()
-        note("a late push arrives: \(key)")
-        backend.push(key, local)
+        let late = latePushes.removeFirst()
+        note("a late push arrives: \(late.key)")
+        backend.push(late.key, late.local, clientID: late.clientID)
     }
 }

@@ -16,7 +16,7 @@ package final class Users {
     /// The phones.
     package internal(set) var devices: [SimulatedDevice] = []
     /// Operations of pushes that are still on their way.
-    var latePushes: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
+    var latePushes: [WorldBackend.Operation] = []
     /// Records that devices had when the state lost what it knew of them.
     var adrift: Set<SimulatedKey> = []
     /// Records that a restored device has not pushed by its own account, although it has: it may get them as created.
@@ -26,7 +26,7 @@ package final class Users {
     /// What a device has deleted that was on its way to the backend still.
     var unmade: Set<SimulatedKey> = []
     var recordCount = 0
-    private var overwritten: [String] = []
+    private var complaints: [String] = []
     /// What happened, if it is traced.
     package private(set) var trace: [String] = []
     private let isTracing: Bool
@@ -35,6 +35,7 @@ package final class Users {
     init(_ setup: WorldSetup, isTracing: Bool) {
         self.setup = setup
         self.isTracing = isTracing
+        backend.ids.isOn = setup.makesIDs
         for name in ["p0", "p1"] { backend.put(SimulatedKey(.projects, name), SimulatedRecord(value: 1)) }
         backend.put(SimulatedKey(.tasks, "t0"), SimulatedRecord(value: 1, parent: "p0"))
         if setup.hasFiles {
@@ -69,14 +70,17 @@ package final class Users {
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return
         }
-        overwritten.append(
+        complain(
             "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
         )
     }
 
-    func takeOverwritten() -> [String] {
-        defer { overwritten = [] }
-        return overwritten
+    /// Notes that the gateway has broken a rule.
+    func complain(_ sentence: String) { complaints.append(sentence) }
+
+    func takeComplaints() -> [String] {
+        defer { complaints = [] }
+        return complaints
     }
 
     /// What devices have now, nobody knows any more.

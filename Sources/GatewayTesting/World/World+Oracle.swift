@@ -70,6 +70,7 @@ extension World {
     /// How a ledger differs from what its device has, or miscounts it; nil if none does.
     private func ledgerDifference() async throws -> String? {
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
+        let ids = users.backend.ids
         let key = LedgerInspector(configuration: configuration, store: store).key
         for device in users.devices {
             guard let context = try await context(of: device), let row = context.row, let outline = context.ledger
@@ -87,9 +88,9 @@ extension World {
                     shape: LedgerShape(table: table), key: key)
                 var held: Set<String> = []
                 while try await view.next() {
-                    if view.state == .held, let id = view.entry?.id { held.insert(id) }
+                    if view.state == .held, let id = view.entry?.id { held.insert(ids.key(known, id).id) }
                 }
-                let noted = notes.filter { $0.table == table.name }.map(\.id)
+                let noted = notes.filter { $0.table == table.name }.map { ids.key(known, $0.id).id }
                 let shown = Set(device.shown.keys.filter { $0.table == known }.map(\.id))
                 let odd = held.symmetricDifference(shown).subtracting(users.adrift.map(\.id)).subtracting(noted)
                 if !odd.isEmpty { return "the ledger of \(device.name) is wrong about \(table.name) \(odd.sorted())" }

@@ -79,7 +79,9 @@ extension World {
         guard let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal else { return }
         let pushes = try await store.scheduledRetries(of: principal, limit: 1_000)
         let keys = pushes.compactMap { push in
-            SimulatedTable.allCases.first { $0.name == push.push.key.table }.map { SimulatedKey($0, push.push.key.id) }
+            SimulatedTable.allCases.first { $0.name == push.push.key.table }.map {
+                users.backend.ids.key($0, push.push.key.id)
+            }
         }
         users.expectEchoes(of: keys, isAnswered: false)
     }

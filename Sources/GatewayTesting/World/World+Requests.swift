@@ -86,10 +86,12 @@ extension World {
             func records(_ status: SimulatedDevice.Status) -> JSONValue {
                 .array(
                     own.filter { $0.value.status == status }.map {
-                        $0.value.record.json(id: $0.key.id, table: table, version: device.version)
+                        var record = $0.value.record
+                        record.parent = device.reference(of: $0.key, record)
+                        return record.json(id: device.id(of: $0.key), table: table, version: device.version)
                     })
             }
-            let deleted = own.filter { $0.value.status == .deleted }.map { JSONValue.string($0.key.id) }
+            let deleted = own.filter { $0.value.status == .deleted }.map { JSONValue.string(device.id(of: $0.key)) }
             tables.append(
                 .init(
                     table.name,
@@ -227,14 +229,15 @@ extension World {
             if sync.code == "push.conflict" {
                 users.expectEchoes(of: request.pushed.map(\.key), isAnswered: true)
             }
-            users.takeOverwritten().forEach(complain)
+            users.takeComplaints().forEach(complain)
             guard !sync.isAbandoned else { continue }
             users.devices[sync.device].isSyncing = false
             guard sync.failure == nil else { continue }
             if let answer = sync.answer {
                 take(answer, of: request)
             } else if sync.outcome != .answerLost {
-                users.devices[sync.device].markPushed(request.pushed, without: sync.rejected)
+                let rejected = sync.rejected.map { users.backend.ids.key($0.table, $0.id) }
+                users.devices[sync.device].markPushed(request.pushed, without: Set(rejected))
                 if !sync.rejected.isEmpty { count("records rejected") }
             }
         }
@@ -243,6 +246,7 @@ extension World {
     private func take(_ answer: SimulatedAnswer, of request: Request) {
         let sync = request.sync
         let device = users.devices[sync.device]
+        let answer = answer.resolved(by: users.backend.ids, for: device)
         note("   \(sync.number) answers \(answer.timestamp) to \(device.name): \(answer.summary)")
         if let repeated = answer.repeated { complain("\(repeated) is twice in one answer") }
         if answer.timestamp != sync.presented?.rawValue {

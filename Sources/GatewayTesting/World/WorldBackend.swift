@@ -17,6 +17,8 @@ final class WorldBackend: @unchecked Sendable {
     struct Operation {
         var key: SimulatedKey
         var local: SimulatedDevice.Local
+        /// The id that a client has made, of a creation to which the backend gives another.
+        var clientID: String?
 
         init(key: SimulatedKey, data: JSONValue?, isDeletion: Bool) {
             self.key = key
@@ -49,14 +51,28 @@ final class WorldBackend: @unchecked Sendable {
         let sync = WorldSync.current
         if let sync { users.checkUnseen(operation.key, of: sync) }
         let changed = users.backend.rows[operation.key]?.changed
-        users.backend.push(operation.key, operation.local)
+        users.backend.push(operation.key, operation.local, clientID: operation.clientID)
         guard users.backend.rows[operation.key]?.changed != changed else { return }
         users.backend.rows[operation.key]?.changedBy = sync?.device
     }
 
     /// Applies operations later, when the gateway has given up.
-    func delay(_ operations: [Operation]) {
-        users.latePushes += operations.map { ($0.key, $0.local) }
+    func delay(_ operations: [Operation]) { users.latePushes += operations }
+
+    /// Reads a call's record, whose references are the backend's ids.
+    func operation(on key: SimulatedKey, data: JSONValue?, isDeletion: Bool) -> Operation {
+        let ids = users.backend.ids
+        var operation = Operation(key: key, data: data, isDeletion: isDeletion)
+        guard let table = key.table.parent, ids.makes(table), !operation.local.record.parent.isEmpty else {
+            return operation
+        }
+        let named = operation.local.record.parent
+        let parent = ids.key(table, named)
+        if named == parent.id, ids.clientID(of: parent) != nil, !users.adrift.contains(parent) {
+            users.complain("the backend is sent \(key) in \(named), which it calls \(ids.id(of: parent))")
+        }
+        operation.local.record.parent = parent.id
+        return operation
     }
 }
 
@@ -67,8 +83,15 @@ extension SimulatedRecord {
         mark = Int(value?[SimulatedSchema.addedColumn]?.int64 ?? 0)
     }
 
+    /// The record as the backend writes it.
+    func json(_ key: SimulatedKey, as ids: SimulatedIDs) -> JSONValue {
+        var record = self
+        if let table = key.table.parent { record.parent = ids.id(of: SimulatedKey(table, parent)) }
+        return record.json(id: ids.id(of: key), table: key.table, clientID: ids.clientID(of: key))
+    }
+
     /// The record as clients and backend write it.
-    func json(id: String, table: SimulatedTable, version: Int = 2) -> JSONValue {
+    func json(id: String, table: SimulatedTable, version: Int = 2, clientID: String? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("id", .string(id)), .init("value", .number(JSONNumber(Int64(value)))),
             .init("parent", .string(parent)),
@@ -76,6 +99,7 @@ extension SimulatedRecord {
         if table == .tasks, version >= 2 {
             members.append(.init(SimulatedSchema.addedColumn, .number(JSONNumber(Int64(mark)))))
         }
+        if let clientID { members.append(.init("clientId", .string(clientID))) }
         return .object(members)
     }
 }

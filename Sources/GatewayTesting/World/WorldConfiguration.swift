@@ -80,10 +80,14 @@ enum WorldConfiguration {
     }
 
     /// The calls by which a table is pushed, where pushes are no stream.
-    private static func calls(_ name: String) -> String {
-        let body = #"{"value":"{value}","parent":"{parent}"\#(name == "tasks" ? #","mark":"{mark}""# : "")}"#
+    private static func calls(_ name: String, makesIDs: Bool) -> String {
+        let members = #""value":"{value}","parent":"{parent}"\#(name == "tasks" ? #","mark":"{mark}""# : "")"#
+        let create =
+            makesIDs
+            ? #"POST /\#(name) returns id ref clientId body {\#(members),"clientId":"{id}"}"#
+            : "PUT /\(name)/{id} body {\(members)}"
         return """
-            create = PUT /\(name)/{id} body \(body)
+            create = \(create)
             update = PATCH /\(name)/{id} missing 404
             remove = DELETE /\(name)/{id} missing 404
             """
@@ -95,26 +99,29 @@ enum WorldConfiguration {
             value = number value | before\(mapping)
             parent = string
             """
-        func table(_ name: String, _ lines: String, more: String = "") -> String {
-            """
-            [table \(name)]
-            \(lines)
-            \(setup.pushStyle == .stream ? "" : calls(name))
-            [columns \(name)]
-            \(columns)\(more)
-            """
+        var ids = SimulatedIDs()
+        ids.isOn = setup.makesIDs
+        func table(_ table: SimulatedTable, _ lines: String, more: String = "") -> String {
+            let reference = table.parent.map { ids.makes($0) ? " ref \($0)" : "" } ?? ""
+            return """
+                [table \(table)]
+                \(lines)
+                \(setup.pushStyle == .stream ? "" : calls(table.name, makesIDs: ids.makes(table)))
+                [columns \(table)]
+                \(columns)\(reference)\(more)
+                """
         }
         let purge = setup.hasLedger ? ", PartnerFilePurgeV1 where parent = owner" : ""
         return [
             table(
-                "projects",
+                .projects,
                 """
                 request = ProjectsV1 then ProjectsV2 since 2
                 upsert = ProjectV1, ProjectV2
                 delete = ProjectDeleteV1 by id
                 """),
             table(
-                "tasks",
+                .tasks,
                 """
                 request = TasksV1
                 upsert = TaskV1, TaskBackfillV1
@@ -122,7 +129,7 @@ enum WorldConfiguration {
                 \(setup.hasLedger ? "parent = parent projects" : "")
                 """, more: "\nmark = number since 2"),
             table(
-                "comments",
+                .comments,
                 """
                 request = CommentsV1
                 upsert = CommentV1, CommentBackfillV1
@@ -130,7 +137,7 @@ enum WorldConfiguration {
                 \(setup.hasLedger ? "parent = parent tasks" : "")
                 """),
             table(
-                "folders",
+                .folders,
                 """
                 request = FoldersV1
                 upsert = FolderV1
@@ -138,14 +145,14 @@ enum WorldConfiguration {
                 \(setup.hasLedger ? "parent = parent folders" : "")
                 """),
             table(
-                "files",
+                .files,
                 """
                 request = FilesV1, PartnerFilesV1
                 upsert = FileV1, PartnerFileV1
                 delete = FileDeleteV1 by id, PartnerFileDeleteV1 by id\(purge)
                 """),
             table(
-                "notes",
+                .notes,
                 """
                 since = 2
                 request = NotesV1

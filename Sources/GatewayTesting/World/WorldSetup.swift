@@ -60,6 +60,8 @@ package struct WorldSetup: Hashable, Sendable {
     package var cascades = false
     /// What becomes of a record that the backend will never take, in a push by calls.
     package var rejected = Rejected.fail
+    /// Whether the backend gives new tasks, comments and notes ids of its own, in a push by calls.
+    package var makesIDs = false
     /// How many gateways share the state.
     package var gateways = 1
 

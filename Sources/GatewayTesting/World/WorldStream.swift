@@ -26,7 +26,7 @@ final class WorldStream: @unchecked Sendable {
         guard !isEnded else { return .end }
         switch stream.next(&backend.users.backend) {
         case .query: return .nothing
-        case .line(let line): return .line(Self.bytes(line))
+        case .line(let line): return .line(bytes(line))
         case .reset:
             isEnded = true
             return .line(Self.bytes(type: "SyncResetV1", data: "{}", token: SimulatedSchema.resetToken))
@@ -36,24 +36,25 @@ final class WorldStream: @unchecked Sendable {
         }
     }
 
-    private static func bytes(_ line: SimulatedStream.Line) -> [UInt8] {
+    private func bytes(_ line: SimulatedStream.Line) -> [UInt8] {
+        let ids = backend.users.backend.ids
         var data = "{}"
         switch line.content {
         case .acknowledgement: break
         case .purge(let owner): data = #"{"owner":"\#(owner)"}"#
-        case .deletion(let key): data = #"{"id":"\#(key.id)"}"#
+        case .deletion(let id): data = #"{"id":"\#(id)"}"#
         case .row(let key, let record, .none):
             var writer = JSONWriter()
-            writer.append(record.json(id: key.id, table: key.table))
+            writer.append(record.json(key, as: ids))
             data = String(decoding: writer.bytes, as: UTF8.self)
         case .row(let key, _, .unreadable):
             // Nested deeper than anybody reads.
             let depth = 80
             data =
-                #"{"id":"\#(key.id)","value":\#(String(repeating: "[", count: depth))\#(String(repeating: "]", count: depth))}"#
+                #"{"id":"\#(ids.id(of: key))","value":\#(String(repeating: "[", count: depth))\#(String(repeating: "]", count: depth))}"#
         case .row(_, let record, .withoutID): data = #"{"value":\#(record.value)}"#
         }
-        return bytes(type: line.type, data: data, token: line.token)
+        return Self.bytes(type: line.type, data: data, token: line.token)
     }
 
     private static func bytes(type: String, data: String, token: String) -> [UInt8] {

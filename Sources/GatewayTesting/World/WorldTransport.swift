@@ -83,27 +83,34 @@ struct WorldTransport: HTTPTransport {
         }
     }
 
-    /// One operation of a push by calls, as `PUT /tasks/t1`.
+    /// One operation of a push by calls, as `PUT /tasks/t1`, or `POST /tasks` if the backend makes the id.
     private func call(
         _ method: HTTPRequest.Method, _ path: String, body: [UInt8]
     ) throws(CurlError) -> CurlResponse {
         let parts = path.split(separator: "/")
-        guard parts.count == 2, let table = SimulatedTable.allCases.first(where: { $0.name == parts[0] }) else {
+        let data = try? JSONValue.parse(body)
+        let clientID = method == .post ? data?["clientId"]?.string : nil
+        let named = parts.count == 2 ? String(parts[1]) : clientID
+        guard let table = SimulatedTable.allCases.first(where: { $0.name == parts.first ?? "" }), let named else {
             return json("{}", status: .notFound)
         }
-        let key = SimulatedKey(table, String(parts[1]))
+        let key = backend.users.backend.ids.key(table, named)
         let isThere = backend.users.backend.rows[key] != nil
-        if method != .put, !isThere { return json("{}", status: .notFound) }
-        let operation = WorldBackend.Operation(
-            key: key, data: try? JSONValue.parse(body), isDeletion: method == .delete)
+        // A record that has an id of the backend's is not to be found under any other.
+        let isKnown = isThere && (clientID != nil || backend.users.backend.ids.id(of: key) == named)
+        if method != .put, method != .post, !isKnown { return json("{}", status: .notFound) }
+        var operation = backend.operation(on: key, data: data, isDeletion: method == .delete)
+        operation.clientID = clientID
         let sync = WorldSync.current
         switch sync?.doubtful == key ? sync?.outcome ?? .answered : .answered {
         case .answered, .answerLost:
             backend.apply(operation)
-            return json("{}")
+            guard clientID != nil else { return json("{}") }
+            return json(#"{"id":"\#(backend.users.backend.ids.id(of: key))"}"#, status: .created)
         case .refused: return json(#"{"message":"no"}"#, status: .unprocessableContent)
         case .doubtful: backend.apply(operation)
-        case .late: backend.delay([operation])
+        // A creation that arrives once Rind has looked for it in vain makes a second record (docs/IDS.md).
+        case .late: if clientID == nil { backend.delay([operation]) }
         case .lost: break
         }
         throw .closed("the answer was lost")
