@@ -31,7 +31,7 @@ test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)
 
 soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, a flood
-	@RIND_TEST_PUSH_SEEDS=200 .ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
+	@.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
 	@RIND_TEST_SEEDS=$(SEEDS) .ci/test $(OPTIMISED) --filter SimulationTests $(SWIFTFLAGS)
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
