@@ -13,6 +13,12 @@ enum Tree {
     /// All Swift files of `Sources` and `Tests`.
     static let swiftFiles = (files(below: "Sources") + files(below: "Tests")).filter(\.isSwift)
 
+    /// The sources of what operators run, without what tests, demos and benchmarks share.
+    static let productionFiles: [SourceFile] = {
+        let others: Set = ["GatewayTesting", "MemoryState", "DemoBackend", "rind-bench"]
+        return swiftFiles.filter { $0.isSource && !others.contains($0.target) }
+    }()
+
     /// What people read and machines run: Swift, documents, configuration, scripts.
     static let textFiles =
         swiftFiles + documents + files(below: "config") + files(below: ".ci")

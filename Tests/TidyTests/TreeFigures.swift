@@ -9,14 +9,13 @@ import Testing
     @Test(.enabled(if: ProcessInfo.processInfo.environment["RIND_FIGURES"] == "1", "only for make figures"))
     func `the figures of the tree`() throws {
         let sources = Tree.swiftFiles.filter(\.isSource)
-        let testing: Set = ["GatewayTesting", "MemoryState", "DemoBackend", "rind-bench"]
-        let production = sources.filter { !testing.contains($0.target) }
+        let production = Tree.productionFiles
         let machine = sources.flatMap { TypeDeclaration.all(in: $0.swift) }.filter(MachineRule.isMachine)
             .max { $0.storedProperties < $1.storedProperties }
-        let type = try #require(Self.types(in: production).first)
+        let type = try #require(TypeSizeRule.sizes(in: production).first)
         let rows: [(String, String)] = [
             ("stored properties of the largest machine", "\(machine?.storedProperties ?? 0) (\(machine?.name ?? ""))"),
-            ("longest type, lines and files", "\(type.lines), \(type.files) (\(type.name))"),
+            ("longest type, lines and files", "\(type.size.lines), \(type.size.files) (\(type.name))"),
             ("drive loops", "\(Self.driveLoops(in: production))"),
             ("functions with three unlabelled parameters", "\(sources.flatMap(LabelRule.violations).count)"),
             ("lines of Gateway", "\(Self.lines(of: sources.filter { $0.target == "Gateway" }))"),
@@ -44,20 +43,6 @@ import Testing
 
     private static let citations = CitationRule(
         findings: Tree.documents.first { $0.path == "docs/FINDINGS.md" }, tests: Tree.swiftFiles.filter(\.isTest))
-
-    /// Types with all their extensions, the longest first.
-    static func types(in files: [SourceFile]) -> [(name: String, lines: Int, files: Int)] {
-        var lines: [String: Int] = [:]
-        var places: [String: Set<String>] = [:]
-        for file in files {
-            for type in TypeDeclaration.all(in: file.swift) {
-                let name = "\(file.target).\(type.name)"
-                lines[name, default: 0] += type.length
-                places[name, default: []].insert(file.path)
-            }
-        }
-        return lines.map { ($0.key, $0.value, places[$0.key]?.count ?? 0) }.sorted { $0.1 > $1.1 }
-    }
 
     /// Where Gateway hands an event to a machine.
     private static func driveLoops(in files: [SourceFile]) -> Int {
