@@ -212,7 +212,7 @@ extension SimulatedBackend {
             restore(rows)
             return
         }
-        vanished = rows
+        vanished = rows.filter { !unanswered.contains($0.key) }
         rows = [:]
         demandReset()
     }

@@ -64,6 +64,10 @@ package struct SimulatedBackend {
     var namesRetired = true
     /// What an empty restored backend has lost for a while.
     var vanished: [SimulatedKey: Row]?
+    /// Records with ids of the backend's whose creation was never answered.
+    ///
+    /// If they come back after Rind has looked for them in vain, there are two of them (docs/IDS.md).
+    var unanswered: Set<SimulatedKey> = []
 
     /// Records whose deletion the stream does not name: children of revoked parents, lost or pruned tombstones.
     ///

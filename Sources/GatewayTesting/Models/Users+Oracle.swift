@@ -55,18 +55,22 @@ extension Users {
         }
         var after = device
         after.apply(answer)
-        for key in after.records.keys.sorted() {
-            guard let local = after.records[key], local.status == .synced, let table = key.table.parent else {
-                continue
+        // What the device has had before may have to wait for a stream that was not overtaken.
+        let children = Set(answer.created.keys).union(answer.updated.keys)
+        return complaints + strayReferences(on: after, of: children)
+    }
+
+    /// Lists the records of a device that name their parent by another id than the one by which the device has it.
+    private func strayReferences(on device: SimulatedDevice, of children: some Sequence<SimulatedKey>) -> [String] {
+        children.sorted().compactMap { key in
+            guard let local = device.records[key], local.status == .synced, let table = key.table.parent else {
+                return nil
             }
             let parent = SimulatedKey(table, local.record.parent)
-            guard after.records[parent] != nil, !adrift.contains(key), !adrift.contains(parent) else { continue }
-            let reference = after.reference(of: key, local.record)
-            if reference != after.id(of: parent) {
-                complaints.append("\(key) is in \(reference), which \(device.name) has as \(after.id(of: parent))")
-            }
+            guard device.records[parent] != nil, !adrift.contains(key), !adrift.contains(parent) else { return nil }
+            let (reference, id) = (device.reference(of: key, local.record), device.id(of: parent))
+            return reference == id ? nil : "\(key) is in \(reference), which \(device.name) has as \(id)"
         }
-        return complaints
     }
 
     /// What a device has it is not sent again, but for the echo of each push, once.
@@ -163,6 +167,10 @@ extension Users {
         if backend.hasLateDeletion(key) { return nil }
         // Once the state is lost, nobody knows that it may have gone to a source that is not taken for now.
         if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
+        // The backend makes it anew under an id of its own, and does not send the type for now (documented).
+        if !backend.retired.isEmpty, device.id(of: key) != backend.ids.id(of: key) { return nil }
+        // The line that says where it has gone could not be read, and it has lost its old parent since (documented).
+        if row.damage != .none, local.record.parent != row.record.parent { return nil }
         // Nobody knows which record a line without an id was about.
         return row.damage == .withoutID ? nil : "\(key) is deleted on \(device.name), and was there all the time"
     }
@@ -224,6 +232,11 @@ extension Users {
                 }
                 let (have, want) = (shown[key]?.description ?? "nothing", wanted[key]?.description ?? "nothing")
                 return "\(device.name) shows \(have) for \(key), the backend has \(want)"
+            }
+            if isCompared || !setup.hasLedger, backend.ids.isOn,
+                let complaint = strayReferences(on: device, of: device.records.keys).first
+            {
+                return complaint
             }
             if let key = device.pending.keys.filter({ isCompared || !backend.untold.contains($0) }).min() {
                 return "\(device.name) never gets rid of its edit of \(key)"

@@ -91,6 +91,9 @@ package final class Users {
         }
     }
 
+    /// Sets adrift all that the device at a place has.
+    func setAdrift(_ place: Int) { adrift.formUnion(devices[place].records.keys) }
+
     /// Sets adrift what only the device at a place has, of all devices.
     func setStraysAdrift(of place: Int) {
         var others: Set<SimulatedKey> = []

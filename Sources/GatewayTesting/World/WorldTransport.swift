@@ -108,7 +108,9 @@ struct WorldTransport: HTTPTransport {
             guard clientID != nil else { return json("{}") }
             return json(#"{"id":"\#(backend.users.backend.ids.id(of: key))"}"#, status: .created)
         case .refused: return json(#"{"message":"no"}"#, status: .unprocessableContent)
-        case .doubtful: backend.apply(operation)
+        case .doubtful:
+            backend.apply(operation)
+            if clientID != nil { backend.users.backend.unanswered.insert(key) }
         // A creation that arrives once Rind has looked for it in vain makes a second record (docs/IDS.md).
         case .late: if clientID == nil { backend.delay([operation]) }
         case .lost: break
