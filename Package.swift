@@ -55,7 +55,12 @@ let package = Package(
         .target(name: "JSONBytes"),
         .target(name: "SyncModel"),
         .target(name: "WatermelonWire", dependencies: ["JSONBytes", "SyncModel"]),
-        .target(name: "SyncEngine", dependencies: ["JSONBytes", "SyncModel"]),
+        .target(name: "LineProjection", dependencies: ["JSONBytes", "SyncModel"]),
+        .target(name: "Deduplication", dependencies: ["JSONBytes", "LineProjection", "SyncModel"]),
+        .target(name: "Ledger", dependencies: ["Deduplication", "LineProjection", "SyncModel"]),
+        .target(
+            name: "SyncMachines",
+            dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),
         .target(name: "StateStore", dependencies: ["SyncModel"]),
 
         // What speaks to the outside.
@@ -71,8 +76,9 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Backend", "CMalloc", "Curl", "GatewayConfig", "JSONBytes", "StateStore", "SyncEngine", "SyncModel",
-                "WatermelonWire", nioCore, nioPosix, nioLocks, httpTypes, crypto, deque, log,
+                "Backend", "CMalloc", "Curl", "Deduplication", "GatewayConfig", "JSONBytes", "Ledger",
+                "LineProjection", "StateStore", "SyncMachines", "SyncModel", "WatermelonWire", nioCore, nioPosix,
+                nioLocks, httpTypes, crypto, deque, log,
             ]),
         .target(
             name: "GatewayServer",
@@ -86,36 +92,40 @@ let package = Package(
         .executableTarget(
             name: "rind",
             dependencies: [
-                "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "INI",
-                "JSONBytes", "SQLiteState", "StateStore", "SyncEngine", "SyncModel", arguments, httpTypes, lifecycle,
-                log, nioCore,
-                signals,
+                "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
+                "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "SQLiteState", "StateStore", "SyncMachines",
+                "SyncModel", arguments, httpTypes, lifecycle, log, nioCore, signals,
             ]),
         .executableTarget(
             name: "rind-bench",
             dependencies: [
                 // Not imported, only built along: it is what FirstSync runs.
                 "rind",
-                "DemoBackend", "GatewayConfig", "JSONBytes", "SyncEngine", "SyncModel", arguments, nioCore, nioHTTP1,
-                nioLocks, nioPosix,
+                "Deduplication", "DemoBackend", "GatewayConfig", "JSONBytes", "Ledger", "LineProjection",
+                "SyncMachines", "SyncModel", arguments, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .target(name: "MemoryState", dependencies: ["StateStore", "SyncModel", nioLocks]),
         .target(
             name: "GatewayTesting",
             dependencies: [
-                "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "JSONBytes",
-                "MemoryState", "SQLiteState", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire", httpTypes,
-                nioCore, nioPosix, nioLocks,
-                lifecycle, log,
+                "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
+                "JSONBytes", "Ledger", "LineProjection", "MemoryState", "SQLiteState", "StateStore", "SyncMachines",
+                "SyncModel", "WatermelonWire", httpTypes, nioCore, nioPosix, nioLocks, lifecycle, log,
             ]),
 
         // Tests, one room each.
-        .testTarget(name: "INITests", dependencies: ["INI"]),
+        .testTarget(name: "INITests", dependencies: ["INI", "SyncModel"]),
         .testTarget(name: "JSONBytesTests", dependencies: ["JSONBytes"]),
         .testTarget(name: "SyncModelTests", dependencies: ["SyncModel"]),
         .testTarget(
             name: "WatermelonWireTests", dependencies: ["WatermelonWire", "JSONBytes", "SyncModel"]),
-        .testTarget(name: "SyncEngineTests", dependencies: ["SyncEngine", "JSONBytes", "SyncModel"]),
+        .testTarget(name: "LineProjectionTests", dependencies: ["JSONBytes", "LineProjection", "SyncModel"]),
+        .testTarget(
+            name: "LedgerTests",
+            dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"]),
+        .testTarget(
+            name: "SyncMachinesTests",
+            dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip", nioCore]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
         .testTarget(
@@ -130,8 +140,9 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Backend", "Curl", "Gateway", "GatewayConfig", "JSONBytes", "SQLiteState", "StateStore", "SyncEngine",
-                "SyncModel", "WatermelonWire", httpTypes, nioCore, nioLocks, log,
+                "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
+                "LineProjection", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "WatermelonWire",
+                httpTypes, nioCore, nioLocks, log,
             ]),
         .testTarget(
             name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"], exclude: ["Fixtures"]),
@@ -155,13 +166,17 @@ let package = Package(
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
-                "rind", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "SQLiteState", "StateStore",
-                "SyncEngine",
-                "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks, signals,
+                "rind", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
+                "LineProjection", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", httpTypes, log, nioCore,
+                nioPosix, nioLocks, signals,
             ],
             exclude: ["Fixtures"]),
         .testTarget(
-            name: "SimulationTests", dependencies: ["GatewayTesting", "SyncEngine", "SyncModel", "JSONBytes"]),
+            name: "SimulationTests",
+            dependencies: [
+                "Deduplication", "GatewayTesting", "JSONBytes", "Ledger", "LineProjection", "SyncMachines",
+                "SyncModel",
+            ]),
         .testTarget(name: "GatewayTestingTests", dependencies: ["GatewayTesting", "JSONBytes"]),
         .testTarget(name: "TidyTests"),
     ],

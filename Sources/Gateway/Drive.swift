@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import SyncMachines
 
 /// Does what a machine decides.
 protocol Effects<Machine> {

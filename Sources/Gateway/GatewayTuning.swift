@@ -1,7 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import Deduplication
+import Ledger
+import SyncMachines
 
 /// Holds sizes that nobody configures; a simulation makes them small, so that there are many of everything.
 package struct GatewayTuning: Hashable, Sendable {

@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
 import NIOConcurrencyHelpers
-import SyncEngine
 import SyncModel
 
 /// The compiled mapping of each schema version that clients have had.

@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Ledger
 package import Logging
-package import SyncEngine
 import SyncModel
 
 /// What one sync request came to, for its log line and the metrics.

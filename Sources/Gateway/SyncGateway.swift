@@ -5,7 +5,7 @@ package import Backend
 package import GatewayConfig
 import Logging
 package import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 package import WatermelonWire
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Deduplication
 import GatewayConfig
+import LineProjection
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import WatermelonWire
 

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Deduplication
 import Foundation
 import GatewayConfig
 import JSONBytes
+import Ledger
+import LineProjection
 import NIOCore
-import SyncEngine
 import SyncModel
 
 /// Measures the path of the bytes through one core, stage by stage.

@@ -5,8 +5,9 @@ import ArgumentParser
 import Curl
 import Gateway
 import GatewayServer
+import Ledger
 import StateStore
-import SyncEngine
+import SyncMachines
 
 /// Why a command ends early: a sentence for standard error, and the exit status.
 struct CommandFailure: Error {

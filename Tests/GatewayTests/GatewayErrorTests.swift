@@ -3,9 +3,10 @@
 
 import Backend
 import Curl
+import Deduplication
 import Gateway
 import StateStore
-import SyncEngine
+import SyncMachines
 import Testing
 
 @Suite struct GatewayErrorTests {

@@ -4,9 +4,10 @@
 import Foundation
 import Gateway
 import GatewayConfig
+import Ledger
+import LineProjection
 import SQLiteState
 import StateStore
-import SyncEngine
 import SyncModel
 import Testing
 

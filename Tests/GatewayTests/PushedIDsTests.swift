@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import LineProjection
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import Testing
 

@@ -1,8 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Deduplication
+import LineProjection
 import NIOConcurrencyHelpers
-import SyncEngine
 import SyncModel
 import Testing
 

@@ -1,7 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import Deduplication
+import LineProjection
 import SyncModel
 
 @testable import Gateway

@@ -3,7 +3,6 @@
 
 import JSONBytes
 import StateStore
-import SyncEngine
 import SyncModel
 import Testing
 import WatermelonWire

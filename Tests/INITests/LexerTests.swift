@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import INI
+import SyncModel
 import Testing
 
 /// A document and what was said about it.
@@ -21,16 +22,6 @@ private struct Reading {
 
     func value(_ section: String, _ key: String) -> String? {
         document.section(section)?.entry(key)?.value.string
-    }
-}
-
-/// The same numbers in every run.
-struct Lehmer: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
     }
 }
 
@@ -116,7 +107,7 @@ struct Lehmer: RandomNumberGenerator {
     }
 
     @Test func `a random file never stops the process`() {
-        var generator = Lehmer(state: 42)
+        var generator = SeededGenerator(seed: 42)
         let parts = [
             "[", "]", "=", "\"", "\\", "{", "}", "$", "${", ";", " ;", "\n", "\n ", "#", "a", " ", "\r", "é", "@file:",
         ]

@@ -4,7 +4,7 @@
 import GatewayConfig
 import JSONBytes
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import Testing
 

@@ -5,9 +5,10 @@ import Foundation
 import Gateway
 import GatewayConfig
 import JSONBytes
+import Ledger
+import LineProjection
 import SQLiteState
 import StateStore
-import SyncEngine
 import SyncModel
 import Testing
 

@@ -3,8 +3,8 @@
 
 import Gateway
 import JSONBytes
+import Ledger
 import StateStore
-import SyncEngine
 import SyncModel
 import Testing
 

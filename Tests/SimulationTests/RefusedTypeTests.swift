@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
-import SyncEngine
+import SyncMachines
 import SyncModel
 import Testing
 

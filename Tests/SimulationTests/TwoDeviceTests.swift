@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
-import SyncEngine
 import SyncModel
 import Testing
 

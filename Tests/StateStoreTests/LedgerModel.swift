@@ -19,7 +19,7 @@ struct LedgerModel {
     }
 
     let store: any StateStore
-    private var random: Seeded
+    private var random: SeededGenerator
     private var nodes: [Int64: Node] = [:]
     private var tips: [Int64: Int64] = [:]
     private var newest: Int64 = 0
@@ -28,7 +28,7 @@ struct LedgerModel {
 
     init(store: any StateStore, seed: UInt64) {
         self.store = store
-        random = Seeded(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     /// One random step, after which some cursors are looked at.

@@ -57,7 +57,7 @@ import Testing
             try await withSQLite(directory + "/state.db") { store in
                 for value: Int64 in 1...8 { try await Self.step(value, of: store) }
                 let length = try contents(store.path + "-wal").count
-                var random = Seeded(seed: 8)
+                var random = SeededGenerator(seed: 8)
                 let cuts = (0..<60).map { _ in Int.random(in: 0...length, using: &random) }.sorted() + [length]
                 var before: [Int64] = []
                 for (index, cut) in cuts.enumerated() {
@@ -121,7 +121,7 @@ import Testing
                 let start = try contents(store.path + "-wal").count
                 try await store.compact(store.outline(300), [300, 200], finished: 300)
                 let length = try contents(store.path + "-wal").count
-                var random = Seeded(seed: 5)
+                var random = SeededGenerator(seed: 5)
                 let cuts = (0..<25).map { _ in Int.random(in: start...length, using: &random) } + [start, length]
                 for (index, cut) in cuts.enumerated() {
                     let copy = try Self.copy(store.path, to: directory + "/\(index)", logBytes: cut)

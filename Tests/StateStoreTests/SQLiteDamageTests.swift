@@ -64,7 +64,7 @@ import Testing
             let filled = try await withSQLite(path) { try await Self.fill($0, from: 1, to: 60) }
             #expect(filled == 60)
             let sound = try contents(path)
-            var random = Seeded(seed: UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             var damaged = sound
             switch seed % 3 {
             case 0:
@@ -129,18 +129,5 @@ import Testing
                 }
             }
         }
-    }
-}
-
-/// Small and the same on every machine (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

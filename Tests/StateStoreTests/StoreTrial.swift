@@ -17,7 +17,7 @@ struct StoreTrial {
 
     let reference: any Store
     let other: any Store
-    private var random: Seeded
+    private var random: SeededGenerator
     private var time = now
     private var newest: Int64 = now
     private var cursors: [(principal: Principal, cursor: Cursor, replica: ReplicaID)] = []
@@ -26,7 +26,7 @@ struct StoreTrial {
 
     init(reference: any Store, other: any Store, seed: UInt64) {
         (self.reference, self.other) = (reference, other)
-        random = Seeded(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     /// What a call has come to.

@@ -12,7 +12,10 @@ enum ImportTable {
         ["CCurl", "CMalloc", "CZlib"],
         ["JSONBytes", "SyncModel", "Gzip", "Curl"],
         ["INI"],
-        ["WatermelonWire", "SyncEngine", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
+        ["LineProjection"],
+        ["Deduplication"],
+        ["Ledger"],
+        ["WatermelonWire", "SyncMachines", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
         ["SQLiteState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
@@ -20,7 +23,10 @@ enum ImportTable {
     ]
 
     /// Targets that compute and nothing else: no I/O, no clock, no C, no Foundation, not even the system's C library.
-    static let pure: Set = ["INI", "JSONBytes", "SyncModel", "WatermelonWire", "SyncEngine", "StateStore"]
+    static let pure: Set = [
+        "INI", "JSONBytes", "SyncModel", "WatermelonWire", "LineProjection", "Deduplication", "Ledger", "SyncMachines",
+        "StateStore",
+    ]
 
     /// What comes with the toolchain.
     ///
@@ -38,7 +44,10 @@ enum ImportTable {
         "JSONBytes": [],
         "SyncModel": [],
         "WatermelonWire": ["JSONBytes", "SyncModel"],
-        "SyncEngine": ["JSONBytes", "SyncModel"],
+        "LineProjection": ["JSONBytes", "SyncModel"],
+        "Deduplication": ["JSONBytes", "LineProjection", "SyncModel"],
+        "Ledger": ["Deduplication", "LineProjection", "SyncModel"],
+        "SyncMachines": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"],
         "StateStore": ["SyncModel"],
 
         "Gzip": ["CZlib", "NIOCore"],
@@ -55,8 +64,9 @@ enum ImportTable {
         ],
 
         "Gateway": [
-            "Backend", "CMalloc", "Crypto", "Curl", "DequeModule", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
+            "Backend", "CMalloc", "Crypto", "Curl", "Deduplication", "DequeModule", "GatewayConfig", "HTTPTypes",
+            "JSONBytes", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
+            "StateStore", "SyncMachines", "SyncModel", "WatermelonWire",
         ],
         "GatewayServer": [
             "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "HTTPTypes", "HummingbirdCore", "JSONBytes",
@@ -65,28 +75,29 @@ enum ImportTable {
         ],
 
         "rind": [
-            "ArgumentParser", "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "Gzip",
-            "HTTPTypes", "INI", "JSONBytes", "Logging", "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore",
-            "SyncEngine",
-            "SyncModel", "UnixSignals",
+            "ArgumentParser", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
+            "GatewayServer", "Gzip", "HTTPTypes", "INI", "JSONBytes", "Ledger", "LineProjection", "Logging",
+            "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
-            "ArgumentParser", "DemoBackend", "GatewayConfig", "JSONBytes", "NIOConcurrencyHelpers", "NIOCore",
-            "NIOHTTP1", "NIOPosix", "SyncEngine", "SyncModel",
+            "ArgumentParser", "Deduplication", "DemoBackend", "GatewayConfig", "JSONBytes", "Ledger",
+            "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncMachines",
+            "SyncModel",
         ],
         "GatewayTesting": [
-            "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "HTTPTypes", "JSONBytes",
-            "Logging", "MemoryState", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle",
-            "StateStore",
-            "SyncEngine",
-            "SyncModel", "WatermelonWire",
+            "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
+            "HTTPTypes", "JSONBytes", "Ledger", "LineProjection", "Logging", "MemoryState", "NIOConcurrencyHelpers",
+            "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel",
+            "WatermelonWire",
         ],
 
-        "INITests": ["INI"],
+        "INITests": ["INI", "SyncModel"],
         "JSONBytesTests": ["JSONBytes"],
         "SyncModelTests": ["SyncModel"],
         "WatermelonWireTests": ["JSONBytes", "SyncModel", "WatermelonWire"],
-        "SyncEngineTests": ["JSONBytes", "SyncEngine", "SyncModel"],
+        "LineProjectionTests": ["JSONBytes", "LineProjection", "SyncModel"],
+        "LedgerTests": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"],
+        "SyncMachinesTests": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"],
         "GzipTests": ["Gzip", "NIOCore"],
         "CurlTests": ["Curl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix"],
         "StateStoreTests": ["GRDB", "MemoryState", "NIOConcurrencyHelpers", "SQLiteState", "StateStore", "SyncModel"],
@@ -100,8 +111,9 @@ enum ImportTable {
             "NIOHTTP1", "NIOPosix",
         ],
         "GatewayTests": [
-            "Backend", "Curl", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
-            "NIOCore", "SQLiteState", "StateStore", "SyncEngine", "SyncModel", "WatermelonWire",
+            "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Ledger",
+            "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SQLiteState", "StateStore",
+            "SyncMachines", "SyncModel", "WatermelonWire",
         ],
         "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
         "GatewayServerTests": [
@@ -111,16 +123,17 @@ enum ImportTable {
         ],
         "IntegrationTests": [
             "Backend", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
-            "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState",
-            "StateStore", "SyncModel", "WatermelonWire",
+            "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
+            "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
-            "Curl", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Logging",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "StateStore", "SyncEngine", "SyncModel",
-            "UnixSignals",
-            "rind",
+            "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Ledger",
+            "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "StateStore",
+            "SyncMachines", "SyncModel", "UnixSignals", "rind",
         ],
-        "SimulationTests": ["GatewayTesting", "JSONBytes", "SyncEngine", "SyncModel"],
+        "SimulationTests": [
+            "Deduplication", "GatewayTesting", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel",
+        ],
         "TidyTests": [],
     ]
 

@@ -50,11 +50,11 @@ import Testing
             "import FoundationNetworking", "import Foundation",
         ])
     func `an import is found however it is written`(text: String) {
-        #expect(ImportRule.violations(in: SourceFile(path: "Sources/SyncEngine/X.swift", text: text)).count == 1)
+        #expect(ImportRule.violations(in: SourceFile(path: "Sources/LineProjection/X.swift", text: text)).count == 1)
     }
 
     @Test(arguments: ["// import GRDB", "let text = \"import GRDB\"", "import SyncModel", "/* import GRDB */"])
     func `what is no import or is allowed stays alone`(text: String) {
-        #expect(ImportRule.violations(in: SourceFile(path: "Sources/SyncEngine/X.swift", text: text)).isEmpty)
+        #expect(ImportRule.violations(in: SourceFile(path: "Sources/LineProjection/X.swift", text: text)).isEmpty)
     }
 }

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: [(8, 0), (9, 1)]) func `a machine may have eight stored properties`(count: Int, expected: Int) {
         let text = "struct PullMachine {\n" + (0..<count).map { "    var a\($0) = 1\n" }.joined() + "}\n"
         #expect(
-            MachineRule.violations(in: SourceFile(path: "Sources/SyncEngine/A.swift", text: text)).count == expected)
+            MachineRule.violations(in: SourceFile(path: "Sources/SyncMachines/A.swift", text: text)).count == expected)
     }
 
     @Test(

@@ -6,19 +6,6 @@ import SyncModel
 import Testing
 import WatermelonWire
 
-/// SplitMix64: the same seed gives the same requests on every machine.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 @Suite struct MutatedRequestTests {
     private static let tokens: [[UInt8]] =
         [
@@ -29,7 +16,7 @@ private struct Seeded: RandomNumberGenerator {
             "migration[columns][0]", "last_pulled_at=", "lastPulledAt", "__proto__", "\u{feff}", "\u{0}",
         ].map { Array($0.utf8) } + [[0xff], [0xc3], [0xed, 0xa0, 0x80], []]
 
-    private static func mutate(_ bytes: inout [UInt8], with other: [UInt8], using random: inout Seeded) {
+    private static func mutate(_ bytes: inout [UInt8], with other: [UInt8], using random: inout SeededGenerator) {
         let start = Int.random(in: 0...bytes.count, using: &random)
         let end = min(bytes.count, start + Int.random(in: 0...12, using: &random))
         switch Int.random(in: 0..<6, using: &random) {
@@ -46,7 +33,7 @@ private struct Seeded: RandomNumberGenerator {
 
     @Test(arguments: 0..<UInt64(20))
     func `a damaged request gives a request or a documented error, never a trap`(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         let shapes = Fixtures.shapes
         var requests = 0
         for _ in 0..<500 {

@@ -3,8 +3,10 @@
 
 import Backend
 package import Curl
+import Deduplication
+import Ledger
 import StateStore
-import SyncEngine
+import SyncMachines
 package import WatermelonWire
 
 // The one place where an error becomes an answer: status, stable code, and a sentence for people.

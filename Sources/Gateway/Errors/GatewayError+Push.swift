@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import SyncMachines
 import WatermelonWire
 
 // What the client hears of a push that the backend has not applied, or not whole: `applied` operations stay.

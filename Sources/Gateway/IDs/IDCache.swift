@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
 import NIOConcurrencyHelpers
 import StateStore
-import SyncEngine
 import SyncModel
 
 /// The mappings of those principals that called last, so that a pull reads only what is new.

@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
 import StateStore
-import SyncEngine
 import SyncModel
 
 /// The ids that the backend has given to a principal's records, both ways.

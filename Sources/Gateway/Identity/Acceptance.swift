@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import StateStore
-import SyncEngine
 import SyncModel
 
 /// Lets a sync write only once the backend has accepted its credential: nothing is written for a stranger.

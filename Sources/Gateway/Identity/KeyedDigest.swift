@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import SyncEngine
+import LineProjection
 
 /// Digests that only the holder of `[identity] key` can make, so that the state tells nothing about who its users are.
 struct KeyedDigest: Sendable {

@@ -1,8 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Ledger
+import LineProjection
 import StateStore
-import SyncEngine
 import SyncModel
 
 /// Tells which records a device holds, as the ledger of one of its cursors has them.

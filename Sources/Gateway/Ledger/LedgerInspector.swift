@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import GatewayConfig
+import Ledger
+package import LineProjection
 package import StateStore
-package import SyncEngine
 package import SyncModel
 
 /// Looks into the ledger of a replica for the operator; changes nothing.

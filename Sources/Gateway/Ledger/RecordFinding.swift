@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Ledger
 package import StateStore
-package import SyncEngine
 package import SyncModel
 
 /// All that the state says about one record of one replica.

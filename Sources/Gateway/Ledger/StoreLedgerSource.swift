@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Ledger
 package import StateStore
-package import SyncEngine
 package import SyncModel
 
 /// Shows the state store to the engine's ledger.

@@ -1,10 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Deduplication
 import GatewayConfig
+import Ledger
+import LineProjection
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Runs what a push and its recovery ask of the stream.

@@ -1,10 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Deduplication
 import GatewayConfig
+import Ledger
+import LineProjection
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 // What the device has.
@@ -18,10 +21,10 @@ extension DeviceState {
     static let maximumNotes = 50_000
 
     /// What the machine needs to know of the replica's ledger.
-    func ledgerContext(acceptedAt: Int64, resyncAt: Int64) async throws -> SyncEngine.PullContext.Ledger {
-        guard scope.keepsLedgers, let outline else { return SyncEngine.PullContext.Ledger() }
+    func ledgerContext(acceptedAt: Int64, resyncAt: Int64) async throws -> SyncMachines.PullContext.Ledger {
+        guard scope.keepsLedgers, let outline else { return SyncMachines.PullContext.Ledger() }
         let tuning = scope.services.tuning
-        var ledger = SyncEngine.PullContext.Ledger(outline, maximumUndos: tuning.undos)
+        var ledger = SyncMachines.PullContext.Ledger(outline, maximumUndos: tuning.undos)
         // So much was added to the base that finding something takes too long.
         ledger.needsCompaction =
             outline.base != nil

@@ -1,9 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// What the state has of the device that pulls or pushes: where its cursor stands, what it has, and by which ids.
@@ -29,7 +30,7 @@ struct DeviceState {
     init(_ scope: PullScope) { self.scope = scope }
 
     /// Loads it, for a machine to decide by.
-    mutating func load() async throws -> SyncEngine.PullContext {
+    mutating func load() async throws -> SyncMachines.PullContext {
         let query = scope.query
         let context = try await scope.store.pullContext(
             principal: query.principal, session: query.session, presented: query.presented)
@@ -44,7 +45,7 @@ struct DeviceState {
         var ledger = try await ledgerContext(acceptedAt: context.acceptedAt, resyncAt: context.resyncAt)
         if try await hasTooManyNotes(sequence: context.sequence) { ledger.isExact = false }
         if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
-        var known = SyncEngine.PullContext(
+        var known = SyncMachines.PullContext(
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import Deduplication
 import SyncModel
 import WatermelonWire
 

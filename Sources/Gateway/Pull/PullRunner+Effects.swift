@@ -1,8 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Ledger
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 extension PullRunner: Effects {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Ledger
 import Logging
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 // What the operator should know of a pull.

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Deduplication
+import Ledger
+import LineProjection
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import WatermelonWire
 
@@ -70,7 +73,7 @@ struct PullRunner {
     }
 
     /// Loads what is known of the device.
-    mutating func loadContext() async throws -> SyncEngine.PullContext {
+    mutating func loadContext() async throws -> SyncMachines.PullContext {
         var context = try await device.load()
         try await device.loadRedeliveries()
         stream.takeOver(device)

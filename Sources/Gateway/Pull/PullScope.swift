@@ -3,9 +3,10 @@
 
 import Backend
 import GatewayConfig
+import LineProjection
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// What everything that serves one pull or check works with.

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Deduplication
+import LineProjection
 import Logging
 import NIOCore
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Does what a stream machine decides: brings the backend to a vector, and streams into a spool.

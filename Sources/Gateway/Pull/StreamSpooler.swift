@@ -1,8 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Deduplication
+import LineProjection
 import NIOCore
-import SyncEngine
 import SyncModel
 
 /// Runs an intake: what it hands over goes into the spool.

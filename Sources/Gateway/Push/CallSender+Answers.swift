@@ -3,7 +3,7 @@
 
 import Backend
 import JSONBytes
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// What the backend has answered to a call.

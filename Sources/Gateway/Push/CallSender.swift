@@ -5,7 +5,7 @@ import Backend
 import JSONBytes
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// What became of one operation of a push by calls.

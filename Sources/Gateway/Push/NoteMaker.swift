@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
-import SyncEngine
+import Ledger
+import LineProjection
 import SyncModel
 
 /// Makes the notes of pushed records (finding 14).

@@ -4,7 +4,7 @@
 import Backend
 import JSONBytes
 import NIOCore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Makes the lines of a stream push (`docs/BACKEND-PROTOCOL.md`), batch by batch, while they are sent.

@@ -3,7 +3,6 @@
 
 import Backend
 import JSONBytes
-import SyncEngine
 import SyncModel
 
 /// An id that is empty or too long, under which a backend has created a record.

@@ -3,7 +3,7 @@
 
 import JSONBytes
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import WatermelonWire
 

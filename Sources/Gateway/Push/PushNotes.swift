@@ -4,7 +4,7 @@
 import GatewayConfig
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Writes down what a push means for the ledgers of its principal's devices (finding 14); nothing where none is kept.

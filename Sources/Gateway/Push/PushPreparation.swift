@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayConfig
+import Ledger
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import WatermelonWire
 

@@ -4,7 +4,7 @@
 import GatewayConfig
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Sets aside what the backend will never take (`[push] rejected = quarantine`), and removes what it has taken since.

@@ -6,7 +6,7 @@ import Curl
 import GatewayConfig
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 // Making a request once more under its idempotency key (finding 20).

@@ -5,7 +5,7 @@ import GatewayConfig
 import JSONBytes
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 // Looking in the stream (finding 20).

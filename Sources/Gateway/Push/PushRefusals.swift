@@ -3,7 +3,7 @@
 
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Why operations of a push were refused, for the log, the state and the quarantine.

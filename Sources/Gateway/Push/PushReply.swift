@@ -4,7 +4,7 @@
 import GatewayConfig
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import WatermelonWire
 

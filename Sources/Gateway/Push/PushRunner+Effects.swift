@@ -4,7 +4,7 @@
 import Backend
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 extension PushRunner: Effects {

@@ -5,7 +5,7 @@ import Backend
 import GatewayConfig
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// The journal of one push by calls, as far as its runner knows it.

@@ -5,7 +5,7 @@ import Backend
 import GatewayConfig
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 import WatermelonWire
 

@@ -3,9 +3,10 @@
 
 import Backend
 import GatewayConfig
+import Ledger
 import Logging
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 extension PushedIDs {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
-import SyncEngine
+import LineProjection
+import SyncMachines
 import SyncModel
 
 /// What the ids that a client pushes are to the backend.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// What a push has that the configuration does not: it is dropped, and somebody should hear of it.

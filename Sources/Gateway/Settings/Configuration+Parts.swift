@@ -3,8 +3,10 @@
 
 package import Backend
 package import Curl
+package import Deduplication
 package import GatewayConfig
-package import SyncEngine
+package import LineProjection
+package import SyncMachines
 import SyncModel
 package import WatermelonWire
 

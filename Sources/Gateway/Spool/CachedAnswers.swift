@@ -3,7 +3,7 @@
 
 import DequeModule
 import NIOConcurrencyHelpers
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// Keeps for a short time what pulls have streamed, since their answers may get lost.

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import Deduplication
 
 /// A complete stream in the spool: what goes out of it, and where it lies.
 struct FinishedSpool: Sendable {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
+import SyncModel
 
 /// What one pull answer would change, prepared row by row and then written at once.
 ///

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 /// An app with WatermelonDB in it, faithful to what the real client was seen to do, failures included.
 ///
 /// It holds a database in memory and reacts to pull answers and push results as `src/sync/impl` of WatermelonDB does

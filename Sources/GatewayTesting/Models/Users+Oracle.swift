@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import SyncEngine
+import Ledger
 import SyncModel
 
 /// Tells what a pull was compared with, as the gateway has logged it.

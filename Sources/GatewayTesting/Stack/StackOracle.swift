@@ -3,7 +3,7 @@
 
 package import DemoBackend
 import JSONBytes
-import SyncEngine
+import LineProjection
 
 /// What the backend's records look like on a device; made without any of the gateway's mapping.
 package enum StackOracle {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOConcurrencyHelpers
+import SyncModel
 
 /// Runs tasks on the caller's thread, one job at a time, in an order that a seed decides.
 ///
@@ -10,14 +11,16 @@ import NIOConcurrencyHelpers
 package final class SeededExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        var random: SeededRandom
+        var random: SeededGenerator
         var steps = 0
     }
 
     private let state: NIOLockedValueBox<State>
 
     /// An executor without jobs.
-    package init(seed: UInt64) { state = NIOLockedValueBox(State(random: SeededRandom(seed: seed))) }
+    package init(seed: UInt64) {
+        state = NIOLockedValueBox(State(random: SeededGenerator(seed: seed &* 0xd134_2543_de82_ef95 &+ 1)))
+    }
 
     /// How many jobs have run.
     package var steps: Int { state.withLockedValue(\.steps) }

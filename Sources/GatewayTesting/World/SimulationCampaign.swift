@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 /// Makes schedules from seeds, runs them and shrinks the ones that fail.
 package struct SimulationCampaign: Sendable {
     /// Which rare things happen.
@@ -57,7 +59,7 @@ package struct SimulationCampaign: Sendable {
     }
 
     private func draw(_ seed: UInt64) -> (WorldSetup, [SimulationOp]) {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed &* 0xd134_2543_de82_ef95 &+ 1)
         var setup = Self.setup(&random)
         var ops = (0..<Int.random(in: 15...length, using: &random)).flatMap { _ in
             let op = op(&random)
@@ -115,7 +117,7 @@ package struct SimulationCampaign: Sendable {
 
 // Drawing schedules.
 extension SimulationCampaign {
-    private static func setup(_ random: inout SeededRandom) -> WorldSetup {
+    private static func setup(_ random: inout SeededGenerator) -> WorldSetup {
         var setup = WorldSetup()
         setup.checkpoints = Int.random(in: 0..<6, using: &random) == 0 ? .request : .server
         setup.devices = [1, 2, 2, 3].randomElement(using: &random) ?? 2
@@ -132,7 +134,7 @@ extension SimulationCampaign {
         return setup
     }
 
-    private func op(_ random: inout SeededRandom) -> SimulationOp {
+    private func op(_ random: inout SeededGenerator) -> SimulationOp {
         let number = Int.random(in: 0..<60, using: &random)
         let value = Int.random(in: 2..<90, using: &random)
         switch Int.random(in: 0..<100, using: &random) {
@@ -154,14 +156,14 @@ extension SimulationCampaign {
         }
     }
 
-    private func edit(of device: Int, _ random: inout SeededRandom) -> SimulationOp {
+    private func edit(of device: Int, _ random: inout SeededGenerator) -> SimulationOp {
         let edit = SimulationOp.Edit.allCases.randomElement(using: &random) ?? .edit
         return .edit(
             device: device, edit, Int.random(in: 2..<90, using: &random), Int.random(in: 100..<1_000, using: &random))
     }
 
     /// A device that comes back from a backup after much has happened and some time has passed.
-    private static func putAway(_ ops: inout [SimulationOp], _ random: inout SeededRandom) {
+    private static func putAway(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
         let begin = Int.random(in: 0..<ops.count / 3, using: &random)
         let days = [0, 8, 40].randomElement(using: &random) ?? 0
@@ -174,7 +176,7 @@ extension SimulationCampaign {
     }
 
     /// A device whose app is updated, with a backup from before that may come back.
-    private static func update(_ ops: inout [SimulationOp], _ random: inout SeededRandom) {
+    private static func update(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
         let place = Int.random(in: 0..<ops.count, using: &random)
         ops.insert(.updateApp(device: device), at: place)
@@ -185,7 +187,7 @@ extension SimulationCampaign {
     }
 
     /// A comparison that fails, or one with a backend that was restored empty.
-    private static func compare(_ ops: inout [SimulationOp], _ random: inout SeededRandom) {
+    private static func compare(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
         ops.append(.sync(device: device))
         if Bool.random(using: &random) {
@@ -200,18 +202,18 @@ extension SimulationCampaign {
         }
     }
 
-    private static func outcome(_ random: inout SeededRandom) -> WorldPushOutcome {
+    private static func outcome(_ random: inout SeededGenerator) -> WorldPushOutcome {
         if Bool.random(using: &random) { return .answered }
         return WorldPushOutcome.allCases.randomElement(using: &random) ?? .answered
     }
 
-    private static func write(_ random: inout SeededRandom) -> SimulationOp.Write {
+    private static func write(_ random: inout SeededGenerator) -> SimulationOp.Write {
         // Edits of tasks are what people do most.
         if Int.random(in: 0..<4, using: &random) == 0 { return .editTask }
         return SimulationOp.Write.allCases.randomElement(using: &random) ?? .editTask
     }
 
-    private func mishap(_ random: inout SeededRandom, number: Int, value: Int) -> SimulationOp {
+    private func mishap(_ random: inout SeededGenerator, number: Int, value: Int) -> SimulationOp {
         var mishap = SimulationOp.Mishap.allCases.randomElement(using: &random) ?? .reset
         if mishap == .arriveLate || mishap == .repair, value % 2 == 0 { mishap = .vanish }
         // What is only complete after a full comparison must not hide the rest in every schedule.
@@ -221,7 +223,7 @@ extension SimulationCampaign {
         return .mishap(mishap, number, value)
     }
 
-    private func rare(_ random: inout SeededRandom, _ number: Int) -> SimulationOp {
+    private func rare(_ random: inout SeededGenerator, _ number: Int) -> SimulationOp {
         switch Int.random(in: 0..<21, using: &random) {
         case ..<4: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
         case ..<7: return .backup(device: number)
@@ -236,22 +238,5 @@ extension SimulationCampaign {
         case 19: return number % 2 == 0 ? .resync(number) : .retry
         default: return .reconfigure
         }
-    }
-}
-
-/// A small generator that gives the same numbers for a seed on every machine.
-package struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    /// The generator of this seed.
-    package init(seed: UInt64) { state = seed &* 0xd134_2543_de82_ef95 &+ 1 }
-
-    /// The next 64 bits (SplitMix64).
-    package mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

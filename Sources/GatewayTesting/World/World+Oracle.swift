@@ -3,9 +3,9 @@
 
 import Gateway
 import GatewayConfig
+import Ledger
 import MemoryState
 import StateStore
-import SyncEngine
 import SyncModel
 
 // What must be true in the end; what must never happen is looked at with every answer (Users+Oracle.swift).

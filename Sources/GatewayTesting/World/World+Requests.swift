@@ -4,8 +4,8 @@
 import Gateway
 import HTTPTypes
 import JSONBytes
+import Ledger
 import Logging
-import SyncEngine
 import SyncModel
 import WatermelonWire
 

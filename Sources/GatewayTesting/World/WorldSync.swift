@@ -4,7 +4,7 @@
 import Gateway
 import NIOConcurrencyHelpers
 import StateStore
-package import SyncEngine
+package import SyncMachines
 package import SyncModel
 
 /// Follows one request of a device through the gateway, and says what goes wrong on its way.

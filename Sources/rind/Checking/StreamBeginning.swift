@@ -4,7 +4,7 @@
 import Gateway
 import GatewayConfig
 import JSONBytes
-import SyncEngine
+import LineProjection
 import SyncModel
 
 /// What the first lines of a stream are, read as the gateway reads them.

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// What an update of the app means for one of its tables.

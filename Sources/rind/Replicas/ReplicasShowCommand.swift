@@ -7,7 +7,7 @@ import GatewayConfig
 import JSONBytes
 import SQLiteState
 import StateStore
-import SyncEngine
+import SyncMachines
 import SyncModel
 
 /// `rind replicas show`.

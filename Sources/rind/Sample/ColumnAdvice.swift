@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
-import SyncEngine
+import LineProjection
 import SyncModel
 
 /// What the values of a column look like where they fit its type.

@@ -3,7 +3,7 @@
 
 import INI
 import JSONBytes
-import SyncEngine
+import LineProjection
 import SyncModel
 
 /// What a sample says about the mapping: counts, and what looks wrong.

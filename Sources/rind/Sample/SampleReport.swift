@@ -5,7 +5,7 @@ import Foundation
 import Gateway
 import GatewayConfig
 import JSONBytes
-import SyncEngine
+import LineProjection
 import SyncModel
 
 /// `rind check --sample`: shows stream lines as the records that an app would get, and what looks wrong in that.

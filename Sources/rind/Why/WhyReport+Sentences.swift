@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import Ledger
 import StateStore
-import SyncEngine
 import SyncModel
 
 extension WhyReport {

@@ -3,9 +3,9 @@
 
 import Gateway
 import GatewayConfig
+import Ledger
 import SQLiteState
 import StateStore
-import SyncEngine
 import SyncModel
 
 /// What is known of a record on a device.

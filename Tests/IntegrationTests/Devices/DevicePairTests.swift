@@ -3,6 +3,7 @@
 
 import DemoBackend
 import GatewayTesting
+import SyncModel
 import Testing
 
 /// Two devices of one person that sync in turn, with everything going wrong that the network can do.

@@ -5,6 +5,7 @@ import DemoBackend
 import Foundation
 import GatewayTesting
 import NIOConcurrencyHelpers
+import SyncModel
 import Testing
 
 /// A gateway that dies at any moment leaves nothing behind that a client would ever see.

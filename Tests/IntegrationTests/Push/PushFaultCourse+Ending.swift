@@ -4,6 +4,7 @@
 import DemoBackend
 import GatewayTesting
 import NIOConcurrencyHelpers
+import SyncModel
 
 // Syncs that end with their gateway.
 extension PushFaultCourse {

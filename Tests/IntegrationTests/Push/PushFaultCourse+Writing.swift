@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
+import SyncModel
 
 // What users do.
 extension PushFaultCourse {

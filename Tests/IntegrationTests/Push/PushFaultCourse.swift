@@ -3,6 +3,7 @@
 
 import DemoBackend
 import GatewayTesting
+import SyncModel
 
 /// One life of a few devices: they write by chance, calls of the backend fail by chance, gateways end in the middle of
 /// a sync; then all is quiet.

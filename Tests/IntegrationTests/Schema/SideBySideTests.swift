@@ -3,6 +3,7 @@
 
 import DemoBackend
 import GatewayTesting
+import SyncModel
 import Testing
 
 /// Two devices of one person, of which only one has the new version of the app.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
+import SyncModel
 
 /// Damages bytes by a seed.
 struct ByteMutator {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
+import SyncModel
 
 /// Valid requests of an app, which are then damaged.
 struct GenuineRequests {

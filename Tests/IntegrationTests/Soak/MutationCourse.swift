@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
+import SyncModel
 
 /// Sends exchanges to a gateway, many at a time, and judges what comes back.
 struct MutationCourse: Sendable {

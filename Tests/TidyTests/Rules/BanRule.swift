@@ -37,7 +37,10 @@ enum BanRule {
             case .everywhere: true
             case .sources: file.isSource
             case .libraries: file.isSource && !["rind", "rind-bench"].contains(file.target)
-            case .simulated: file.isSource && ["Backend", "Gateway", "SyncEngine", "SyncModel"].contains(file.target)
+            case .simulated:
+                file.isSource
+                    && ["Backend", "Deduplication", "Gateway", "Ledger", "LineProjection", "SyncMachines", "SyncModel"]
+                        .contains(file.target)
             }
         }
     }

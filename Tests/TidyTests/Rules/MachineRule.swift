@@ -6,7 +6,7 @@ enum MachineRule {
     static let maximumProperties = 8
 
     static func violations(in file: SourceFile) -> [Violation] {
-        guard file.target == "SyncEngine" else { return [] }
+        guard file.target == "SyncMachines" else { return [] }
         return TypeDeclaration.all(in: file.swift).filter(isMachine)
             .filter { $0.storedProperties > maximumProperties }
             .map { type in

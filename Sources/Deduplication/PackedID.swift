@@ -1,0 +1,137 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// An id as a ledger keeps it: one to one with its text, and short.
+///
+/// | form | of | bytes |
+/// |---|---|---|
+/// | UUID | a lower-case UUID with its hyphens | 17 |
+/// | two UUIDs | two of them with a dot between, as composite ids have | 33 |
+/// | letters | `[A-Za-z0-9_-]` only: 6 bits each | 1 or 2 + ¾ of the text |
+/// | text | anything else | 2 + the text |
+///
+/// The first byte has the form in its upper five bits; its lower three are not part of the id: a ledger entry keeps its
+/// state there, so that the packed id within a chunk can be handed on as it lies.
+package enum PackedID {
+    /// The most bytes that a packed id takes.
+    package static let maximumBytes = 2 + RecordID.maximumLength
+    /// The first byte's bits that belong to the id.
+    package static let formMask: UInt8 = 0xf8
+
+    static let uuid: UInt8 = 0
+    static let uuidPair: UInt8 = 1
+    static let text: UInt8 = 2
+    static let letters: UInt8 = 3
+    /// The form of 1 letter; up to `lastShort` the form tells the count.
+    static let firstShort: UInt8 = 4
+    static let lastShort: UInt8 = 31
+
+    /// Appends an id of 1…255 bytes in its packed form.
+    package static func append(_ id: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(byteCount: maximumBytes + slack, alignment: 8) { buffer in
+            guard let base = buffer.baseAddress else { return }
+            bytes.append(contentsOf: UnsafeRawBufferPointer(start: base, count: write(id, to: base)))
+        }
+    }
+
+    /// The text of the packed id that `bytes` begin with, for as long as `body` runs; nil where they are none.
+    ///
+    /// What follows the id in `bytes` is not looked at.
+    @inline(__always)
+    package static func withText<Result>(
+        of bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        guard length(of: bytes) != nil else { return nil }
+        return withCheckedText(of: bytes, body)
+    }
+
+    /// The text of the packed id that `bytes` begin with; nil where they are none.
+    package static func text(of bytes: some Collection<UInt8>) -> String? {
+        Array(bytes).withUnsafeBytes { withText(of: $0) { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    /// How many bytes the packed id at the beginning of `bytes` has; nil where they are none.
+    @inline(__always)
+    package static func length(of bytes: UnsafeRawBufferPointer) -> Int? {
+        guard !bytes.isEmpty else { return nil }
+        let form = bytes[0] &>> 3
+        let length: Int
+        switch form {
+        case uuid: length = 17
+        case uuidPair: length = 33
+        case text, letters:
+            guard bytes.count > 1, bytes[1] > 0 else { return nil }
+            length = form == text ? 2 &+ Int(bytes[1]) : 2 &+ lettersBytes(Int(bytes[1]))
+        default: length = 1 &+ lettersBytes(Int(form &- firstShort) &+ 1)
+        }
+        guard length <= bytes.count else { return nil }
+        // The other forms cannot hold anything that clients must not get.
+        if form == text, !RecordID.isSafe(UnsafeRawBufferPointer(rebasing: bytes[2..<length])) { return nil }
+        return length
+    }
+
+    /// Room that must be left behind what is written and read here, since both go in words.
+    package static let slack = 8
+
+    /// Writes an id of 1…255 bytes and tells how many bytes that took; `target` has room for them and for ``slack``.
+    @inline(__always)
+    package static func write(_ id: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) -> Int {
+        let count = id.count
+        guard let source = id.baseAddress, count > 0, count <= RecordID.maximumLength else {
+            preconditionFailure("an id has 1 to 255 bytes")
+        }
+        if count == 36, writeUUID(source, to: target + 1) {
+            target.storeBytes(of: uuid &<< 3, as: UInt8.self)
+            return 17
+        }
+        if count == 73, source.load(fromByteOffset: 36, as: UInt8.self) == UInt8(ascii: "."),
+            writeUUID(source, to: target + 1), writeUUID(source + 37, to: target + 17)
+        {
+            target.storeBytes(of: uuidPair &<< 3, as: UInt8.self)
+            return 33
+        }
+        if count <= Int(lastShort &- firstShort) &+ 1, writeLetters(source, count: count, to: target + 1) {
+            target.storeBytes(of: (firstShort &+ UInt8(truncatingIfNeeded: count &- 1)) &<< 3, as: UInt8.self)
+            return 1 &+ lettersBytes(count)
+        }
+        let isLetters = writeLetters(source, count: count, to: target + 2)
+        target.storeBytes(of: (isLetters ? letters : text) &<< 3, as: UInt8.self)
+        (target + 1).storeBytes(of: UInt8(truncatingIfNeeded: count), as: UInt8.self)
+        if isLetters { return 2 &+ lettersBytes(count) }
+        (target + 2).copyMemory(from: source, byteCount: count)
+        return 2 &+ count
+    }
+
+    /// As ``withText(of:_:)``, for bytes of which ``length(of:)`` was not nil.
+    @inline(__always)
+    package static func withCheckedText<Result>(
+        of bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        let form = bytes[0] &>> 3
+        if form == text { return body(UnsafeRawBufferPointer(rebasing: bytes[2..<2 &+ Int(bytes[1])])) }
+        return withUnsafeTemporaryAllocation(byteCount: 264, alignment: 8) { buffer in
+            // An allocation of fixed size has an address.
+            guard let base = buffer.baseAddress else { return body(UnsafeRawBufferPointer(buffer)) }
+            let count: Int
+            switch form {
+            case uuid:
+                readUUID(bytes, at: 1, to: base)
+                count = 36
+            case uuidPair:
+                readUUID(bytes, at: 1, to: base)
+                base.storeBytes(of: UInt8(ascii: "."), toByteOffset: 36, as: UInt8.self)
+                readUUID(bytes, at: 17, to: base + 37)
+                count = 73
+            case letters:
+                count = Int(bytes[1])
+                readLetters(bytes, at: 2, count: count, to: base)
+            default:
+                count = Int(form &- firstShort) &+ 1
+                readLetters(bytes, at: 1, count: count, to: base)
+            }
+            return body(UnsafeRawBufferPointer(start: base, count: count))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Deduplication
+import LineProjection
+package import SyncModel
+
+/// Compares what a stream has brought since a client's cursor with what the client had then, for the records that it
+/// pushes (finding 22).
+///
+/// A record is in conflict when its final state differs from the entry in the ledger of this very replica. Notes of
+/// pushes hide nothing: they are the whole person's, and another device's change is as good as a stranger's. So an own
+/// change that was pushed after the cursor counts, too, until the client has pulled it once.
+package struct ConflictCheck: Sendable {
+    /// What has become of a record since the cursor.
+    package enum Finding: String, Hashable, Sendable {
+        /// Nothing that the push would undo.
+        case none
+        /// It has other values than the client had.
+        case changed
+        /// It is there, and the client did not have it.
+        case appeared
+        /// It is gone.
+        case deleted
+        /// Its newest line could not be read: it is not in conflict, and what the line says is overwritten unseen.
+        case unreadable
+    }
+
+    /// A pushed record.
+    package struct Subject: Hashable, Sendable {
+        /// The client's id of it.
+        package var id: String
+        /// Whether the push deletes it: that it is gone already is fine then.
+        package var isDeletion: Bool
+        /// A record.
+        package init(id: String, isDeletion: Bool) {
+            self.id = id
+            self.isDeletion = isDeletion
+        }
+    }
+
+    /// A finding, with the place where the record stands that was found.
+    package struct Located: Hashable, Sendable {
+        /// What has become of the record.
+        package var finding: Finding
+        /// The number of its row within the table's segment; nil where none came.
+        package var line: UInt32?
+    }
+
+    private let input: LedgerDiffInput
+    private let since: CheckpointVector
+
+    /// A check against the ledger of the input, for what came since a vector.
+    package init(_ input: LedgerDiffInput, since: CheckpointVector) {
+        self.input = input
+        self.since = since
+    }
+
+    /// Looks for the pushed records of one table in what came.
+    ///
+    /// - Parameters:
+    ///   - place: The table's place in the schema.
+    ///   - subjects: The pushed records.
+    ///   - reader: All lines that came.
+    /// - Returns: What has become of each, in the order of the subjects.
+    /// - Throws: What reading throws, and ``LedgerError`` where the ledger cannot be read.
+    package func findings(
+        table place: Int, _ subjects: [Subject], _ reader: inout DeduplicationReader
+    ) async throws -> [Located] {
+        var findings = Array(repeating: Located(finding: .none), count: subjects.count)
+        let definition = input.schema.tables[place]
+        guard definition.since <= input.schemaVersion else { return findings }
+        let table = LedgerDiffTable(place: place, input: input, isParent: false, isCyclic: false)
+        guard table.isLedgered else { return findings }
+        let resumed = resumedSources(definition)
+        var view = try LedgerView(
+            source: input.source, ledgers: input.ledgers, isUnion: false, preloaded: input.preloaded, table: table.name,
+            shape: table.shape, key: input.key)
+        let order = subjects.indices.map { (hash: IDHash(id: subjects[$0].id, key: input.key), index: $0) }
+            .sorted { $0.hash < $1.hash }
+        try await reader.open(table: input.order.rank[place])
+        var hasGroup = try await reader.next()
+        var known = KnownRecord()
+        for (hash, index) in order {
+            while hasGroup, reader.group.hash < hash { hasGroup = try await reader.next() }
+            let isInStream = hasGroup && reader.group.hash == hash
+            let unreadable = input.signs.quarantined[place]?[hash]
+            guard isInStream || table.hasDeletions || unreadable != nil else { continue }
+            known.clear()
+            if try await view.seek(to: hash) { known.load(view, table) }
+            let group = isInStream ? reader.group : nil
+            let finding = Self.finding(known, group, rules: table.rules, unreadable: unreadable, resumed: resumed)
+            findings[index].finding = finding == .deleted && subjects[index].isDeletion ? .none : finding
+            findings[index].line = group?.upsert?.line
+        }
+        return findings
+    }
+
+    /// The feeds of which only what is new has come, as a mask; of the others everything may have.
+    private func resumedSources(_ table: Table) -> UInt64 {
+        var whole: UInt64 = 0
+        for type in table.upsertTypes(at: input.schemaVersion) where since[type] == nil {
+            whole |= 1 << UInt64(min(table.source(of: type), 63))
+        }
+        return ~whole
+    }
+
+    /// What has become of one record.
+    private static func finding(
+        _ known: KnownRecord, _ group: RecordGroup?, rules: RecordVerdict.Rules, unreadable: UInt64?, resumed: UInt64
+    ) -> Finding {
+        if let unreadable, unreadable > max(group?.upsert?.sequence ?? 0, group?.deletion?.sequence ?? 0) {
+            return .unreadable
+        }
+        switch RecordVerdict(known, group, rules: rules).outcome {
+        case .created: return .appeared
+        case .updated where known.state != .held: return .appeared
+        case .updated:
+            // What came because everything comes need not have changed, where nobody knows what the client has.
+            let isNews = known.content != nil || (group?.upsert?.sourceBit ?? 0) & resumed != 0
+            return isNews ? .changed : .none
+        case .deleted: return known.state == .tombstone ? .none : .deleted
+        case .untouched: return known.state == nil && group?.deletion != nil ? .deleted : .none
+        case .equal, .kept, .descendant, .absent, .deletedAgain: return .none
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import LineProjection
+package import SyncModel
+
+/// What deleted records refer to, of those that the same push deletes.
+///
+/// A deletion carries nothing but an id; in tables that refer to themselves, or to each other in a circle, only the
+/// client's ledger tells which of them has to go first (push rule 1: children before their parents).
+package struct DeletionReferences {
+    private let held: HeldRecords
+    private let cyclic: Set<Int>
+
+    /// Looks into what a client holds.
+    package init(_ held: HeldRecords) {
+        self.held = held
+        cyclic = Self.cyclicTables(held.schema)
+    }
+
+    /// Whether the order of these operations' deletions depends on more than their tables.
+    package static func areNeeded(for operations: [PushOperation], in schema: Schema) -> Bool {
+        let deletions = operations.filter { $0.kind == .delete }
+        guard deletions.count > 1 else { return false }
+        let cyclic = cyclicTables(schema)
+        return deletions.lazy.filter { cyclic.contains($0.table) }.prefix(2).count > 1
+    }
+
+    private static func cyclicTables(_ schema: Schema) -> Set<Int> {
+        let order = TableOrder(schema.tables, countsReferences: true)
+        return Set(order.cycles.flatMap { order.order[$0] })
+    }
+
+    /// Looks up what deleted records hang on.
+    ///
+    /// - Parameter deleted: The ids by the table's place.
+    /// - Returns: By deleted record, the deleted records that it refers to; without those of which nothing is known.
+    /// - Throws: What reading the ledger throws.
+    package func find(_ deleted: [Int: [String]]) async throws -> [PushReference: [PushReference]] {
+        let tables = deleted.filter { cyclic.contains($0.key) }
+        var ids: [Int: [UInt64: String]] = [:]
+        for (place, list) in tables {
+            for id in list { ids[place, default: [:]][IDHash(id: id, key: held.key).link] = id }
+        }
+        var references: [PushReference: [PushReference]] = [:]
+        for (place, list) in tables where held.schema.tables[place].isLedgered {
+            let parents = held.parents(of: place)
+            guard parents.joined().contains(where: { ids[$0] != nil }) else { continue }
+            var walk = try held.walk(place)
+            for (hash, id) in list.map({ (IDHash(id: $0, key: held.key), $0) }).sorted(by: { $0.0 < $1.0 }) {
+                guard try await walk.seek(to: hash) else { continue }
+                var found: [PushReference] = []
+                for (link, places) in zip(walk.links, parents) where link != 0 {
+                    found += places.compactMap { parent in
+                        ids[parent]?[link].map { PushReference(table: parent, id: $0) }
+                    }
+                }
+                if !found.isEmpty { references[PushReference(table: place, id: id)] = found }
+            }
+        }
+        return references
+    }
+}

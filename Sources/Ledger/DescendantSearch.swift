@@ -1,0 +1,154 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import LineProjection
+package import SyncModel
+
+/// Finds what hangs on the records that a client deletes, for tables with `cascade = gateway`.
+///
+/// By `parent`, as the client's ledger has it, and however deep: what is found counts as deleted itself where its own
+/// table cascades. Reads the whole ledger of every table below a deleted record: once, twice in tables that are each
+/// other's parents.
+package struct DescendantSearch {
+    /// Why nothing was found out.
+    package enum Failure: Error {
+        /// There are more than one push may delete.
+        case tooMany
+    }
+
+    /// How many descendants one push may delete.
+    package static let maximum = 50_000
+
+    /// That a record names another one as parent.
+    private struct Pair {
+        var parentTable: Int
+        var parent: UInt64
+        var childTable: Int
+        var child: UInt64
+    }
+
+    private let held: HeldRecords
+    private let maximum: Int
+    private let maximumPairs: Int
+    private let order: TableOrder
+    /// By table and link, the cascading tables that it leads to.
+    private let parents: [[[Int]]]
+    /// The records that the push names, whatever it does with them.
+    private var named: [Int: Set<IDHash>] = [:]
+    /// What is deleted and takes others along.
+    private var gone: [Int: Set<UInt64>] = [:]
+    private var found: [Int: [String]] = [:]
+    private var count = 0
+
+    /// A search in what a client holds.
+    package init(_ held: HeldRecords, maximum: Int = Self.maximum, maximumPairs: Int = 1 << 20) {
+        self.held = held
+        self.maximum = maximum
+        self.maximumPairs = maximumPairs
+        order = TableOrder(held.schema.tables)
+        parents = held.schema.tables.indices.map { place in
+            held.parents(of: place).map { $0.filter { held.schema.tables[$0].cascade == .gateway } }
+        }
+    }
+
+    /// Whether any of these operations can take others along.
+    package static func isNeeded(for operations: [PushOperation], in schema: Schema) -> Bool {
+        let deleted = Set(operations.lazy.filter { $0.kind == .delete }.map(\.table))
+        let names = Set(deleted.map { schema.tables[$0] }.filter { $0.cascade == .gateway }.map(\.name))
+        return !names.isEmpty
+            && schema.tables.contains { table in
+                table.isLedgered && table.parents.contains { names.contains($0.table) }
+            }
+    }
+
+    /// The ids to delete as well, by the table's place; none that the push names itself.
+    ///
+    /// - Throws: ``Failure/tooMany``, and what reading the ledger throws.
+    package mutating func run(_ operations: [PushOperation]) async throws -> [Int: [String]] {
+        for operation in operations {
+            let hash = IDHash(id: operation.id, key: held.key)
+            named[operation.table, default: []].insert(hash)
+            guard operation.kind == .delete, cascades(operation.table) else { continue }
+            gone[operation.table, default: []].insert(hash.link)
+        }
+        var rank = 0
+        while rank < order.order.count {
+            let cycle = order.cycle(of: rank)
+            let ranks = cycle ?? rank..<rank + 1
+            rank = ranks.upperBound
+            let places = order.order[ranks].filter { held.schema.tables[$0].isLedgered }
+            guard places.contains(where: isConcerned) else { continue }
+            if cycle != nil { try await close(over: places) }
+            for place in places where isConcerned(place) { try await collect(place) }
+        }
+        return found
+    }
+
+    private func cascades(_ place: Int) -> Bool { held.schema.tables[place].cascade == .gateway }
+
+    private func isConcerned(_ place: Int) -> Bool {
+        parents[place].joined().contains { gone[$0]?.isEmpty == false }
+    }
+
+    /// Takes every record of a table whose parent is gone.
+    private mutating func collect(_ place: Int) async throws {
+        var walk = try held.walk(place)
+        while try await walk.next() {
+            guard isBelow(walk, place), named[place]?.contains(walk.hash) != true else { continue }
+            found[place, default: []].append(walk.id)
+            count += 1
+            guard count <= maximum else { throw Failure.tooMany }
+            if cascades(place) { gone[place, default: []].insert(walk.hash.link) }
+        }
+    }
+
+    private func isBelow(_ walk: HeldRecordWalk, _ place: Int) -> Bool {
+        zip(walk.links, parents[place]).contains { link, parents in
+            link != 0 && parents.contains { gone[$0]?.contains(link) == true }
+        }
+    }
+
+    /// Finds out what takes others along in tables that are each other's parents: in one walk, then in memory, since
+    /// they may be nested as deep as they have records.
+    private mutating func close(over places: [Int]) async throws {
+        var pairs: [Pair] = []
+        for place in places where cascades(place) {
+            var walk = try held.walk(place)
+            while try await walk.next() {
+                guard named[place]?.contains(walk.hash) != true else { continue }
+                if isBelow(walk, place) { gone[place, default: []].insert(walk.hash.link) }
+                for (link, parents) in zip(walk.links, parents[place]) where link != 0 {
+                    for parent in parents where places.contains(parent) {
+                        pairs.append(
+                            Pair(parentTable: parent, parent: link, childTable: place, child: walk.hash.link))
+                    }
+                }
+                guard pairs.count <= maximumPairs else { throw Failure.tooMany }
+            }
+        }
+        pairs.sort { ($0.parentTable, $0.parent) < ($1.parentTable, $1.parent) }
+        var work = places.flatMap { place in (gone[place] ?? []).map { (place, $0) } }
+        while let (place, link) = work.popLast() {
+            var index = Self.firstPair(of: place, link, in: pairs)
+            while index < pairs.count, pairs[index].parentTable == place, pairs[index].parent == link {
+                let pair = pairs[index]
+                index += 1
+                guard gone[pair.childTable, default: []].insert(pair.child).inserted else { continue }
+                work.append((pair.childTable, pair.child))
+            }
+        }
+    }
+
+    private static func firstPair(of table: Int, _ link: UInt64, in pairs: [Pair]) -> Int {
+        var (low, high) = (0, pairs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if (pairs[middle].parentTable, pairs[middle].parent) < (table, link) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+}

@@ -1,0 +1,108 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import LineProjection
+package import SyncModel
+
+/// What a client holds when it pushes: the ledger of its replica at the presented cursor, with the notes of its
+/// person's newer pushes laid over it.
+package struct HeldRecords: Sendable {
+    /// The configuration.
+    package var schema: Schema
+    /// Where chunks come from.
+    package var source: any LedgerSource
+    /// The layers of the ledger in the order of their priority.
+    package var layers: [LayerID]
+    /// What pushes have said that the cursor has not seen.
+    package var notes: [PushNote]
+    /// The key of id hashes.
+    package var key: SipHash.Key
+
+    /// Takes everything as it is.
+    package init(
+        schema: Schema, source: any LedgerSource, layers: [LayerID], notes: [PushNote] = [], key: SipHash.Key
+    ) {
+        self.schema = schema
+        self.source = source
+        self.layers = layers
+        self.notes = notes
+        self.key = key
+    }
+
+    /// A walk over the records of one table, before the first.
+    func walk(_ place: Int) throws(LedgerError) -> HeldRecordWalk {
+        let table = schema.tables[place]
+        var byHash: [IDHash: PushNote] = [:]
+        for note in notes where note.table == table.name { byHash[IDHash(id: note.id, key: key)] = note }
+        let shape = LedgerShape(table: table)
+        let view = try LedgerView(source: source, layers: layers, table: table.name, shape: shape, key: key)
+        return HeldRecordWalk(view: view, notes: byHash, shape: shape)
+    }
+
+    /// By link, the places of the tables whose records take those of a table along.
+    func parents(of place: Int) -> [[Int]] {
+        schema.tables[place].links.map { link in
+            link.parents.compactMap { name in schema.tables.firstIndex { $0.name == name } }
+        }
+    }
+}
+
+/// Goes over the records of one table that a client holds, or looks some of them up in the order of their hashes.
+struct HeldRecordWalk {
+    private var view: LedgerView
+    private var notes: [IDHash: PushNote]
+    private let shape: LedgerShape
+    /// The note that tells of the current record, where the ledger does not.
+    private var note: PushNote?
+
+    /// The hash of the current record's id.
+    private(set) var hash = IDHash.first
+    /// The digests of its links; 0 where one is unknown.
+    private(set) var links: [UInt64] = []
+
+    init(view: LedgerView, notes: [IDHash: PushNote], shape: LedgerShape) {
+        self.view = view
+        self.notes = notes
+        self.shape = shape
+    }
+
+    /// The id of the current record.
+    var id: String { note?.id ?? view.entry?.id ?? "" }
+
+    /// Goes to the next record that the client holds; those that only notes tell of come last.
+    mutating func next() async throws -> Bool {
+        while try await view.next() {
+            guard let position = view.position else { break }
+            hash = position
+            if load(notes.isEmpty ? nil : notes.removeValue(forKey: position)) { return true }
+        }
+        while let (position, note) = notes.popFirst() {
+            hash = position
+            if load(note) { return true }
+        }
+        return false
+    }
+
+    /// Goes to a record, and tells whether the client holds it; not to be mixed with ``next()``.
+    mutating func seek(to hash: IDHash) async throws -> Bool {
+        self.hash = hash
+        _ = try await view.seek(to: hash)
+        return load(notes[hash])
+    }
+
+    /// What is merely seen, or was refused, the backend need not have; what is gone it has deleted already.
+    private mutating func load(_ note: PushNote?) -> Bool {
+        self.note = nil
+        links.removeAll(keepingCapacity: true)
+        guard note?.state != .gone else { return false }
+        if view.isAtEntry, view.position == hash, view.state == .held {
+            for link in 0..<shape.links { links.append(view.link(link)) }
+            return true
+        }
+        guard let note, note.state == .held else { return false }
+        self.note = note
+        let fits = note.shape == shape.tag && note.links.count == shape.links
+        links = fits ? note.links : Array(repeating: 0, count: shape.links)
+        return true
+    }
+}

@@ -1,0 +1,149 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Deduplication
+package import LineProjection
+package import SyncModel
+
+/// Reads the entries of one chunk in their order, without allocating.
+///
+/// The bytes come from a file: nothing in them is relied on, whatever they are.
+package struct LedgerChunkReader: Sendable {
+    /// What the chunk's entries have besides id and hash.
+    package let shape: LedgerShape
+    private let bytes: [UInt8]
+    /// Where the current entry begins, where its id ends and where the next entry begins.
+    private var start = 0
+    private var idEnd = 0
+    private var end = LedgerChunkFormat.headerBytes
+    private var kind = LedgerChunkFormat.unknown
+
+    /// A reader before the first entry.
+    ///
+    /// - Throws: ``LedgerError/damaged`` where the checksum is wrong.
+    package init(_ bytes: [UInt8]) throws(LedgerError) {
+        guard let shape = bytes.withUnsafeBytes({ LedgerChunkFormat.shape(of: $0) }) else { throw .damaged }
+        self.shape = shape
+        self.bytes = bytes
+    }
+
+    /// A reader of nothing.
+    init() {
+        shape = LedgerShape(links: 0, feeds: 0)
+        bytes = []
+    }
+
+    /// Goes to the next entry; false where there is none.
+    ///
+    /// Before the first call there is no entry to look at.
+    @inline(__always)
+    package mutating func next() throws(LedgerError) -> Bool {
+        guard end < bytes.count else { return false }
+        let place = end
+        let (idBytes, kind, tailBytes) = bytes.withUnsafeBytes { all -> (Int, UInt8, Int) in
+            let rest = UnsafeRawBufferPointer(rebasing: all[place...])
+            let kind = rest[0] & ~PackedID.formMask
+            guard kind <= LedgerChunkFormat.unknown, let idBytes = PackedID.length(of: rest) else { return (0, 0, 0) }
+            let hasWord = kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.tombstone
+            let tail = (hasWord ? 8 : 0) &+ (kind == LedgerChunkFormat.unknown ? 0 : shape.tailBytes)
+            return (idBytes, kind, tail)
+        }
+        guard idBytes > 0, place &+ idBytes &+ tailBytes <= bytes.count else { throw .damaged }
+        start = place
+        idEnd = place &+ idBytes
+        end = idEnd &+ tailBytes
+        self.kind = kind
+        return true
+    }
+
+    /// What is known about the record.
+    @inline(__always)
+    package var state: LedgerState {
+        switch kind {
+        case LedgerChunkFormat.heldBare, LedgerChunkFormat.heldWithContent: .held
+        case LedgerChunkFormat.tombstone: .tombstone
+        case LedgerChunkFormat.seen: .seen
+        default: .unknown
+        }
+    }
+
+    /// The hash of what the device was sent; nil where none is to be trusted.
+    @inline(__always)
+    package var content: UInt64? { kind == LedgerChunkFormat.heldWithContent ? word(at: idEnd) : nil }
+
+    /// When a tombstone was made, in milliseconds since 1970; else 0.
+    @inline(__always)
+    package var goneAt: Int64 { kind == LedgerChunkFormat.tombstone ? Int64(bitPattern: word(at: idEnd)) : 0 }
+
+    /// The digest in the place `index` of the chunk's shape; 0 where there is no such place.
+    @inline(__always)
+    package func link(_ index: Int) -> UInt64 {
+        guard kind != LedgerChunkFormat.unknown, index >= 0, index < shape.links else { return 0 }
+        return word(at: end &- shape.tailBytes &+ index &* 8)
+    }
+
+    /// The feeds that the record came by; 0 where they are unknown.
+    @inline(__always)
+    package var sources: UInt64 {
+        guard kind != LedgerChunkFormat.unknown, shape.maskBytes > 0 else { return 0 }
+        var mask: UInt64 = 0
+        for index in 1...shape.maskBytes { mask = mask &<< 8 | UInt64(bytes[end &- index]) }
+        return mask
+    }
+
+    /// Where the packed id lies in the chunk; see ``PackedID``.
+    @inline(__always)
+    package var packedID: Range<Int> { start..<idEnd }
+
+    /// The packed id, for as long as `body` runs.
+    @inline(__always)
+    package func withPackedID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<idEnd])) }
+    }
+
+    /// The id's text, for as long as `body` runs.
+    ///
+    /// - Precondition: The reader is at an entry.
+    @inline(__always)
+    package func withID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        precondition(idEnd > start, "there is no entry before the first")
+        // With what follows the id, since letters are read in words.
+        return bytes.withUnsafeBytes {
+            PackedID.withCheckedText(of: UnsafeRawBufferPointer(rebasing: $0[start...]), body)
+        }
+    }
+
+    /// The id's text.
+    package var id: String { withID { String(decoding: $0, as: UTF8.self) } }
+
+    /// The id's hash, computed with every call.
+    @inline(__always)
+    package func hash(_ key: SipHash.Key) -> IDHash { withID { IDHash(id: $0, key: key) } }
+
+    /// The entry as a value.
+    package func entry(_ key: SipHash.Key) -> LedgerEntry {
+        LedgerEntry(
+            id: id, hash: hash(key), state: state, content: content,
+            links: state == .unknown ? [] : (0..<shape.links).map { link($0) }, sources: sources, goneAt: goneAt)
+    }
+
+    /// Adds the entry to others; without links and sources where those have another shape.
+    @inline(__always)
+    func copyEntry(to buffer: inout LedgerEntryBuffer) {
+        if shape == buffer.shape {
+            bytes.withUnsafeBytes { buffer.append(copyOf: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+            return
+        }
+        let (state, content, goneAt) = (state, content, goneAt)
+        withPackedID {
+            buffer.append(
+                $0, isPacked: true, state: state, content: content, links: UnsafeBufferPointer(start: nil, count: 0),
+                sources: 0, goneAt: goneAt)
+        }
+    }
+
+    @inline(__always)
+    private func word(at offset: Int) -> UInt64 {
+        bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+    }
+}

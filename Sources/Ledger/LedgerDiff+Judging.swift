@@ -1,0 +1,269 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Deduplication
+import LineProjection
+import SyncModel
+
+// What a verdict means for the answer and for the next layer.
+extension LedgerDiff {
+    /// The record that a walk is at.
+    struct Subject {
+        var hash: IDHash
+        var isInStream: Bool
+        var note: PushNote?
+    }
+
+    mutating func judge(
+        in table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, _ subject: Subject, _ group: RecordGroup,
+        view: LedgerView, writer: inout LedgerChunkWriter
+    ) {
+        let verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
+        let isUnreadable = isUnreadable(in: table, subject, group)
+        if purpose == .count || purpose == .gather {
+            if known.state == .held { missing.held += 1 }
+            if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
+            if verdict.outcome == .deletedAgain, !isUnreadable { missing.again += 1 }
+            if purpose == .count { return }
+        }
+        let isGone: Bool
+        switch verdict.outcome {
+        case .absent, .descendant:
+            isGone = !isUnreadable && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
+        case .deletedAgain: isGone = !isUnreadable && !table.isBlind
+        case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, subject, group)
+        // A row that came and is not delivered has gone with its parent.
+        case .untouched: isGone = !isUnreadable && subject.isInStream && (group.deletion ?? group.upsert) != nil
+        case .created, .updated, .equal, .kept: isGone = false
+        }
+        if table.isParent, !table.isCyclic || purpose != .write {
+            noteParent(in: table, subject, group, gone: isGone ? verdict : nil)
+        }
+        if purpose == .gather, !isUnreadable { noteChild(in: table, subject, group, verdict: verdict) }
+        guard purpose == .write else { return }
+        if subject.isInStream { diffed.superseded += group.lines - 1 }
+        if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
+        if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
+        let entry = Place(table: table, subject: subject, group: group, view: view)
+        switch verdict.outcome {
+        case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
+        case .kept: keep(verdict.sources, at: entry, isUnseen: isUnreadable, writer: &writer)
+        case .untouched: keepUntouched(entry, &writer)
+        case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
+            figures.heldBack += 1
+            keep(known.sources, at: entry, isUnseen: true, writer: &writer)
+        case .deletedAgain where !isGone:
+            // Whether the device has it is as uncertain as before; a tombstone would be believed from now on.
+            figures.heldBack += 1
+            changeHeld(table, by: known.wasHeld ? 0 : 1)
+            append(.held, content: nil, sources: 0, at: entry, writer: &writer)
+        case .deleted where !isGone, .descendant where !isGone:
+            guard known.state == .held else { return keepUntouched(entry, &writer) }
+            // It came by a source that nothing has taken away.
+            let kept = subject.isInStream ? group.keep : .max
+            let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
+            keep(left == 0 ? known.sources : left, at: entry, isUnseen: isUnreadable, writer: &writer)
+        case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, at: entry, writer: &writer)
+        }
+    }
+
+    /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
+    private mutating func redeliver(_ redelivery: PendingRedelivery, in table: LedgerDiffTable, _ subject: Subject) {
+        if subject.isInStream || table.rules.comparedSources != 0 {
+            delivered.append(redelivery)
+        } else {
+            report.awaitingRedelivery.formUnion(table.requestTypes)
+        }
+    }
+
+    /// Whether the newest that came of a record could not be read: it is there, whatever was said before (finding 13).
+    private func isUnreadable(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+        guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return false }
+        // Of several sources the line may be another's than the deletion.
+        guard subject.isInStream, table.types.count == 1 else { return true }
+        return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0)
+    }
+
+    /// Whether a record that has left its source may have gone to one of which nothing comes for now.
+    private func mayHaveMoved(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+        known.state == .held && (subject.isInStream ? group.keep : .max) & table.rules.refusedSources != 0
+    }
+
+    /// Where a verdict is carried out.
+    private struct Place {
+        let table: LedgerDiffTable
+        let subject: Subject
+        let group: RecordGroup
+        let view: LedgerView
+    }
+
+    /// Notes that a record is gone, by the verdict, or that it went and came again.
+    private mutating func noteParent(
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, gone: RecordVerdict?
+    ) {
+        let isNews = subject.isInStream && group.firstDeletion > 0
+        let link = subject.hash.link
+        if let gone {
+            let isMissing = gone.isAbsent || gone.outcome == .deletedAgain
+            var departure = gone.parent ?? RecordVerdict.Departure(isAbsent: isMissing)
+            if gone.parent == nil, isNews {
+                departure.began = input.signs.beginning(ofRequestOf: group.firstDeletion)
+                departure.resumed = input.signs.beginning(ofPartOf: group.firstDeletion)
+            }
+            // Of what nobody has ever had, nothing hangs on the device either: its children need no looking for.
+            let isLate = departure.began > 0 || departure.resumed > 0
+            guard isLate || !table.rules.isFirst && mayBeKnown(in: table, subject, group) else { return }
+            parents.end(link, of: table.place, departure)
+        } else if isNews, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
+            (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
+        {
+            let began = input.signs.beginning(ofPartOf: group.deletion?.sequence ?? group.firstDeletion)
+            // A device without anything has no children but those that came in an earlier part.
+            guard !table.rules.isFirst || began > 0 else { return }
+            // The deletions of a table that the ledger has never seen come from the beginning, and those of a type that
+            // was refused for a while come late: such a one may be older than the record's children.
+            let isUnseen = !table.rules.isTracked && (known.state == nil || known.state == .unknown)
+            if table.isLate || isUnseen && !table.rules.isFirst {
+                parents.leaveOpen(table.place)
+            } else {
+                parents.comeBack(link, of: table.place, began: began)
+            }
+        }
+    }
+
+    /// Whether the device may have, or have had, a record, or the stream brought it.
+    private func mayBeKnown(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
+        if subject.isInStream, group.upsert != nil { return true }
+        guard let state = known.state, state != .unknown else { return !table.rules.isExact || !table.rules.isTracked }
+        return true
+    }
+
+    /// Notes on which records of tables in a cycle a record hangs, if it is there otherwise.
+    private mutating func noteChild(
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict
+    ) {
+        guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
+        let upsert = subject.isInStream ? group.upsert : nil
+        let links = upsert == nil ? known.links : group.links
+        for (place, link) in links.enumerated() where place < table.parents.count {
+            let pair = CycleDescent.Pair(parent: link, child: subject.hash.link, sequence: upsert?.sequence ?? 0)
+            for parent in table.parents[place] { descent.add(pair, from: parent, to: table.place) }
+        }
+    }
+
+    private mutating func deliver(_ verdict: RecordVerdict, at place: Place, writer: inout LedgerChunkWriter) {
+        guard let upsert = place.group.upsert else { return }
+        let index = place.table.place
+        switch verdict.outcome {
+        case .created:
+            diffed.verdicts[index].create(upsert.line)
+            figures.created += 1
+        case .updated:
+            diffed.verdicts[index].update(upsert.line)
+            figures.updated += 1
+            if known.isNoted, place.table.redeliveries[place.subject.hash] == nil { figures.echoes += 1 }
+        default: figures.equal += 1
+        }
+        if verdict.outcome != .equal { noteRepair(place) }
+        guard place.table.isLedgered else { return }
+        if verdict.outcome == .equal, input.plan.output == .delta, !known.isNoted,
+            place.table.shape.maskBytes == 0 || verdict.sources == known.sources, known.links == place.group.links
+        {
+            return
+        }
+        changeHeld(place.table, by: known.wasHeld ? 0 : 1)
+        appendHeld(place.group, upsert, sources: verdict.sources, writer: &writer)
+    }
+
+    /// The record stays as it is; an entry is written where something about it has changed, or all are.
+    ///
+    /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
+    /// the same content has to go out once it comes (findings 13 and 24).
+    private mutating func keep(
+        _ sources: UInt64, at place: Place, isUnseen: Bool, writer: inout LedgerChunkWriter
+    ) {
+        guard place.table.isLedgered else { return }
+        let content = isUnseen && place.table.rules.isFetched ? nil : known.content
+        // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
+        // ever.
+        let before = known.sources == 0 && sources != 0 ? place.table.rules.allSources : known.sources
+        // The next pull would trust it again: all has been compared then.
+        let isDistrusted = known.isDistrusted && place.table.rules.comparedSources != 0
+        let isNews =
+            known.isNoted || isDistrusted || content != known.content
+            || place.table.shape.maskBytes > 0 && sources != before
+        guard isNews || input.plan.output == .whole else { return }
+        changeHeld(place.table, by: known.wasHeld ? 0 : 1)
+        append(.held, content: content, sources: sources, at: place, writer: &writer)
+    }
+
+    /// Entries that say nothing about what is there: tombstones, and what a push has named.
+    private mutating func keepUntouched(_ place: Place, _ writer: inout LedgerChunkWriter) {
+        guard place.table.isLedgered, let state = known.state, state != .unknown else { return }
+        guard known.isNoted || input.plan.output == .whole else { return }
+        if state == .tombstone, !known.isNoted, known.goneAt < input.tombstonesBefore { return }
+        changeHeld(place.table, by: known.wasHeld && state != .held ? -1 : 0)
+        append(state, content: nil, sources: 0, at: place, writer: &writer)
+    }
+
+    private mutating func remove(
+        _ outcome: RecordVerdict.Outcome, at place: Place, writer: inout LedgerChunkWriter
+    ) {
+        let index = place.table.place
+        figures.deleted += 1
+        switch outcome {
+        case .absent: figures.absent += 1
+        case .descendant: figures.descendants += 1
+        default: break
+        }
+        if outcome != .deletedAgain { noteRepair(place) }
+        if place.subject.isInStream, let deletion = place.group.deletion, outcome == .deleted {
+            diffed.verdicts[index].delete(deletion.line)
+        } else {
+            withPackedID(place) { packed in
+                _ = PackedID.withText(of: packed) { deletions[index].append(id: $0) }
+            }
+        }
+        guard place.table.isLedgered else { return }
+        if known.state == .tombstone, known.isStored, !known.isNoted, input.plan.output == .delta { return }
+        changeHeld(place.table, by: known.wasHeld ? -1 : 0)
+        known.goneAt = input.now
+        append(.tombstone, content: nil, sources: 0, at: place, writer: &writer)
+    }
+
+    /// A difference of which the stream said nothing before everything was asked for again.
+    private mutating func noteRepair(_ place: Place) {
+        guard let began = input.comparisonBegan, place.table.rules.isAudited, !known.isNoted else { return }
+        if !place.subject.isInStream || place.group.firstSequence > began { figures.repairs += 1 }
+    }
+
+    private mutating func changeHeld(_ table: LedgerDiffTable, by change: Int) {
+        if change != 0, input.plan.output == .delta { counts[table.name, default: LedgerCount()].held += change }
+    }
+
+    private func withPackedID(_ place: Place, _ body: (UnsafeRawBufferPointer) -> Void) {
+        if place.subject.isInStream, !place.group.packedID.isEmpty {
+            place.group.packedID.withUnsafeBytes(body)
+        } else if place.view.isAtEntry, place.view.position == place.subject.hash {
+            place.view.withPackedID(body)
+        } else if let note = place.subject.note {
+            var packed: [UInt8] = []
+            Array(note.id.utf8).withUnsafeBytes { PackedID.append($0, to: &packed) }
+            packed.withUnsafeBytes(body)
+        }
+    }
+
+    private func append(
+        _ state: LedgerState, content: UInt64?, sources: UInt64, at place: Place, writer: inout LedgerChunkWriter
+    ) {
+        let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
+        known.links.withUnsafeBufferPointer { links in
+            withPackedID(place) { id in
+                writer.append(
+                    packed: id, hash: place.subject.hash, state: state, content: content, links: links,
+                    sources: sources,
+                    goneAt: goneAt)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Deduplication
+import LineProjection
+import SyncModel
+
+// One walk over a table: stream, ledger and notes are merged in the order of their hashes.
+extension LedgerDiff {
+    mutating func walk(
+        _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, reader: inout DeduplicationReader,
+        sinks: Sinks
+    ) async throws {
+        try await reader.open(table: input.order.rank[table.place])
+        var writer = LedgerChunkWriter(
+            table: table.name, shape: table.shape, maximumBytes: input.chunkBytes)
+        guard table.isLedgered, input.plan.basis != .nothing || !table.notes.isEmpty else {
+            return try await walkStream(table, for: purpose, reader: &reader, writer: &writer, sinks: sinks)
+        }
+        var view = try LedgerView(
+            source: input.source, ledgers: input.ledgers, isUnion: input.plan.basis == .principal,
+            preloaded: input.preloaded, table: table.name, shape: table.shape, key: input.key,
+            skipsDamage: input.skipsDamage)
+        let isScan = scans(table, purpose)
+        var hasGroup = try await reader.next()
+        var hasEntry = isScan ? try await view.next() : false
+        var notes = table.notes[...]
+        while true {
+            var least: IDHash?
+            if hasGroup { least = reader.group.hash }
+            if hasEntry, let place = view.position, place < least ?? place || least == nil { least = place }
+            if let note = notes.first, least.map({ note.hash < $0 }) ?? true { least = note.hash }
+            guard let hash = least else { break }
+            let isInStream = hasGroup && reader.group.hash == hash
+            known.clear()
+            if isScan ? hasEntry && view.position == hash : try await view.seek(to: hash) { known.load(view, table) }
+            let note = notes.first?.hash == hash ? notes.removeFirst().note : nil
+            if let note { known.overlay(note, shape: table.shape) }
+            let subject = Subject(hash: hash, isInStream: isInStream, note: note)
+            judge(in: table, for: purpose, subject, reader.group, view: view, writer: &writer)
+            while let chunk = writer.takeFullChunk() { chunks.append(chunk) }
+            if chunks.count >= Self.chunkBatch || deletions[table.place].isFull { try await flush(sinks) }
+            if isScan, hasEntry, view.position == hash { hasEntry = try await view.next() }
+            if isInStream { hasGroup = try await reader.next() }
+        }
+        finish(table, for: purpose, writer: &writer)
+    }
+
+    /// Whether all of the ledger has to be looked at, not only what the stream names.
+    func scans(_ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose) -> Bool {
+        guard input.plan.basis != .nothing else { return false }
+        return table.rules.comparedSources != 0 || table.hasDeletions || table.hasMovedParents || purpose == .gather
+            || purpose == .write && input.plan.output == .whole
+    }
+
+    /// A walk where nothing is known: a first pull, or a table without a ledger.
+    private mutating func walkStream(
+        _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, reader: inout DeduplicationReader,
+        writer: inout LedgerChunkWriter, sinks: Sinks
+    ) async throws {
+        let view = try LedgerView(
+            source: input.source, layers: [], table: table.name, shape: table.shape, key: input.key)
+        let isPlain = purpose == .write && table.rules.isFirst && !table.hasDeletions && !table.hasMovedParents
+        known.clear()
+        loop: while true {
+            switch reader.advance() {
+            case .end: break loop
+            case .starved:
+                try await reader.refill()
+                continue
+            case .group: break
+            }
+            if isPlain, reader.group.isSingleUpsert, let upsert = reader.group.upsert {
+                diffed.verdicts[table.place].create(upsert.line)
+                figures.created &+= 1
+                if table.isLedgered { appendHeld(reader.group, upsert, sources: reader.group.add, writer: &writer) }
+            } else {
+                known.clear()
+                let subject = Subject(hash: reader.group.hash, isInStream: true, note: nil)
+                judge(in: table, for: purpose, subject, reader.group, view: view, writer: &writer)
+            }
+            while let chunk = writer.takeFullChunk() { chunks.append(chunk) }
+            if chunks.count >= Self.chunkBatch || deletions[table.place].isFull { try await flush(sinks) }
+        }
+        finish(table, for: purpose, writer: &writer)
+    }
+
+    private mutating func finish(
+        _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, writer: inout LedgerChunkWriter
+    ) {
+        while let chunk = writer.takeRest() { chunks.append(chunk) }
+        guard purpose == .write, table.isLedgered else { return }
+        counts[table.name, default: LedgerCount()].entries += writer.count.entries
+        counts[table.name, default: LedgerCount()].bytes += writer.count.bytes
+        if input.plan.output == .whole { counts[table.name, default: LedgerCount()].held = writer.count.held }
+    }
+
+    mutating func appendHeld(
+        _ group: RecordGroup, _ upsert: DeduplicationEntry, sources: UInt64, writer: inout LedgerChunkWriter
+    ) {
+        group.packedID.withUnsafeBytes { id in
+            group.links.withUnsafeBufferPointer { links in
+                writer.append(
+                    packed: id, hash: group.hash, state: .held, content: upsert.content, links: links, sources: sources)
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Deduplication
+import LineProjection
+package import SyncModel
+
+/// Compares a complete stream with what a replica holds and decides what goes out.
+///
+/// Table by table, parents first, the stream's records, the ledger's entries and the notes of pushes are merged in the
+/// order of their hashes. Every record is judged on its final state (``RecordVerdict``); what the client hears of it
+/// becomes a verdict on a line or an id in a list of deletions, and what it then holds an entry of the next layer.
+/// Memory does not grow with the stream but for a few bits a line, and the digests of deleted parents
+/// (``MovedParents``, ``CycleDescent``).
+package struct LedgerDiff: Sendable {
+    /// Where the results go that do not stay in memory.
+    package struct Sinks {
+        /// Keeps chunks of the new layer.
+        package var store: ([LedgerChunk]) async throws -> Void
+        /// Puts bytes into the spool.
+        package var spool: ([UInt8]) async throws -> Void
+        /// Where the next bytes of the spool will lie.
+        package var spoolLength: () -> UInt64
+        /// Sinks.
+        package init(
+            store: @escaping ([LedgerChunk]) async throws -> Void, spool: @escaping ([UInt8]) async throws -> Void,
+            spoolLength: @escaping () -> UInt64
+        ) {
+            self.store = store
+            self.spool = spool
+            self.spoolLength = spoolLength
+        }
+    }
+
+    /// What a walk over a table has counted.
+    struct Missing {
+        /// Records that the device holds.
+        var held = 0
+        /// Those of them that would go although no line says so.
+        var absent = 0
+        /// Records that would be deleted once more.
+        var again = 0
+    }
+
+    /// How many chunks are gathered before they are stored: about a megabyte.
+    static let chunkBatch = 64
+
+    let input: LedgerDiffInput
+    /// The view's table and the walk's state.
+    var known = KnownRecord()
+
+    /// What becomes of every line.
+    package internal(set) var diffed: DiffedLines
+    /// Deletions that no line names, by the table's place.
+    var deletions: [SegmentWriter]
+    /// How the ledger grows, by table.
+    package internal(set) var counts: [String: LedgerCount] = [:]
+    /// What it came to.
+    package internal(set) var figures = LedgerDiffFigures()
+    /// What the course of the pull depends on.
+    package internal(set) var report = LedgerDiffReport()
+
+    /// The pending redeliveries that the answer brings.
+    package internal(set) var delivered: [PendingRedelivery] = []
+
+    /// Links of records that are gone, and of such that went and came again.
+    var parents = MovedParents()
+    /// Chunks that were not stored yet.
+    var chunks: [LedgerChunk] = []
+    var missing = Missing()
+    /// What goes with what, while a diff is made of tables that are each other's parents.
+    var descent = CycleDescent()
+
+    /// A diff that is about to begin; by `verdicts` no line goes anywhere yet.
+    package init(_ input: LedgerDiffInput, verdicts: [LineVerdicts]) {
+        self.input = input
+        diffed = DiffedLines(verdicts: verdicts)
+        deletions = verdicts.map { _ in SegmentWriter() }
+    }
+
+    /// Where the deletions lie that no line names, by the table's place; only once everything is diffed.
+    package var absences: [SegmentIndex] { deletions.map { $0.finished() } }
+
+    /// Diffs everything.
+    ///
+    /// Where the report wants a second look nothing else of it is of use.
+    ///
+    /// - Throws: What reading and the sinks throw, and ``LedgerError``.
+    package mutating func run(_ reader: inout DeduplicationReader, _ sinks: Sinks) async throws {
+        let parents = Set(input.schema.tables.flatMap { $0.links.flatMap(\.parents) })
+        var rank = 0
+        while rank < input.order.order.count {
+            let cycle = input.order.cycle(of: rank)
+            let group = cycle ?? rank..<rank + 1
+            var tables = input.order.order[group].compactMap { place -> LedgerDiffTable? in
+                let table = input.schema.tables[place]
+                guard table.since <= input.schemaVersion else { return nil }
+                return LedgerDiffTable(
+                    place: place, input: input, isParent: parents.contains(table.name), isCyclic: cycle != nil)
+            }
+            rank = group.upperBound
+            try await diff(&tables, reader: &reader, sinks: sinks)
+            if report.needsSecondLook { return }
+        }
+        for place in input.signs.overflowed {
+            let feeds = input.schema.tables[place].feeds
+            report.suspended.formUnion(feeds.compactMap { $0.version(at: input.schemaVersion)?.requestType })
+        }
+        try await flush(sinks, isEnd: true)
+        for place in diffed.verdicts.indices { diffed.verdicts[place].seal() }
+    }
+
+    /// Diffs tables that are each other's parents, or a single one.
+    private mutating func diff(
+        _ tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
+    ) async throws {
+        for index in tables.indices { tables[index].setParents(parents) }
+        if tables.contains(where: \.isCyclic) {
+            try await followCycle(in: &tables, reader: &reader, sinks: sinks)
+        } else {
+            for index in tables.indices { try await count(&tables[index], reader: &reader, sinks: sinks) }
+        }
+        if report.needsSecondLook { return }
+        for table in tables {
+            if table.parents.joined().contains(where: parents.overflowed.contains) { suspend(table) }
+            try await walk(table, for: .write, reader: &reader, sinks: sinks)
+        }
+    }
+
+    /// Finds out what goes with what in tables that are each other's parents, and decides whether it may.
+    private mutating func followCycle(
+        in tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
+    ) async throws {
+        let places = tables.map(\.place)
+        if !tables.contains(where: { scans($0, .find) }) {
+            for table in tables { try await walk(table, for: .find, reader: &reader, sinks: sinks) }
+            guard places.contains(where: parents.areKnown) else { return }
+            for place in places { parents.forget(place) }
+        }
+        descent = CycleDescent(within: Set(places))
+        defer { descent = CycleDescent() }
+        var missing: [Missing] = []
+        for table in tables {
+            self.missing = Missing()
+            try await walk(table, for: .gather, reader: &reader, sinks: sinks)
+            missing.append(self.missing)
+        }
+        descent.sort()
+        var all = parents
+        descent.follow(&all, keeping: [])
+        for index in tables.indices {
+            let absent = all.gone[places[index]]?.values.count(where: \.isAbsent) ?? 0
+            missing[index].absent = max(missing[index].absent, absent - missing[index].again)
+            decide(&tables[index], missing[index])
+        }
+        let kept = Set(tables.filter(\.isHeldBack).map(\.place))
+        if kept.isEmpty {
+            parents = all
+        } else {
+            for place in kept { parents.forgetAbsent(place) }
+            descent.follow(&parents, keeping: kept)
+        }
+        for index in tables.indices {
+            tables[index].setParents(parents, excluding: descent.hasOverflowed ? places : [])
+            // A comparison gathers them even if nothing is gone.
+            if descent.hasOverflowed, places.contains(where: parents.areKnown) { suspend(tables[index]) }
+        }
+    }
+
+    /// Has a table compared as soon as may be, if that is not being done.
+    private mutating func suspend(_ table: LedgerDiffTable) {
+        guard table.isLedgered else { return }
+        report.suspended.formUnion(table.requestTypes.subtracting(input.plan.compared))
+    }
+
+    /// Counts what is missing and decides whether it may be deleted.
+    private mutating func count(
+        _ table: inout LedgerDiffTable, reader: inout DeduplicationReader, sinks: Sinks
+    ) async throws {
+        guard table.isLedgered, table.mayMiss, input.plan.basis != .nothing || !table.notes.isEmpty else { return }
+        missing = Missing()
+        try await walk(table, for: .count, reader: &reader, sinks: sinks)
+        decide(&table, missing)
+    }
+
+    private mutating func decide(_ table: inout LedgerDiffTable, _ missing: Missing) {
+        guard missing.absent + missing.again > 0, !table.isRefused else { return }
+        guard input.plan.isSecondLook else {
+            report.needsSecondLook = true
+            return
+        }
+        let compared = table.requestTypes.intersection(input.plan.compared)
+        let types = compared.isEmpty ? table.requestTypes : compared
+        let limit = input.limit
+        if input.signs.isBlind(table.place) {
+            table.isHeldBack = true
+            table.isBlind = true
+            report.suspended.formUnion(types)
+        } else if missing.absent > limit.records, limit.percent < 100,
+            missing.absent * 100 > missing.held * limit.percent
+        {
+            table.isHeldBack = !types.isSubset(of: input.plan.released)
+            if table.isHeldBack { report.blocked.formUnion(types) } else { report.released.formUnion(types) }
+        }
+    }
+
+    /// Hands over what is gathered, where it is enough or the end.
+    mutating func flush(_ sinks: Sinks, isEnd: Bool = false) async throws {
+        if chunks.count >= Self.chunkBatch || isEnd && !chunks.isEmpty {
+            try await sinks.store(chunks)
+            chunks.removeAll(keepingCapacity: true)
+        }
+        for place in deletions.indices where deletions[place].isFull || isEnd && deletions[place].hasRest {
+            try await sinks.spool(deletions[place].takeChunk(storedAt: sinks.spoolLength()))
+        }
+    }
+}

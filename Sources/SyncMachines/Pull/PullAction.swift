@@ -1,0 +1,126 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Ledger
+package import SyncModel
+
+/// What the gateway does next for a pull; exactly one at a time, each answered by one ``PullEvent``.
+package enum PullAction: Hashable, Sendable {
+    /// Read what the state knows; answered by `context`.
+    case loadContext
+    /// Bring what was added to the replica's ledger into its base.
+    case compactLedger
+    /// Ask for a place among the pulls that compare a whole request type; answered by `comparisonGranted`.
+    ///
+    /// What is streamed from then on belongs to the comparison, and may have to be forgotten again.
+    case beginComparison(type: String)
+    /// Forget all that has come since the last `beginComparison`: comparing the type has failed, for the `failures`-th
+    /// time in a row, and the pull ends as one that has not tried. Answered by `done`.
+    case dropComparison(type: String, failures: Int)
+    /// Note durably that the client holds everything up to this cursor (transaction 1).
+    case confirm(Cursor)
+    /// Do the next step of the stream; answered by `stream`.
+    case stream(StreamAction)
+    /// Compare what came with what the client has, and decide what goes out; answered by `diffed`.
+    ///
+    /// May be asked for again after more was streamed; what an earlier one decided is void then.
+    case diff(LedgerDiffPlan)
+    /// Wait this many milliseconds.
+    case sleep(Int64)
+    /// Read the clock; answered by `clock`.
+    case readClock
+    /// Write the cursor row durably with what the diff found (transaction 5); answered by `done` or `cursorTaken`.
+    case commit(CursorRow, isNewReplica: Bool)
+    /// The end: send the answer.
+    case answer(PullAnswerPlan)
+    /// The end: nothing has changed that a client could see.
+    case fail(PullFailure)
+    /// The end: the client's schema version cannot be, and nothing has changed.
+    case refuse(SchemaRefusal)
+}
+
+/// What happened to the last ``PullAction``.
+package enum PullEvent: Hashable, Sendable {
+    /// It worked and there is nothing to tell.
+    case done
+    /// What the state knows.
+    case context(PullContext)
+    /// What happened to the stream.
+    case stream(StreamEvent)
+    /// Whether there is a place for comparing a whole request type.
+    case comparisonGranted(Bool)
+    /// What was begun for comparing a whole type has failed; only while ``PullMachine/isComparing``.
+    case comparisonFailed
+    /// A chunk of the ledger cannot be read; from now on such ones are skipped. Once a pull.
+    case ledgerDamaged
+    /// What came of comparing.
+    case diffed(LedgerDiffReport)
+    /// Milliseconds since 1970.
+    case clock(Int64)
+    /// Another pull of this principal was faster; this is now its newest cursor.
+    case cursorTaken(newest: Cursor)
+}
+
+/// Into which array of the answer the records go, and how the client is told to apply it.
+package enum PullDelivery: String, Hashable, Sendable {
+    /// A first sync: all in `created`, no deletions.
+    case first
+    /// New records in `created`, changed ones in `updated`, deletions in `deleted`.
+    case later
+    /// All in `updated`, and what does not come is wiped.
+    case replacement
+}
+
+/// What goes out.
+package struct PullAnswerPlan: Hashable, Sendable {
+    /// Where the records come from.
+    package enum Content: Hashable, Sendable {
+        /// Nothing has changed.
+        case nothing
+        /// What was streamed.
+        case streamed
+    }
+    /// The timestamp of the answer.
+    package var cursor: Cursor
+    /// Where the records come from.
+    package var content: Content
+    /// How they are handed out.
+    package var delivery: PullDelivery
+    /// The row that was committed; nil where the presented cursor goes back.
+    package var row: CursorRow?
+    /// Why the whole stream came, for the log; nil on a plain pull.
+    package var restart: PullRestart?
+    /// Whether tables without a ledger are replaced on the device while the others get what has changed.
+    package var replacesUnledgered = false
+
+    /// A plan.
+    package init(
+        cursor: Cursor, content: Content, delivery: PullDelivery, row: CursorRow? = nil, restart: PullRestart? = nil
+    ) {
+        self.cursor = cursor
+        self.content = content
+        self.delivery = delivery
+        self.row = row
+        self.restart = restart
+    }
+}
+
+/// Why a pull could not go on from its cursor.
+package enum PullRestart: String, Hashable, Sendable {
+    /// The cursor is not in the state.
+    case unknownCursor = "unknown_cursor"
+    /// The cursor was made before the session's last reset.
+    case olderGeneration = "older_generation"
+    /// The cursor was made under another session.
+    case otherSession = "other_session"
+    /// The backend has sent a reset.
+    case reset
+    /// The ledger no longer reaches back to the cursor.
+    case olderThanLedger = "older_than_ledger"
+    /// A part of the ledger cannot be read.
+    case damagedLedger = "damaged_ledger"
+    /// The operator wanted everything to be compared.
+    case resync
+    /// The backend no longer takes a checkpoint of the cursor, such as one of a type that it has given up.
+    case refusedTokens = "refused_tokens"
+}

@@ -1,0 +1,193 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Ledger
+import SyncModel
+
+/// A pull that streams: its plan, its stream, and what has become of both so far.
+struct PullCourse: Sendable {
+    var planner: PullPlanner
+    var plan: PullPlan
+    var stream: StreamMachine
+    /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than
+    /// one stream, or less.
+    fileprivate var streamed: CachedAnswer?
+    /// Whether it went on from where an earlier pull's stream has ended.
+    private(set) var hasTakenCached = false
+    /// The request type of which a comparison has failed.
+    var failedComparison: String?
+
+    /// A course that is about to begin.
+    init(_ planner: PullPlanner, _ plan: PullPlan) {
+        self.planner = planner
+        self.plan = plan
+        stream = StreamMachine(
+            StreamQuery(planner.query, planner.settings, isCheck: false), session: planner.context.session)
+    }
+
+    private var query: PullQuery { planner.query }
+    private var context: PullContext { planner.context }
+
+    /// Begins to stream; what an earlier pull has streamed from there on need not come again.
+    mutating func begin() -> StreamStep {
+        let beginning = beginning(at: plan.start)
+        streamed = beginning
+        guard let kept = query.kept, kept.continues(beginning) else { return stream.begin(at: plan.start) }
+        hasTakenCached = true
+        return stream.begin(behind: kept.end)
+    }
+
+    /// Throws away what has come, and streams everything, as `begin` begins it.
+    mutating func startOver(_ begin: (inout StreamMachine) -> StreamStep) -> StreamStep {
+        streamed = beginning(at: CheckpointVector())
+        plan.diff.isSecondLook = false
+        return begin(&stream)
+    }
+
+    /// Streams a whole request type behind what has come.
+    mutating func compare(_ name: String, _ type: LedgeredType) -> StreamStep {
+        // What belongs to the comparison could not be told from what came before it.
+        streamed = nil
+        plan.diff.compared = [name]
+        if let old = context.row?.comparisons[name], old.doneAt > 0, !old.isBlocked, old.mapping == type.mapping {
+            plan.diff.audited = [name]
+        }
+        return stream.fetch(type.namespaces)
+    }
+
+    private func beginning(at start: CheckpointVector) -> CachedAnswer {
+        CachedAnswer(
+            from: start, to: start, whole: plan.diff.compared, session: query.session, generation: stream.generation,
+            change: planner.negotiation.change, ids: context.ids)
+    }
+
+    /// What a pull that would stream the same can go on from, once this one is answered; nil where that is not certain.
+    var cachedAnswer: CachedAnswer? {
+        guard var streamed, stream.refusals.types.isEmpty else { return nil }
+        streamed.end = stream.vector
+        streamed.generation = stream.generation
+        return streamed
+    }
+
+    /// How often comparing a type has failed in a row, this time included.
+    func failures(of type: String) -> Int { (context.row?.comparisons[type]?.failures ?? 0) + 1 }
+
+    /// Takes into the plan which types are not asked for.
+    ///
+    /// Of those, nothing is gone because it did not come, whatever was to be compared.
+    mutating func excludeRefusedTypes() {
+        plan.diff.compared.subtract(stream.refusals.types)
+        plan.diff.refused = stream.refusals.types
+    }
+
+    /// Whether a pull has brought nothing, so that it gives the presented cursor back and writes nothing.
+    func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
+        !stream.progress.carriedData && plan.restart == nil && row.replica == plan.replica
+            && context.isNewestOfReplica && plan.diff.compared.isEmpty && failedComparison == nil
+            && planner.negotiation.change == nil && newSchemaVersion == row.schemaVersion
+            && stream.refusals.types.isEmpty && context.redeliveries.isEmpty && !context.hasDuplicates
+            && row.mappingDigest == query.mappingDigest
+            && now - row.cursor.rawValue < PullMachine.idleCursorAge && now >= row.cursor.rawValue
+    }
+
+    /// Whether the new cursor goes on from the presented one.
+    var isContinuation: Bool { context.row.map { $0.replica == plan.replica } ?? false }
+
+    /// The row of the new cursor.
+    func row(_ cursor: Cursor, _ report: LedgerDiffReport) -> CursorRow {
+        CursorRow(
+            principal: query.principal, cursor: cursor, replica: plan.replica,
+            parent: isContinuation ? query.presented : nil, vector: stream.vector, schemaVersion: newSchemaVersion,
+            session: query.session, generation: stream.generation, mappingDigest: query.mappingDigest,
+            noted: context.sequence, comparisons: newComparisons(report))
+    }
+
+    /// LS of the new row (finding 23): the client's own version where it gets everything, else as was negotiated.
+    private var newSchemaVersion: Int? {
+        let negotiation = planner.negotiation
+        let isEverything = plan.restart != nil && (plan.diff.basis != .cursor || !plan.diff.isExact)
+        guard context.row == nil || isEverything else { return negotiation.recorded }
+        return negotiation.current ?? negotiation.recorded
+    }
+
+    /// When each request type was last compared; one that could not be judged stays due.
+    private func newComparisons(_ report: LedgerDiffReport) -> [String: FullComparison] {
+        guard planner.settings.comparisons != nil else { return [:] }
+        let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
+        var comparisons: [String: FullComparison] = [:]
+        for (name, type) in query.ledgered {
+            comparisons[name] = comparison(of: name, type, since: known[name], report: report)
+        }
+        guard let failedComparison else { return comparisons }
+        comparisons[failedComparison, default: FullComparison(doneAt: 0, mapping: "")].triedAt = context.now
+        comparisons[failedComparison]?.failures = failures(of: failedComparison)
+        return comparisons
+    }
+
+    private func comparison(
+        of name: String, _ type: LedgeredType, since old: FullComparison?, report: LedgerDiffReport
+    ) -> FullComparison? {
+        if stream.refusals.types.contains(name) {
+            // What the client has only just got of it would count as fetched: no hash of it is to be trusted.
+            let affected = planner.negotiation.change?.affected ?? []
+            guard !type.parts.contains(where: { affected.contains($0.table) }) else { return nil }
+            // All of it comes once the backend has it again, and is compared when its time has come.
+            return old.map { old in
+                FullComparison(
+                    doneAt: 0, triedAt: context.now, mapping: type.mapping, blockedAt: old.blockedAt,
+                    failures: old.failures + 1)
+            }
+        }
+        let isBlocked = report.blocked.contains(name)
+        let isUndecided = report.suspended.contains(name) || isBlocked
+        guard plan.diff.compared.contains(name) else {
+            let isAwaiting = report.awaitingRedelivery.contains(name) && planner.mayAwaitRedelivery(old)
+            guard isUndecided || isAwaiting, let old, old.isTracked else { return old }
+            // What is held back without a comparison is found by one, as soon as there is a place.
+            return FullComparison(
+                doneAt: 0, triedAt: old.failures > 0 ? old.triedAt : 0, mapping: type.mapping,
+                blockedAt: old.blockedAt, failures: old.failures)
+        }
+        guard isUndecided else { return FullComparison(doneAt: context.now, mapping: type.mapping) }
+        let doneAt = plan.restart == nil && old?.mapping == type.mapping ? old?.doneAt ?? 0 : 0
+        return FullComparison(
+            doneAt: doneAt, triedAt: context.now, mapping: type.mapping,
+            // Leave that was given holds until everything can be judged.
+            blockedAt: isBlocked ? context.now : old?.blockedAt ?? 0)
+    }
+
+    /// What goes out once the row is durable.
+    func answer(_ row: CursorRow) -> PullAnswerPlan {
+        var answer = PullAnswerPlan(
+            cursor: row.cursor, content: .streamed, delivery: plan.delivery, row: row, restart: plan.restart)
+        answer.replacesUnledgered =
+            plan.restart != nil && plan.delivery == .later && query.hasUnledgered
+            && planner.settings.comparisons != nil && planner.settings.unknownCursor == .replacement
+        return answer
+    }
+}
+
+/// What a pull goes back to where the comparison of a whole type fails.
+struct Rollback: Sendable {
+    let type: String
+    /// The course before the comparison.
+    private var course: PullCourse
+
+    init(type: String, course: PullCourse) {
+        self.type = type
+        self.course = course
+    }
+
+    /// The course as one that has not compared anything.
+    ///
+    /// - Parameter newest: The principal's newest cursor, as far as another pull has shown it meanwhile.
+    /// - Returns: The course; which of the last calls the backend has got is unknown.
+    func dropped(newest: Cursor?) -> PullCourse {
+        var course = course
+        course.streamed = nil
+        course.failedComparison = type
+        course.planner.context.newest = newest
+        course.stream.losePosition()
+        return course
+    }
+}

@@ -1,0 +1,96 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Ledger
+package import SyncModel
+
+/// One pull as the machine needs to know it: who asks, from where on, and what the schema makes of it.
+package struct PullQuery: Hashable, Sendable {
+    /// Who asks.
+    package var principal: Principal
+    /// Under which session of the backend.
+    package var session: Session
+    /// The cursor that the client sent; nil on a first pull and for a number that can be nobody's cursor.
+    package var presented: Cursor?
+    /// Whether the client has nothing yet.
+    package var isFirst: Bool
+    /// The client's schema version, nil where it did not say.
+    package var schemaVersion: Int?
+    /// What the client says that it lacks.
+    package var asked: Migration?
+    /// The configured tables.
+    package var schema: Schema
+    /// The version whose tables and columns the client gets.
+    package var effectiveVersion: Int
+    /// What the stream is asked for.
+    package var requestTypes: [String]
+    /// The upsert namespaces that belong to these.
+    package var upsertNamespaces: [String]
+    /// Namespaces of the configuration that this request does not ask for; they leave the vector (finding 25).
+    package var retiredNamespaces: Set<String>
+    /// All namespaces of what is asked for; after a change of the configuration only these stay in a vector.
+    package var askedNamespaces: Set<String>
+    /// A digest of the table mappings.
+    package var mappingDigest: String
+    /// The request types that fill tables with a ledger.
+    package var ledgered: [String: LedgeredType]
+    /// Whether a table that the client has is without a ledger.
+    package var hasUnledgered: Bool
+    /// The id of the replica, should a new one begin with this pull.
+    package var newReplica: ReplicaID
+    /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
+    package var kept: CachedAnswer?
+
+    /// A query against a schema, as a client of `effectiveVersion` sees it.
+    package init(
+        principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
+        asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
+        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: CachedAnswer? = nil
+    ) {
+        self.principal = principal
+        self.session = session
+        self.presented = presented
+        self.isFirst = isFirst ?? (presented == nil)
+        self.schemaVersion = schemaVersion
+        self.asked = asked
+        self.schema = schema
+        self.effectiveVersion = effectiveVersion
+        self.mappingDigest = mappingDigest
+        self.newReplica = newReplica
+        self.kept = kept
+        let tables = schema.tables(at: effectiveVersion)
+        requestTypes = schema.requestTypes(at: effectiveVersion)
+        upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }
+        let asked = Set(tables.flatMap { $0.namespaces(at: effectiveVersion) })
+        askedNamespaces = asked
+        ledgered = LedgeredType.all(in: tables, at: effectiveVersion, digests: tableDigests)
+        hasUnledgered = tables.contains { !$0.isLedgered }
+        retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
+    }
+
+    /// The same query as a check of these tables: only what fills them is asked for.
+    package func checking(_ names: Set<String>) -> PullQuery {
+        var query = self
+        let tables = schema.tables(at: effectiveVersion)
+        let types = Set(
+            tables.filter { names.contains($0.name) }
+                .flatMap { $0.feeds.compactMap { $0.version(at: effectiveVersion)?.requestType } })
+        query.kept = nil
+        query.requestTypes = requestTypes.filter(types.contains)
+        // A request type may fill other tables, too.
+        query.upsertNamespaces = tables.flatMap { table in
+            table.upsertTypes(at: effectiveVersion).filter { type in
+                let requested = table.feeds[table.source(of: type)].version(at: effectiveVersion)?.requestType
+                return requested.map(types.contains) ?? false
+            }
+        }
+        return query
+    }
+
+    /// The upsert namespaces of these tables; without their tokens the backend streams every row that is there.
+    func upsertNamespaces(of tables: Set<String>) -> Set<String> {
+        Set(
+            schema.tables(at: effectiveVersion).filter { tables.contains($0.name) }
+                .flatMap { $0.upsertTypes(at: effectiveVersion) })
+    }
+}

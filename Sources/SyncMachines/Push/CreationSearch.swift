@@ -1,0 +1,198 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import JSONBytes
+package import LineProjection
+package import SyncModel
+
+/// Looks through the lines of a stream for records whose creation nobody knows the outcome of.
+///
+/// It reads beside whatever else is made of the stream. Of each row it holds no more than its id, and of each creation
+/// that is looked for by its values no more than a few candidates.
+package struct CreationSearch: Sendable {
+    /// By what a record is recognised.
+    package enum Mark: Hashable, Sendable {
+        /// The client's id stands there (`create … ref`).
+        case reference(Path)
+        /// All of these values stand at their paths (`match`).
+        case values([Place])
+
+        /// A value where the backend has it.
+        package struct Place: Hashable, Sendable {
+            /// Where.
+            package var path: Path
+            /// What.
+            package var value: JSONValue
+            /// A value at a path.
+            package init(path: Path, value: JSONValue) {
+                self.path = path
+                self.value = value
+            }
+        }
+    }
+
+    /// A creation that is looked for.
+    package struct Subject: Hashable, Sendable {
+        /// The place of its operation.
+        package var place: Int
+        /// The table's place in the schema.
+        package var table: Int
+        /// The client's id.
+        package var id: String
+        /// By what it is recognised.
+        package var mark: Mark
+        /// A creation.
+        package init(place: Int, table: Int, id: String, mark: Mark) {
+            self.place = place
+            self.table = table
+            self.id = id
+            self.mark = mark
+        }
+    }
+
+    /// With more candidates than these a record is as good as not found.
+    private static let maximumCandidates = 16
+
+    private struct Target {
+        let table: Int
+        let ids: [Path]
+    }
+
+    private let rules: EnvelopeRules
+    private let subjects: [Subject]
+    private let targets: [String: Target]
+    /// By table and path, which subjects have a client id there.
+    private let references: [Int: [(path: Path, subjects: [String: Int])]]
+    private var splitter: LineSplitter
+    /// By subject, the ids of rows that it may be.
+    private var candidates: [Int: Set<String>] = [:]
+
+    /// A search for these creations in streams of a schema.
+    package init(_ subjects: [Subject], schema: Schema, rules: EnvelopeRules, maximumLine: Int = 8 << 20) {
+        self.subjects = subjects
+        self.rules = rules
+        splitter = LineSplitter(maximumLength: maximumLine)
+        var targets: [String: Target] = [:]
+        var references: [Int: [Path: [String: Int]]] = [:]
+        for (index, subject) in subjects.enumerated() {
+            let table = schema.tables[subject.table]
+            for type in table.upserts {
+                targets[type] = Target(
+                    table: subject.table, ids: table.idRule(for: type)?.paths ?? [Path(name: "id")])
+            }
+            if case .reference(let path) = subject.mark {
+                references[subject.table, default: [:]][path, default: [:]][subject.id] = index
+            }
+        }
+        self.targets = targets
+        self.references = references.mapValues { paths in paths.map { (path: $0.key, subjects: $0.value) } }
+    }
+
+    /// Prepares for the first byte of a stream request; a line that an earlier one left unfinished is dropped.
+    package mutating func beginRequest() { _ = splitter.finish() }
+
+    /// Takes the next bytes of the stream.
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        var splitter = splitter
+        splitter.feed(bytes) { event in if case .line(let line) = event { take(line) } }
+        self.splitter = splitter
+    }
+
+    /// The ids of what was found, by the places of the operations.
+    ///
+    /// A record that is looked for by its values counts where exactly one row has them that is nobody else's.
+    ///
+    /// - Parameter taken: Which ids of a table are known to be other records'.
+    /// - Returns: Only what was found.
+    package func found(taken: [Int: Set<String>] = [:]) -> [Int: String] {
+        var found: [Int: String] = [:]
+        var used = taken
+        // Those that are certain first, so that no guess takes their rows.
+        for isCertain in [true, false] {
+            for (index, subject) in subjects.enumerated() {
+                if case .reference = subject.mark { if !isCertain { continue } } else if isCertain { continue }
+                let ids = (candidates[index] ?? []).subtracting(isCertain ? [] : used[subject.table] ?? [])
+                // Rows with one client id are one record's, whichever of them the backend made first.
+                guard ids.count == 1, let id = ids.first else { continue }
+                found[subject.place] = id
+                used[subject.table, default: []].insert(id)
+            }
+        }
+        return found
+    }
+
+    /// The ids that may be found by values, by table.
+    package var guesses: [Int: Set<String>] {
+        var guesses: [Int: Set<String>] = [:]
+        for (index, subject) in subjects.enumerated() {
+            if case .values = subject.mark { guesses[subject.table, default: []].formUnion(candidates[index] ?? []) }
+        }
+        return guesses
+    }
+
+    private mutating func take(_ line: UnsafeRawBufferPointer) {
+        guard let document = try? JSONScanner.document(line, maximumDepth: rules.depthLimit), document.kind == .object,
+            let type = document.member(rules.typeField)?.string, let target = targets[type],
+            let data = document.member(rules.dataField), let id = Self.id(at: target.ids, in: data)
+        else { return }
+        for (path, subjects) in references[target.table] ?? [] {
+            guard let reference = data.value(at: path)?.idText, let index = subjects[reference] else { continue }
+            // Of those that are certain one is enough, always the same.
+            candidates[index] = [min(candidates[index]?.first ?? id, id)]
+        }
+        for (index, subject) in subjects.enumerated() where subject.table == target.table {
+            guard case .values(let places) = subject.mark else { continue }
+            let isEqual = places.allSatisfy { data.value(at: $0.path)?.equals($0.value) ?? $0.value.isNull }
+            // The last state of a row counts.
+            guard isEqual else {
+                candidates[index]?.remove(id)
+                continue
+            }
+            if candidates[index]?.count ?? 0 < Self.maximumCandidates { candidates[index, default: []].insert(id) }
+        }
+    }
+
+    private static func id(at paths: [Path], in data: JSONSlice) -> String? {
+        let parts = paths.compactMap { data.value(at: $0)?.idText }
+        guard parts.count == paths.count else { return nil }
+        let id = parts.count == 1 ? parts[0] : RecordID.joining(parts)
+        return RecordID.isSafe(id) ? id : nil
+    }
+}
+
+extension JSONSlice {
+    /// What stands at a path; nil where nothing does.
+    fileprivate func value(at path: Path) -> JSONSlice? {
+        var value = self
+        for step in path.steps {
+            let next =
+                switch step {
+                case .name(let name): value.kind == .object ? value.member(name) : nil
+                case .index(let index): value.kind == .array ? value.element(at: index) : nil
+                }
+            guard let next else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    /// A string or an integer as text, as ids come.
+    fileprivate var idText: String? {
+        switch kind {
+        case .string: string.flatMap { $0.isEmpty ? nil : $0 }
+        case .number: isInteger ? spelling : nil
+        default: nil
+        }
+    }
+
+    /// Whether it is a value: numbers and texts by what they mean, everything else as JSON.
+    fileprivate func equals(_ value: JSONValue) -> Bool {
+        if let text = value.string { return kind == .string && string == text }
+        if let number = value.double { return double == number }
+        if let flag = value.bool { return bool == flag }
+        if value.isNull { return isNull }
+        let limits = JSONValue.Limits(bytes: bytes.count, depth: 128, elements: bytes.count)
+        guard let own = try? JSONValue.parse(Array(bytes), limits: limits) else { return false }
+        return own == value
+    }
+}

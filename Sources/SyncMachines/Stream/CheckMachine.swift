@@ -1,0 +1,138 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Ledger
+package import SyncModel
+
+/// Decides how a push asks the stream what has changed since its cursor (finding 22), or what there is at all.
+///
+/// It streams from the cursor's vector on, under the same rules for the backend's position as a pull. Nothing is diffed
+/// and nothing but the position is written down: the next pull streams the same once more, and checkpoints that the
+/// backend has written by itself belong to a position that is unknown already.
+package struct CheckMachine: SyncMachine, Sendable {
+    indirect enum State: Sendable {
+        case loading
+        /// What comes is to be compared by the plan, from the vector on.
+        case streaming(StreamMachine, LedgerDiffPlan, since: CheckpointVector)
+        case ended
+    }
+
+    private let query: PullQuery
+    private let settings: PullSettings
+    private(set) var state = State.loading
+    /// The event that could not be, and in which state it came, for the log.
+    package private(set) var unexpected: UnexpectedEvent?
+
+    /// A check that is about to begin.
+    ///
+    /// - Parameters:
+    ///   - query: As ``PullQuery/checking(_:)`` makes it.
+    ///   - settings: As those of pulls.
+    package init(query: PullQuery, settings: PullSettings) {
+        self.query = query
+        self.settings = settings
+    }
+
+    /// The first action.
+    package mutating func begin() -> CheckAction { .loadContext }
+
+    /// Takes what happened and says what to do next; what cannot be fails the check.
+    package mutating func handle(_ event: CheckEvent) -> CheckAction {
+        switch (state, event) {
+        case (.loading, .context(let context)): return contextLoaded(context)
+        case (.streaming(var stream, let plan, let since), .stream(let event)):
+            let step = stream.handle(event)
+            return follow(step, stream, plan: plan, since: since)
+        case (.loading, .stream), (.streaming, .context), (.ended, _):
+            unexpected = UnexpectedEvent(event, in: state)
+            return fail(.unexpectedEvent)
+        }
+    }
+
+    /// Where a pull would have to get everything, its client has to pull before anything can be compared.
+    private mutating func contextLoaded(_ context: PullContext) -> CheckAction {
+        let planner = PullPlanner(query: query, settings: settings, context: context)
+        var (plan, vector) = (LedgerDiffPlan(), CheckpointVector())
+        // Who looks for something in all that there is compares it with nothing.
+        if !query.isFirst {
+            guard let row = context.row else { return end(.outdated(.unknownCursor)) }
+            if let reason = planner.reasonForWhole(row) { return end(.outdated(reason)) }
+            plan = LedgerDiffPlan(basis: .cursor, output: .delta, isFirst: false, untracked: planner.untracked(row))
+            vector = row.vector.filter { planner.keeps($0, of: row) }
+        }
+        guard !query.requestTypes.isEmpty else { return end(.complete(plan, since: vector, refused: [])) }
+        var stream = StreamMachine(StreamQuery(query, settings, isCheck: true), session: context.session)
+        let step = stream.begin(at: vector)
+        return follow(step, stream, plan: plan, since: vector)
+    }
+
+    private mutating func follow(
+        _ step: StreamStep, _ stream: StreamMachine, plan: LedgerDiffPlan, since: CheckpointVector
+    ) -> CheckAction {
+        let complete = CheckedStream.complete(plan, since: since, refused: stream.refusals.types)
+        switch step {
+        case .perform(let action):
+            state = .streaming(stream, plan, since: since)
+            return .stream(action)
+        case .ended(let end):
+            switch end {
+            case .complete: return self.end(complete)
+            case .broken: return fail(.streamBroken)
+            case .reset(let token):
+                // The next pull gets the same line, and serves it; who looks in everything has to serve it to see
+                // anything.
+                guard query.isFirst else { return self.end(.outdated(.reset)) }
+                var stream = stream
+                let step = stream.serveReset(token: token)
+                return follow(step, stream, plan: plan, since: since)
+            case .resetAgain: return fail(.resetAgain)
+            case .tokensRefused, .tokensRefusedAgain: return self.end(.outdated(.refusedTokens))
+            // The device does without these types, and nobody can say what has become of their records.
+            case .typesRefused(areAllNamed: true): return self.end(complete)
+            case .typesRefused(areAllNamed: false): return fail(.typesRefused)
+            case .unexpected(let event):
+                unexpected = event
+                return fail(.unexpectedEvent)
+            }
+        }
+    }
+
+    private mutating func end(_ stream: CheckedStream) -> CheckAction {
+        state = .ended
+        return .end(stream)
+    }
+
+    private mutating func fail(_ failure: PullFailure) -> CheckAction {
+        state = .ended
+        return .fail(failure)
+    }
+}
+
+/// What the gateway does next for a check; exactly one at a time, each answered by one ``CheckEvent``.
+package enum CheckAction: Hashable, Sendable {
+    /// Read what the state knows; answered by `context`.
+    case loadContext
+    /// Do the next step of its stream; answered by `stream`.
+    case stream(StreamAction)
+    /// The end: this came of it.
+    case end(CheckedStream)
+    /// The end: nothing came of it.
+    case fail(PullFailure)
+}
+
+/// What happened to the last ``CheckAction``.
+package enum CheckEvent: Hashable, Sendable {
+    /// What the state knows.
+    case context(PullContext)
+    /// What happened to the stream.
+    case stream(StreamEvent)
+}
+
+/// How asking the stream what has changed since a cursor has ended.
+package enum CheckedStream: Hashable, Sendable {
+    /// What has come since this vector is complete, and to be compared by the plan; but for what comes with request
+    /// types that the backend has refused.
+    case complete(LedgerDiffPlan, since: CheckpointVector, refused: Set<String>)
+    /// The stream cannot go on from the cursor: the client has to pull first.
+    case outdated(PullRestart)
+}

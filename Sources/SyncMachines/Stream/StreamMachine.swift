@@ -1,0 +1,260 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Deduplication
+import SyncModel
+
+/// Makes the backend stream from a vector on to the end, and does none of it: actions out, events in.
+///
+/// A pull, a check for conflicts and a search for created records hold one each. It knows what the backend is believed
+/// to hold, sets that right by ack calls before it streams, takes up what breaks off, and goes on without request types
+/// that the backend has given up. What a reset or a refused checkpoint means for the client, its holder decides.
+struct StreamMachine: Sendable {
+    /// What is under way.
+    enum State: Sendable {
+        /// Nothing: the holder has the last word.
+        case idle
+        /// An earlier pull's lines are taken over.
+        case takingCached
+        /// The backend says what it holds, before anything is set.
+        case listing
+        /// A call that sets the backend's position; these follow, and then the stream.
+        case setting(rest: [StreamAction])
+        /// Lines come.
+        case streaming
+        /// A broken stream is taken up again after this.
+        case pausing
+        /// The backend says which checkpoints it has written by itself.
+        case listingSelfWritten(resumes: Bool)
+        /// A reset is being served.
+        case raisingGeneration(token: String)
+        case acknowledgingReset
+    }
+
+    /// Where the stream has got to.
+    struct Progress: Sendable {
+        /// Where the present request began.
+        var start = CheckpointVector()
+        /// Up to where lines have come.
+        var vector = CheckpointVector()
+        /// Whether any of them was more than a checkpoint.
+        var carriedData = false
+        /// Whether what came before is to be thrown away.
+        var isAfresh = true
+        /// How often it was taken up again.
+        var resumes = 0
+    }
+
+    let query: StreamQuery
+    var state = State.idle
+    /// What the backend is believed to hold.
+    var position: Position
+    /// Whether the state says that this is unknown.
+    var isStoredUnknown: Bool
+    var progress = Progress()
+    /// What the backend says of request types.
+    private(set) var refusals = TypeRefusals()
+    /// The session's generation.
+    private(set) var generation: Int
+    /// What must not happen twice.
+    private var seen = Seen()
+
+    /// What has happened once.
+    private struct Seen {
+        var reset = false
+        var refusedTokens = false
+    }
+
+    /// A stream that is about to begin.
+    init(_ query: StreamQuery, session: SessionRow) {
+        self.query = query
+        position = session.position
+        isStoredUnknown = position == .unknown
+        generation = session.generation
+    }
+
+    /// Up to where lines have come.
+    var vector: CheckpointVector { progress.vector }
+
+    /// Streams from a vector on.
+    mutating func begin(at vector: CheckpointVector) -> StreamStep {
+        progress.vector = vector
+        return setPosition()
+    }
+
+    /// Streams from the end of what an earlier pull has streamed.
+    mutating func begin(behind end: CheckpointVector) -> StreamStep {
+        progress.vector = end
+        progress.carriedData = true
+        progress.isAfresh = false
+        state = .takingCached
+        return .perform(.takeCached)
+    }
+
+    /// Streams what has come since, once the stream has ended.
+    mutating func goOn() -> StreamStep { setPosition() }
+
+    /// Streams these namespaces from their beginning as well, once the stream has ended.
+    mutating func fetch(_ namespaces: Set<String>) -> StreamStep {
+        progress.vector = progress.vector.filter { !namespaces.contains($0) }
+        return setPosition()
+    }
+
+    /// Throws away what has come, and streams everything.
+    mutating func beginAfresh() -> StreamStep {
+        refusals.forgetBeginning()
+        progress = Progress(resumes: progress.resumes)
+        return setPosition()
+    }
+
+    /// Streams everything after a reset or a refused checkpoint: the state says already that the position is unknown.
+    mutating func startOver() -> StreamStep {
+        (position, isStoredUnknown) = (.unknown, true)
+        return beginAfresh()
+    }
+
+    /// Serves a reset, then streams everything.
+    mutating func serveReset(token: String) -> StreamStep {
+        // A backend that keeps no checkpoints has no flag to clear: the reset is for this stream alone.
+        guard query.isPositioned else { return startOver() }
+        state = .raisingGeneration(token: token)
+        return .perform(.raiseGeneration)
+    }
+
+    /// Forgets what the backend may hold, since nobody knows which of the last calls has got through.
+    mutating func losePosition() { (position, isStoredUnknown) = (.unknown, false) }
+
+    /// Takes what happened and says what to do next.
+    mutating func handle(_ event: StreamEvent) -> StreamStep {
+        switch event {
+        case .done: done()
+        case .listed(let held): listed(held)
+        case .tokensRefused: tokensRefused()
+        case .namespacesRefused: namespacesRefused()
+        case .typesRefused(let named): typesRefused(Set(named))
+        case .generationRaised(let generation): generationRaised(generation)
+        case .ended(let report): ended(report)
+        }
+    }
+
+    private mutating func done() -> StreamStep {
+        switch state {
+        case .takingCached: return setPosition()
+        case .setting(let rest): return set(rest)
+        case .pausing:
+            // A backend that has just broken a stream may not list either; the pause is over.
+            guard query.isPositioned, query.lacksUpsertNamespace(progress.start) else { return setPosition() }
+            state = .listingSelfWritten(resumes: true)
+            return .perform(.listCheckpoints)
+        case .acknowledgingReset: return startOver()
+        case .idle, .listing, .streaming, .listingSelfWritten, .raisingGeneration:
+            return unexpected(StreamEvent.done)
+        }
+    }
+
+    private mutating func listed(_ held: CheckpointVector) -> StreamStep {
+        switch state {
+        case .listing:
+            position = .at(held)
+            return setPosition()
+        case .listingSelfWritten(let resumes):
+            // Namespaces that it holds and that no line has moved.
+            for name in held.namespaces where progress.vector[name] == nil { progress.vector[name] = held[name] }
+            guard resumes else { return end(.complete) }
+            position = .at(held)
+            return setPosition()
+        case .idle, .takingCached, .setting, .streaming, .pausing, .raisingGeneration, .acknowledgingReset:
+            return unexpected(StreamEvent.listed(held))
+        }
+    }
+
+    /// Starts over where the backend does not take a checkpoint that it has made: were it presented again on every
+    /// pull, its device would be stuck for good.
+    private mutating func tokensRefused() -> StreamStep {
+        switch state {
+        case .setting:
+            defer { seen.refusedTokens = true }
+            return end(seen.refusedTokens ? .tokensRefusedAgain : .tokensRefused)
+        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .raisingGeneration,
+            .acknowledgingReset:
+            return unexpected(StreamEvent.tokensRefused)
+        }
+    }
+
+    /// Has the backend forget everything and set the vector anew, where it does not take the name of something that it
+    /// holds itself: were that left to be, every pull would fail.
+    private mutating func namespacesRefused() -> StreamStep {
+        switch state {
+        case .setting:
+            var actions: [StreamAction] = [.storePosition(.unknown), .forgetAll]
+            let tokens = progress.start.namespaces.compactMap { progress.start[$0] }
+            if !tokens.isEmpty { actions.append(.acknowledge(tokens)) }
+            if position != .unknown { actions.append(.storePosition(position)) }
+            return set(actions)
+        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .raisingGeneration,
+            .acknowledgingReset:
+            return unexpected(StreamEvent.namespacesRefused)
+        }
+    }
+
+    /// Goes on without the request types that the backend has given up: the other tables must not wait for somebody to
+    /// change the configuration.
+    ///
+    /// What is not asked for leaves the vector (finding 25), so that all of it comes once it is there again; but for
+    /// deletions: an old one that comes again would take along what has come to hang on its record since.
+    private mutating func typesRefused(_ named: Set<String>) -> StreamStep {
+        switch state {
+        case .streaming:
+            switch refusals.refuse(named, of: query, at: progress.vector) {
+            case .goOn(let vector):
+                let gone = query.namespaces(ofOnly: refusals.types)
+                progress.vector = vector.filter { !gone.contains($0) }
+                return setPosition()
+            case .nothingLeft(let areAllNamed): return end(.typesRefused(areAllNamed: areAllNamed))
+            }
+        case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .raisingGeneration,
+            .acknowledgingReset:
+            return unexpected(StreamEvent.typesRefused(named: []))
+        }
+    }
+
+    private mutating func generationRaised(_ generation: Int) -> StreamStep {
+        switch state {
+        case .raisingGeneration(let token):
+            self.generation = generation
+            state = .acknowledgingReset
+            return .perform(.acknowledgeReset(token: token))
+        case .idle, .takingCached, .listing, .setting, .streaming, .pausing, .listingSelfWritten, .acknowledgingReset:
+            return unexpected(StreamEvent.generationRaised(generation))
+        }
+    }
+
+    private mutating func ended(_ report: StreamReport) -> StreamStep {
+        switch state {
+        case .streaming: break
+        case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .raisingGeneration,
+            .acknowledgingReset:
+            return unexpected(StreamEvent.ended(report))
+        }
+        refusals.forgetBeginning()
+        progress.carriedData = progress.carriedData || report.carriedData
+        for (namespace, token) in report.received.tokens { progress.vector[namespace] = token }
+        switch report.end {
+        case .complete:
+            guard !query.isCheck, query.isPositioned, query.lacksUpsertNamespace(progress.start) else {
+                return end(.complete)
+            }
+            state = .listingSelfWritten(resumes: false)
+            return .perform(.listCheckpoints)
+        case .broken:
+            guard progress.resumes < query.resumeAttempts else { return end(.broken) }
+            let pause = query.resumeBackoff << Int64(min(progress.resumes, 6))
+            progress.resumes += 1
+            state = .pausing
+            return .perform(.sleep(pause))
+        case .reset(let token):
+            defer { seen.reset = true }
+            return end(seen.reset ? .resetAgain : .reset(token: token))
+        }
+    }
+}
