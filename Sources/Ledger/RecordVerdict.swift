@@ -128,8 +128,8 @@ struct RecordVerdict: Hashable {
     ///   - rules: The rules of its table.
     init(_ known: KnownRecord, _ group: RecordGroup?, rules: Rules) {
         let isHeld = known.state == .held
-        let before = isHeld ? (known.sources == 0 ? rules.allSources : known.sources) : 0
         let added = group?.add ?? 0
+        let before = isHeld && !Self.isPlaced(known, by: group, rules: rules) ? Self.sources(of: known, rules) : 0
         sources = (before & ~rules.comparedSources) & (group?.keep ?? .max) | added
         let upsert = group?.upsert
         let links = upsert == nil ? known.links : group?.links ?? []
@@ -166,6 +166,18 @@ struct RecordVerdict: Hashable {
         } else {
             outcome = Self.end(known, isNamed: isNamed, rules)
         }
+    }
+
+    /// The feeds that a held record came by; all of them if they are unknown.
+    private static func sources(of known: KnownRecord, _ rules: Rules) -> UInt64 {
+        known.sources == 0 ? rules.allSources : known.sources
+    }
+
+    /// Returns true if the stream alone says by which feeds a record is there: only a push has named it so far, so that
+    /// every feed that has it brings a line of its own (finding 14).
+    private static func isPlaced(_ known: KnownRecord, by group: RecordGroup?, rules: Rules) -> Bool {
+        guard known.isNoted, !known.wasHeld, rules.isExact, rules.isTracked, let group else { return false }
+        return group.add != 0 || group.deletion != nil
     }
 
     /// How parents have gone that take a record along of which a line came (0: none); nil where none has.

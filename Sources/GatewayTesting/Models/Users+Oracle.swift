@@ -167,8 +167,8 @@ extension Users {
         if backend.hasLateDeletion(key) { return nil }
         // Once the state is lost, nobody knows that it may have gone to a source that is not taken for now.
         if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
-        // The backend makes it anew under an id of its own, and does not send the type for now (documented).
-        if !backend.retired.isEmpty, device.id(of: key) != backend.ids.id(of: key) { return nil }
+        // The backend has made it anew under an id of its own, and its line cannot be had for now (documented).
+        if !backend.retired.isEmpty || row.damage != .none, device.id(of: key) != backend.ids.id(of: key) { return nil }
         // The line that says where it has gone could not be read, and it has lost its old parent since (documented).
         if row.damage != .none, local.record.parent != row.record.parent { return nil }
         // Nobody knows which record a line without an id was about.

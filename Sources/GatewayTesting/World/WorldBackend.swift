@@ -68,7 +68,9 @@ final class WorldBackend: @unchecked Sendable {
         }
         let named = operation.local.record.parent
         let parent = ids.key(table, named)
-        if named == parent.id, ids.clientID(of: parent) != nil, !users.adrift.contains(parent) {
+        // Of a parent that is gone before its creation was answered nobody learns the id.
+        let isThere = users.backend.rows[parent] != nil
+        if named == parent.id, ids.clientID(of: parent) != nil, isThere, !users.adrift.contains(parent) {
             users.complain("the backend is sent \(key) in \(named), which it calls \(ids.id(of: parent))")
         }
         operation.local.record.parent = parent.id

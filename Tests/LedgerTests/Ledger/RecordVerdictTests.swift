@@ -28,6 +28,7 @@ import Testing
             case .notedUnknown, .seenUnknown, .refusedUnknown: break
             }
             known.isStored = known.state != nil
+            known.wasHeld = known.state == .held
             switch self {
             case .notedUnknown, .notedSame: known.overlay(Self.note(.held), shape: LedgerShape(links: 0, feeds: 1))
             case .seenUnknown: known.overlay(Self.note(.seen), shape: LedgerShape(links: 0, feeds: 1))
@@ -202,6 +203,25 @@ import Testing
         rules.comparedSources = row.2
         let verdict = RecordVerdict(known, Self.group(row.1), rules: rules)
         #expect(verdict.outcome == row.3 && verdict.sources == row.4)
+    }
+
+    /// Two feeds, and a record that only a push has named: the lines; then the outcome and the sources that are left.
+    @Test(
+        arguments: [
+            ("+0", .updated, 0b01), ("+1", .updated, 0b10), ("+0 +1", .updated, 0b11), ("-0", .deleted, 0),
+            ("-0 +1", .updated, 0b10), ("+1 -0", .updated, 0b10), (nil, .kept, 0b11),
+        ] as [(String?, Outcome, UInt64)])
+    func `14: of a record that only a push has named the stream says by which feeds it is there`(
+        _ row: (String?, Outcome, UInt64)
+    ) {
+        var rules = RecordVerdict.Rules()
+        rules.allSources = 0b11
+        let verdict = RecordVerdict(Before.notedUnknown.known, Self.group(row.0), rules: rules)
+        #expect(verdict.outcome == row.1 && verdict.sources == row.2)
+        // What the ledger has of it came by feeds of its own.
+        #expect(RecordVerdict(Before.notedSame.known, Self.group("+0"), rules: rules).sources == 0b11)
+        rules.isExact = false
+        #expect(RecordVerdict(Before.notedUnknown.known, Self.group("+0"), rules: rules).sources == 0b11)
     }
 
     static func withParents(_ change: (inout RecordVerdict.Rules) -> Void) -> RecordVerdict.Rules {
