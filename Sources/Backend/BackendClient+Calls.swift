@@ -6,18 +6,18 @@ import HTTPTypes
 import JSONBytes
 package import SyncModel
 
-/// What came of a call of a push by calls.
+/// The outcome of a call of a push by calls.
 package struct CallOutcome: Hashable, Sendable {
-    /// What the answer means by the configuration.
+    /// The meaning of the answer by the configuration.
     package let meaning: Call.Meaning
     /// The answer's status.
     package let status: Int
-    /// What stands at the call's `returns` path, as text; never nil where the call has one and the meaning is ok.
+    /// The value at the call's `returns` path, as text; never nil if the call has such a path and the meaning is ok.
     package let returned: String?
-    /// Whether the status was a success, and the body met none of the call's conditions.
+    /// True if the status was a success, but the body met none of the call's conditions.
     package let failsConditions: Bool
 
-    /// An outcome.
+    /// Creates an outcome.
     package init(meaning: Call.Meaning, status: Int, returned: String? = nil, failsConditions: Bool = false) {
         self.meaning = meaning
         self.status = status
@@ -28,14 +28,14 @@ package struct CallOutcome: Hashable, Sendable {
 
 /// The answer to a call of a push by calls.
 package struct CallAnswer: Sendable {
-    /// What came of the call.
+    /// The outcome of the call, or the error.
     package let result: Result<CallOutcome, BackendError>
     /// The sentence by which the backend refuses, cut and without the caller's credential; for operators only.
     package let sentence: String?
 }
 
 extension BackendError {
-    /// Whether an answer came whole, or more than whole, and could not be read.
+    /// True if an answer came, too long or otherwise unreadable.
     fileprivate var isAboutContent: Bool {
         switch self {
         case .malformedAnswer, .answerTooLarge, .encoding, .contentType: true
@@ -45,32 +45,33 @@ extension BackendError {
 }
 
 extension BackendClient {
-    /// Makes a call of a push by calls, and says what its answer means.
+    /// Makes a call of a push by calls, and decides what its answer means.
     ///
-    /// The configured statuses come first, then 2xx is ok and 409 and 412 are conflict; every other status is thrown.
-    /// Whoever creates reads a 409 without a configured meaning by push rule 2.
-    /// A 2xx that meets none of the call's conditions is rejected: the backend said no in its body.
+    /// The configured statuses come first; then 2xx is ok, and 409 and 412 are conflict; every other status is thrown.
+    /// For a create, the caller interprets a 409 without a configured meaning by push rule 2. A 2xx that meets none of
+    /// the call's conditions is rejected: the backend has refused in its body.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - values: What is filled in; each value in the target stays within its segment.
+    ///   - values: The values to fill in; each value in the target stays within its segment.
     ///   - credentials: The caller's.
-    /// - Returns: What came of it.
-    /// - Throws: ``BackendError``; where ``BackendError/isOutcomeUnknown`` holds it may have happened nevertheless.
+    /// - Returns: The outcome.
+    /// - Throws: ``BackendError``; if its ``BackendError/isOutcomeUnknown`` is true, the change may have happened
+    ///   anyway.
     package func call(
         _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> CallOutcome {
         try await self.call(call, CallRequest(call, values), as: credentials)
     }
 
-    /// Makes a call of a push by calls whose request is put together already.
+    /// Makes a call of a push by calls from a complete request.
     ///
     /// - Parameters:
-    ///   - call: What statuses and answers mean.
+    ///   - call: Defines the meaning of statuses and answers.
     ///   - callRequest: The request.
     ///   - credentials: The caller's.
-    ///   - key: The header field by which the backend knows a repetition.
-    /// - Returns: What came of it.
+    ///   - key: The header field by which the backend recognises a repetition.
+    /// - Returns: The outcome.
     /// - Throws: As ``call(_:_:_:)``.
     package func call(
         _ call: Call, _ callRequest: CallRequest, as credentials: ForwardedCredentials,
@@ -79,7 +80,7 @@ extension BackendClient {
         try await answer(call, callRequest, as: credentials, key: key).result.get()
     }
 
-    /// Makes a call as ``call(_:_:_:key:)`` does, and keeps what the backend says where it refuses.
+    /// Makes a call like ``call(_:_:_:key:)``, and keeps the backend's sentence if it refuses.
     package func answer(
         _ call: Call, _ callRequest: CallRequest, as credentials: ForwardedCredentials,
         key: (name: String, value: String)? = nil
@@ -130,7 +131,7 @@ extension BackendClient {
         do throws(BackendError) {
             answer = try await json(response, limit: settings.maximumAnswerBytes)
         } catch {
-            // Such answers are often a sentence; that the record is there they say all the same.
+            // Such answers are often plain sentences; they still mean that the record exists.
             if meaning == .exists, !wantsConditions, error.isAboutContent {
                 return CallOutcome(meaning: meaning, status: status)
             }
@@ -147,14 +148,14 @@ extension BackendClient {
         return CallOutcome(meaning: meaning, status: status, returned: returned)
     }
 
-    /// What stands at a path of the answer to a call, such as the backend's word on who the caller is.
+    /// Returns the value at a path of the answer to a call, such as the caller's identity at the backend.
     ///
     /// - Parameters:
     ///   - call: Normally a `GET`.
-    ///   - path: Where to look.
+    ///   - path: The path of the value.
     ///   - credentials: The caller's.
-    /// - Returns: A string, or a number as it is spelled; nil where nothing of the kind stands there.
-    /// - Throws: ``BackendError/credentialRefused(status:)`` where the backend does not know the caller.
+    /// - Returns: A string, or a number as it is spelled; nil if there is neither at the path.
+    /// - Throws: ``BackendError/credentialRefused(status:)`` if the backend does not know the caller.
     package func value(
         of call: Call, at path: Path, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> String? {

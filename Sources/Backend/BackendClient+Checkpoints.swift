@@ -6,10 +6,10 @@ package import JSONBytes
 package import SyncModel
 
 extension BackendClient {
-    /// Sets checkpoints, a batch of ``BackendSettings/ackBatch`` after the other; for no tokens nothing is sent.
+    /// Sets checkpoints in batches of ``BackendSettings/ackBatch``; for no tokens, sends nothing.
     ///
-    /// The backend may move backwards by it. The token of a reset must come alone: with it the backend drops all
-    /// others of the same call. When it throws, some batches may have been taken: the position is unknown.
+    /// This may move the backend backwards. The token of a reset must come alone: the backend drops all others in the
+    /// same call. If this throws, the backend may have accepted some batches: the position is unknown.
     package func acknowledge(
         _ tokens: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
@@ -21,7 +21,7 @@ extension BackendClient {
                 do throws(BackendError) {
                     try await change(call, ["acks": .array(batch.map { .string($0) })], as: credentials)
                 } catch {
-                    // Were these taken for tokens that are refused, every pull would begin with everything anew.
+                    // If these counted as refused tokens, every pull would begin with a full stream.
                     switch error {
                     case .refused(let status) where status == 404 || status == 405: throw .ackRefused(status: status)
                     case .failed(status: 501): throw .ackRefused(status: 501)
@@ -32,11 +32,11 @@ extension BackendClient {
         }
     }
 
-    /// What the backend holds for the caller's session, by the tokens' own namespaces.
+    /// Returns the checkpoints that the backend holds for the caller's session, by the tokens' own namespaces.
     ///
     /// - Returns: The vector.
-    /// - Throws: ``BackendError/malformedAnswer(_:)`` where the answer is no array of types and tokens, or larger than
-    ///   the limits.
+    /// - Throws: ``BackendError/malformedAnswer(_:)`` if the answer is not an array of types and tokens, or exceeds the
+    ///   limits.
     package func list(_ credentials: ForwardedCredentials) async throws(BackendError) -> CheckpointVector {
         guard let call = settings.list else { throw .notConfigured("list") }
         return try await telling(of: .list, call, as: credentials) { () throws(BackendError) in
@@ -46,9 +46,9 @@ extension BackendClient {
         }
     }
 
-    /// Makes the backend forget the checkpoints of these namespaces; for none nothing is sent.
+    /// Makes the backend forget the checkpoints of these namespaces; for none, sends nothing.
     ///
-    /// When it throws, the position is unknown.
+    /// If this throws, the position is unknown.
     package func forget(
         namespaces: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
@@ -61,7 +61,7 @@ extension BackendClient {
 
     /// Makes the backend forget all checkpoints of the caller's session.
     ///
-    /// The call's template loses the member of `{namespaces}`: an empty list would be an error to some backends.
+    /// The call's template loses the member with `{namespaces}`: some backends would refuse an empty list.
     package func forgetAll(_ credentials: ForwardedCredentials) async throws(BackendError) {
         guard let call = settings.forget else { throw .notConfigured("forget") }
         try await telling(of: .forget, call, as: credentials) { () throws(BackendError) in
@@ -69,7 +69,7 @@ extension BackendClient {
         }
     }
 
-    /// A call that sets what the same call would set again, and whose answer does not matter.
+    /// Makes a call that is idempotent and whose answer does not matter.
     private func change(
         _ call: Call, _ values: [String: JSONValue], as credentials: ForwardedCredentials
     ) async throws(BackendError) {

@@ -6,20 +6,20 @@ import HTTPTypes
 import JSONBytes
 package import SyncModel
 
-/// The answer to a request that was made to see what answers there.
+/// The answer to a probe: a request that only finds out what answers.
 package struct ProbedAnswer: Sendable {
-    /// The status, whichever it is.
+    /// The status, which may be any.
     package var status: Int
     /// The field `Content-Type`.
     package var contentType: String?
-    /// Where a redirection leads, without its query.
+    /// The target of a redirection, without its query.
     package var location: String?
     /// The beginning of the body.
     package var body: [UInt8]
-    /// Whether that is all of it.
+    /// True if `body` is the whole body.
     package var isWhole: Bool
 
-    /// An answer.
+    /// Creates an answer.
     package init(status: Int, contentType: String?, location: String? = nil, body: [UInt8], isWhole: Bool) {
         self.status = status
         self.contentType = contentType
@@ -28,13 +28,13 @@ package struct ProbedAnswer: Sendable {
         self.isWhole = isWhole
     }
 
-    /// Whether it is a page for people: by its type, or by how it begins.
+    /// True if the body is a web page, by its type or by its beginning.
     package var isPage: Bool {
         if let contentType, contentType.lowercased().contains("html") { return true }
         return body.first { $0 > 0x20 } == UInt8(ascii: "<")
     }
 
-    /// Which of these names stand in the body as words.
+    /// Returns those of these names that occur in the body as words.
     package func names(of names: [String]) -> [String] {
         let text = String(decoding: body, as: UTF8.self)
         return names.filter { text.containsWord($0) }
@@ -42,27 +42,28 @@ package struct ProbedAnswer: Sendable {
 }
 
 extension BackendClient {
-    /// How many bytes of an answer are looked at.
+    /// The number of bytes of an answer that are read.
     private static let probedBytes = 1 << 20
 
-    /// Makes a call without values, to see what answers; nobody else looks at its status.
+    /// Makes a call without values, to see what answers; the status is returned, not checked.
     ///
-    /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
+    /// - Throws: ``BackendError/transport(_:)`` if there is no answer.
     package func probe(_ call: Call, _ credentials: ForwardedCredentials) async throws(BackendError) -> ProbedAnswer {
         await probed(try await send(call, CallValues(), as: credentials))
     }
 
-    /// Makes the call that sets checkpoints, without a token: what it leads to sets none.
+    /// Makes the call that sets checkpoints, without a token, so that it sets none.
     ///
-    /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
+    /// - Throws: ``BackendError/transport(_:)`` if there is no answer.
     package func probeAcknowledgement(_ credentials: ForwardedCredentials) async throws(BackendError) -> ProbedAnswer {
         guard let call = settings.acknowledge else { throw .notConfigured("ack") }
         return await probed(try await send(call, CallValues(["acks": .array([])]), as: credentials))
     }
 
-    /// Opens the stream from its beginning, or from where the backend keeps it, and reads its first lines only.
+    /// Opens the stream from its beginning, or from the position that the backend keeps, and reads its first lines
+    /// only.
     ///
-    /// - Throws: ``BackendError/transport(_:)`` if nobody answers.
+    /// - Throws: ``BackendError/transport(_:)`` if there is no answer.
     package func probeStream(
         types: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> ProbedAnswer {

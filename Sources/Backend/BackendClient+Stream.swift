@@ -7,19 +7,20 @@ import JSONBytes
 package import SyncModel
 
 extension BackendClient {
-    /// Asks for the stream of changes.
+    /// Opens the stream of changes.
     ///
-    /// A reset is never asked for: it would swallow one that other devices have not seen (finding 2).
+    /// This never asks for a reset, which would use up one that other devices have not seen (finding 2).
     ///
     /// - Parameters:
     ///   - types: The request types, at least one; the backend decides on their order.
-    ///   - vector: Where to go on. Sent in style `request` only; in style `server` the backend must hold it already.
-    ///   - isCompressed: Whether compression may be asked for, where the settings allow it.
+    ///   - vector: The position to continue from. Sent in style `request` only; in style `server` the backend must hold
+    ///     it already.
+    ///   - isCompressed: True if compression may be asked for; the settings must allow it, too.
     ///   - credentials: The caller's.
-    /// - Returns: The lines' bytes, decompressed, cut anywhere.
+    /// - Returns: The lines' bytes, decompressed, in chunks that may end anywhere.
     /// - Throws: ``BackendError/credentialRefused(status:)``, ``BackendError/typesRefused(_:)``,
-    ///   ``BackendError/busy(status:retryAfter:)``, ``BackendError/contentType(_:)`` and whatever else keeps the stream
-    ///   from beginning. What ends it later is thrown by the stream.
+    ///   ``BackendError/busy(status:retryAfter:)``, ``BackendError/contentType(_:)`` and any other error that keeps the
+    ///   stream from beginning. Errors after that are thrown by the stream.
     package func openStream(
         types: [String], vector: CheckpointVector, isCompressed: Bool = true, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> BackendStream {
@@ -35,7 +36,7 @@ extension BackendClient {
         }
     }
 
-    /// Asks for the stream and gives the answer, whatever its status.
+    /// Requests the stream and returns the answer, whatever its status.
     func streamResponse(
         of types: [String], from vector: CheckpointVector, isCompressed: Bool, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> CurlResponse {
@@ -47,16 +48,16 @@ extension BackendClient {
         }
         return try await send(settings.stream, values, as: credentials) { request in
             request.timeouts = settings.streamTimeouts
-            // Nothing is lost if the backend gets it twice: it only reads, or writes what it would write anyway.
+            // A repetition does no harm: the backend only reads, or writes the same again.
             request.isIdempotent = true
             request.fields[.accept] = "application/jsonlines+json, application/x-ndjson;q=0.9, application/json;q=0.8"
             if settings.offersGzip, isCompressed { request.fields[.acceptEncoding] = "gzip" }
         }
     }
 
-    /// Whether a body of this type can be lines of JSON.
+    /// Returns true if a body of this type can be lines of JSON.
     ///
-    /// Backends name it in many ways, or not at all; what certainly is something else is a page, a picture or a form.
+    /// Backends use many types, or none; pages, pictures and forms are certainly not lines.
     package static func mayBeLines(_ contentType: String) -> Bool {
         let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         return type.isEmpty || type.contains("json") || ["text/plain", "application/octet-stream"].contains(type)

@@ -18,17 +18,17 @@ extension BackendClient {
 
     /// Sends operations while they are made, as one request that the backend applies in one transaction or not at all.
     ///
-    /// The backend keeps the answer under the key for at least 24 hours: the same operations under the same key may
-    /// be sent again, and are not applied twice.
+    /// The backend keeps the answer under the key for at least 24 hours: the same operations may be sent again under
+    /// the same key, and are not applied twice.
     ///
     /// - Parameters:
-    ///   - operations: Lines as ``StreamPushOperation/append(to:)`` makes them, cut anywhere.
-    ///   - count: How many lines there are; what the backend says about others is not believed.
-    ///   - key: The idempotency key: 1 to 255 visible ASCII characters, the same for the same operations only.
+    ///   - operations: Lines as ``StreamPushOperation/append(to:)`` makes them, in chunks that may end anywhere.
+    ///   - count: The number of lines; an answer with a result for any other line is malformed.
+    ///   - key: The idempotency key: 1 to 255 visible ASCII characters, reused for the same operations only.
     ///   - credentials: The caller's.
-    /// - Returns: That everything, or that nothing was applied.
-    /// - Throws: ``BackendError``; where ``BackendError/isOutcomeUnknown`` holds it may have been applied: ask again
-    ///   with the same key.
+    /// - Returns: The results of the lines: either all operations were applied, or none.
+    /// - Throws: ``BackendError``; if its ``BackendError/isOutcomeUnknown`` is true, the push may have been applied:
+    ///   send it again with the same key.
     package func pushStream(
         _ operations: some AsyncSequence<ByteBuffer, any Error> & Sendable, count: Int, key: String,
         _ credentials: ForwardedCredentials
@@ -48,7 +48,7 @@ extension BackendClient {
                 request.body = body
                 request.fields[.contentType] = "application/jsonlines+json"
                 request.fields[field] = key
-                // The key makes it so.
+                // The key makes it idempotent.
                 request.isIdempotent = true
             } use: { response in
                 try await result(of: response, count, credentials)
@@ -65,7 +65,7 @@ extension BackendClient {
             await drain(response)
             throw .unexpectedStatus(status)
         }
-        // A sentence for each line at the most.
+        // At most one sentence for each line.
         let limit = min(settings.maximumPushAnswerBytes, 64 << 10 + count << 10)
         let answer = try await BackendStream(response, limit: limit).collect()
         let lines = try StreamPushAnswer(count: count).lines(in: answer)

@@ -22,9 +22,9 @@ package enum CallName: String, Sendable {
 }
 
 extension BackendClient {
-    /// Makes a call and tells the log which call it was if it fails, or its answer is not what it should be.
+    /// Makes a call; if it fails or its answer is not as agreed, logs which call it was.
     ///
-    /// A credential that is not accepted is everyday.
+    /// A refused credential is not logged: it is normal.
     func telling<Result>(
         of name: CallName, _ call: Call, as credentials: ForwardedCredentials,
         _ body: () async throws(BackendError) -> Result
@@ -43,8 +43,7 @@ extension BackendClient {
         }
     }
 
-    /// Writes one line at `info` that says which call got an answer that it should not have: cause and place, and
-    /// nothing of values or bodies.
+    /// Logs at `info` which call got a wrong answer: the cause and the place, but no values and no bodies.
     package func tell(
         _ code: String, _ error: String, status: Int? = nil, of name: CallName, call: Call,
         as credentials: ForwardedCredentials
@@ -71,7 +70,7 @@ extension BackendClient {
 }
 
 extension BackendSettings {
-    /// The URL path of a call, with its places as they are written and without a query.
+    /// Returns the URL path of a call, with its placeholders as written and without a query.
     package func path(of call: Call) -> String {
         let text = call.target.map { fragment in
             switch fragment {
@@ -90,8 +89,9 @@ extension BackendSettings {
 }
 
 extension BackendError {
-    /// Whether an answer came, and is not what it should be; a credential that is not accepted is not meant, and of
-    /// types that are refused whoever has asked for them tells more.
+    /// True if an answer came that is not as agreed.
+    ///
+    /// Refused credentials do not count, nor do refused types: the code that asked for them reports more.
     fileprivate var isAboutAnswer: Bool {
         switch self {
         case .busy, .refused, .ackRefused, .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
@@ -101,7 +101,7 @@ extension BackendError {
         }
     }
 
-    /// Whether no whole answer came, for a reason that lies with the network or the backend.
+    /// True if no whole answer came, because of the network or the backend.
     fileprivate var isAboutConnection: Bool {
         guard case .transport(let error) = self else { return false }
         switch error {
@@ -111,7 +111,7 @@ extension BackendError {
         }
     }
 
-    /// The answer's status, if the error is about that.
+    /// The status of the answer, if the error has one.
     fileprivate var status: Int? {
         switch self {
         case .credentialRefused(let status), .busy(let status, _), .refused(let status), .ackRefused(let status),

@@ -10,22 +10,22 @@ package import SyncModel
 
 /// Speaks the backend's protocol on behalf of one caller at a time.
 ///
-/// It knows no state and takes no decisions: each method is one exchange, or a few of the same kind, made with the
-/// credential that it is given. Error bodies go to the log at debug, cut; they never leave this module otherwise.
+/// It holds no state and makes no decisions: each method makes one exchange, or a few of the same kind, with the
+/// credential that it is given. The beginning of an error body is logged at debug.
 package struct BackendClient: Sendable {
-    /// How the backend is spoken to.
+    /// The configuration of the exchanges with the backend.
     package let settings: BackendSettings
-    /// Where error bodies go; a copy of the client with a request's own logger says whose they are.
+    /// The logger for error bodies; a copy of the client with a request's own logger shows whose they are.
     package var logger: Logger
     private let transport: any HTTPTransport
     private let clock: any WallClock
 
-    /// How many bytes of an error's body are logged.
+    /// The number of bytes of an error's body that are logged.
     static let loggedBytes = 2048
-    /// How many bytes of an error's body are looked at, and how many of an unneeded one are read to keep a connection.
+    /// The most bytes that are read: of an error's body, and of an unneeded body to keep its connection.
     static let drainedBytes = 64 * 1024
 
-    /// A client of one backend.
+    /// Creates a client of one backend.
     package init(
         settings: BackendSettings, transport: any HTTPTransport, clock: any WallClock,
         logger: Logger = Logger(label: "rind.backend")
@@ -36,7 +36,7 @@ package struct BackendClient: Sendable {
         self.logger = logger
     }
 
-    /// Makes the request of a call and gives the answer, whatever its status.
+    /// Makes the request of a call and returns the answer, whatever its status.
     func send(
         _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials,
         adjust: (inout CurlRequest) -> Void = { _ in }
@@ -44,7 +44,7 @@ package struct BackendClient: Sendable {
         try await send(CallRequest(call, values), as: credentials, adjust: adjust)
     }
 
-    /// Makes a request that is put together already and gives the answer, whatever its status.
+    /// Makes a complete request and returns the answer, whatever its status.
     func send(
         _ call: CallRequest, as credentials: ForwardedCredentials, adjust: (inout CurlRequest) -> Void
     ) async throws(BackendError) -> CurlResponse {
@@ -56,7 +56,7 @@ package struct BackendClient: Sendable {
         }
     }
 
-    /// Makes the request of a call and hands the answer to `use`, while a body that is streamed is still being sent.
+    /// Makes the request of a call and passes the answer to `use`, while a streamed body is still being sent.
     func send<Result>(
         _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials,
         adjust: (inout CurlRequest) -> Void, use: (CurlResponse) async throws -> Result
@@ -92,13 +92,14 @@ package struct BackendClient: Sendable {
         return request
     }
 
-    /// Throws what a status other than 2xx means, and logs the beginning of its body.
+    /// Throws the error for a status other than 2xx, and logs the beginning of its body.
     ///
     /// - Parameters:
     ///   - response: The answer.
-    ///   - credentials: What was sent: some backends repeat it in their errors, and it stands in no log.
-    ///   - types: The request types; where the answer names some of them, the error does, too.
-    /// - Throws: What the status means.
+    ///   - credentials: The credentials that were sent: some backends repeat them in errors, and they must not be
+    ///     logged.
+    ///   - types: The request types; if the answer names some of them, the error does, too.
+    /// - Throws: The error for the status.
     func requireSuccess(
         _ response: CurlResponse, _ credentials: ForwardedCredentials, types: [String] = []
     ) async throws(BackendError) {
@@ -106,12 +107,12 @@ package struct BackendClient: Sendable {
         throw await refusal(of: response, credentials, types: types).error
     }
 
-    /// What an answer that is no success means, and the beginning of its body, which is logged.
+    /// Returns the error for an answer that is not a success, and the beginning of its body, which is logged.
     func refusal(
         of response: CurlResponse, _ credentials: ForwardedCredentials, types: [String] = []
     ) async -> (error: BackendError, body: String) {
         let body = await beginning(of: response)
-        // To mask takes time, and strangers decide how much.
+        // Masking takes time, and the backend and the client decide how much.
         if logger.logLevel <= .debug {
             let shown = credentials.masked(in: ForeignText.cut(body, to: Self.loggedBytes))
             logger.debug(
@@ -125,7 +126,7 @@ package struct BackendClient: Sendable {
         return (BackendError(response.status, response.fields), body)
     }
 
-    /// The answer as JSON.
+    /// Reads the answer as JSON.
     func json(_ response: CurlResponse, limit: Int) async throws(BackendError) -> JSONValue {
         let body = try await BackendStream(response, limit: limit).collect()
         do {
@@ -137,20 +138,20 @@ package struct BackendClient: Sendable {
         }
     }
 
-    /// Reads what nobody needs, so that the connection can be used again; a long body is not worth it.
+    /// Reads an unneeded body, so that the connection can be used again; stops at a long one.
     func drain(_ response: CurlResponse) async {
         var total = 0
         var iterator = response.body.makeAsyncIterator()
         while total <= Self.drainedBytes, let chunk = try? await iterator.next() { total += chunk.readableBytes }
     }
 
-    /// The first bytes of a body as text; what is wrong with the body does not matter here.
+    /// Returns the first bytes of a body as text; errors in the body do not matter here.
     private func beginning(of response: CurlResponse) async -> String {
         let bytes = await bytes(of: response, upTo: Self.drainedBytes, within: settings.errorBodyTimeout).bytes
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The first bytes of a body, as many as come in time, and whether that is all of it.
+    /// Returns the first bytes of a body that come in time, and whether they are the whole body.
     func bytes(
         of response: CurlResponse, upTo limit: Int, within timeout: Duration
     ) async -> (bytes: [UInt8], isWhole: Bool) {
@@ -169,7 +170,7 @@ package struct BackendClient: Sendable {
                         collected.writeBuffer(&chunk)
                     }
                 } catch {
-                    // What has come by then is what there is.
+                    // The bytes until then are the result.
                 }
                 return (Array(collected.readableBytesView.prefix(limit)), isWhole)
             }
@@ -177,7 +178,7 @@ package struct BackendClient: Sendable {
                 try? await clock.wait(milliseconds: timeout.milliseconds)
                 return nil
             }
-            // Whoever is first ends the other; a reader that was ended gives what it has.
+            // The task that ends first cancels the other; a cancelled reader returns what it has.
             var read: (bytes: [UInt8], isWhole: Bool) = ([], false)
             for await result in group {
                 if let result { read = result }
@@ -190,13 +191,13 @@ package struct BackendClient: Sendable {
 
 extension BackendError {
     fileprivate init(sending error: CurlError) {
-        // The placeholders' values are checked before; what is left is the configuration's or the caller's fault.
+        // The placeholders' values are checked before; any other fault is the configuration's or the caller's.
         if case .invalidRequest(let text) = error { self = .invalidCall(text) } else { self = .transport(error) }
     }
 }
 
 extension String {
-    /// Whether the text has this name in it, not as a part of a longer one.
+    /// Returns true if the text contains this name as a whole word, not as part of a longer one.
     func containsWord(_ word: String) -> Bool {
         var rest = self[...]
         var before: Character?

@@ -4,7 +4,7 @@
 import HTTPTypes
 
 extension BackendError {
-    /// What a status other than 2xx means.
+    /// Creates the error for a status other than 2xx.
     init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
         switch status.code {
         case 401, 403: self = .credentialRefused(status: status.code)
@@ -18,10 +18,10 @@ extension BackendError {
 
 /// The field `Retry-After` (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// Nobody waits longer than this because a header says so.
+    /// The longest wait that a header field can ask for.
     static let longest = Duration.seconds(86_400)
 
-    /// How long to wait; nil where the answer does not say, or not understandably.
+    /// Returns the time to wait; nil if the answer has none that is understood.
     ///
     /// A date is compared with the answer's own `Date`, so that the two clocks need not agree.
     static func duration(in fields: HTTPFields) -> Duration? {
@@ -33,7 +33,8 @@ enum RetryAfter {
         return min(.seconds(max(0, then - now)), longest)
     }
 
-    /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; the obsolete forms are not understood.
+    /// Returns the seconds since 1970 of a date like `Sun, 06 Nov 1994 08:49:37 GMT`; the obsolete forms are not
+    /// understood.
     private static func seconds(ofDate text: String) -> Int64? {
         let parts = text.split(separator: " ")
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -3,39 +3,39 @@
 
 package import Curl
 
-/// Why the backend did not do what it was asked for.
+/// A reason why the backend did not do what it was asked for.
 package enum BackendError: Error, Sendable {
-    /// No answer, or not all of it.
+    /// No answer came, or not all of it.
     case transport(CurlError)
     /// The backend does not accept the caller's credential (401, 403).
     case credentialRefused(status: Int)
     /// The backend refused the stream request, and its answer names these of the requested types.
     ///
-    /// Some backends list the types that they do know instead, so this is a hint for people, no verdict.
+    /// Some backends list the types that they do know instead, so this is only a hint for operators.
     case typesRefused([String])
-    /// The backend wants to be left alone for a while (429, 503).
+    /// The backend asks for a pause (429, 503).
     case busy(status: Int, retryAfter: Duration?)
     /// The backend refused the request (every other 4xx).
     case refused(status: Int)
-    /// The backend has no such call as the configured one that sets checkpoints (404, 405, 501).
+    /// The backend has no call at the configured target for setting checkpoints (404, 405, 501).
     ///
-    /// That is a mistake of the configuration. A token that the backend does not take is ``refused(status:)``.
+    /// That is a mistake in the configuration. A token that the backend refuses is ``refused(status:)``.
     case ackRefused(status: Int)
     /// The backend failed (every other 5xx).
     case failed(status: Int)
-    /// A status that no such request should have: redirections are not followed.
+    /// The status does not fit the request: redirections are not followed.
     case unexpectedStatus(Int)
-    /// The stream is of a type that cannot be lines of JSON, such as a login page.
+    /// The stream's type cannot be lines of JSON, such as that of a login page.
     case contentType(String)
     /// The answer's encoding is unknown or broken.
     case encoding(String)
     /// The answer has more bytes than the limit.
     case answerTooLarge(limit: Int)
-    /// The answer is not what was agreed on.
+    /// The answer is not as agreed.
     case malformedAnswer(String)
     /// The call cannot be made with these values; nothing was sent.
     case invalidCall(String)
-    /// The value for this placeholder would let the call reach another address, or one that servers read differently;
+    /// The value for this placeholder would make the call reach another address, or one that servers read differently;
     /// nothing was sent.
     case unsafeValue(String)
     /// The configuration has no such call.
@@ -61,13 +61,13 @@ package enum BackendError: Error, Sendable {
         }
     }
 
-    /// Whether a call that changes something may have done so nevertheless.
+    /// True if a call that changes something may have done so despite the error.
     ///
-    /// Then it must be found out, or asked again with the same idempotency key, never assumed.
+    /// The outcome is then unknown: find it out, or send the call again with the same idempotency key.
     package var isOutcomeUnknown: Bool {
         switch self {
         case .transport(let error): error.mayHaveReachedServer
-        // A proxy may answer these although the backend behind it went on.
+        // A proxy may answer with these while the backend behind it carries on.
         case .busy(let status, _): status >= 500
         case .refused(let status): status == 408
         case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer: true
@@ -75,7 +75,7 @@ package enum BackendError: Error, Sendable {
         }
     }
 
-    /// Whether the same request may succeed a little later, so that an interruption is worth a new attempt.
+    /// True if the same request may succeed a little later, so that a new attempt is worthwhile.
     package var isTransient: Bool {
         switch self {
         case .transport(let error):
@@ -91,7 +91,7 @@ package enum BackendError: Error, Sendable {
 }
 
 extension BackendError: CustomStringConvertible {
-    /// A sentence for the log; nothing of the answer's body is in it.
+    /// A sentence for the log, with nothing from the answer's body.
     package var description: String {
         switch self {
         case .transport(let error): error.description

@@ -4,49 +4,50 @@
 package import Curl
 package import SyncModel
 
-/// How the backend is spoken to: everything that the section `[backend]` of the configuration says.
+/// The settings for the exchanges with the backend: the section `[backend]` of the configuration.
 package struct BackendSettings: Hashable, Sendable {
-    /// Where the checkpoints of a device are kept.
+    /// The place where the checkpoints of a device are kept.
     package enum CheckpointStyle: String, CaseIterable, Sendable {
-        /// The backend keeps them for each session; they are set, listed and forgotten by calls of their own.
+        /// The backend keeps them for each session; separate calls set, list and forget them.
         case server
-        /// They travel in the stream request.
+        /// The stream request carries them.
         case request
     }
 
     /// The backend's URL without a slash at its end; targets are appended to it as they are.
     package let baseURL: String
-    /// Asks for the stream; `{types}`, and in style `request` `{checkpoints}` (an object) or `{acks}` (an array).
+    /// The call that opens the stream; with `{types}`, and in style `request` also `{checkpoints}` (an object) or
+    /// `{acks}` (an array).
     package var stream: Call
-    /// Sets checkpoints: `{acks}`.
+    /// The call that sets checkpoints: `{acks}`.
     package var acknowledge: Call?
-    /// Lists checkpoints; `returns` may say where the array stands in the answer.
+    /// The call that lists checkpoints; `returns` may name the array's path in the answer.
     package var list: Call?
-    /// Forgets checkpoints: `{namespaces}`, which is left out where all are meant.
+    /// The call that forgets checkpoints: `{namespaces}`, which is left out to forget all.
     package var forget: Call?
-    /// Takes pushed operations as JSONL in one transaction.
+    /// The call that takes pushed operations as JSONL in one transaction.
     package var streamPush: Call?
-    /// Who keeps the checkpoints.
+    /// The place where the checkpoints are kept.
     package var checkpoints = CheckpointStyle.server
     /// The member of a listed checkpoint that names its type.
     package var typeField = "type"
     /// The member of a listed checkpoint that holds its token.
     package var ackField = "ack"
-    /// How many tokens go into one call; Immich takes 1000.
+    /// The number of tokens in one call; Immich takes 1000.
     package var ackBatch = 1000
 
-    /// For the stream; `idle` is how long it may be silent, `total` is normally nil.
+    /// The time limits of the stream; `idle` is the longest silence, `total` is normally nil.
     package var streamTimeouts = CurlTimeouts()
-    /// For every other call; `total` bounds it as a whole.
+    /// The time limits of every other call; `total` is for the whole call.
     package var callTimeouts = CurlTimeouts(total: .seconds(120))
 
-    /// How long the body of an error may take; it is wanted for the log only.
+    /// The longest time for reading the body of an error, which only the log needs.
     package var errorBodyTimeout = Duration.seconds(5)
-    /// Whether compressed streams are asked for; never `br`, which holds back megabytes before it gives any.
+    /// True if compressed streams are asked for; never `br`, which holds back megabytes before it yields any.
     package var offersGzip = true
     /// The most bytes of one stream, after decompression.
     package var maximumStreamBytes = 64 << 30
-    /// The most bytes of one line, for whoever cuts the stream into lines.
+    /// The most bytes of one line, for the code that cuts the stream into lines.
     package var maximumLineBytes = 16 << 20
     /// The most bytes of the answer to a call.
     package var maximumAnswerBytes = 1 << 20
@@ -57,7 +58,7 @@ package struct BackendSettings: Hashable, Sendable {
     /// The most bytes of one token.
     package var maximumTokenBytes = 4096
 
-    /// Settings with the usual limits.
+    /// Creates settings with the usual limits.
     package init(baseURL: String, stream: Call) {
         var base = baseURL
         while base.hasSuffix("/") { base.removeLast() }

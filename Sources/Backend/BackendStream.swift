@@ -6,10 +6,10 @@ import Gzip
 import HTTPTypes
 package import NIOCore
 
-/// The body of an answer of the backend, decompressed, as it comes.
+/// The decompressed body of an answer of the backend, as it arrives.
 ///
 /// It is read once. Reading slowly slows the backend down; dropping it, or cancelling the task that reads it, ends the
-/// exchange. A clean end says only that the body is whole: whether the stream is complete, its last line tells.
+/// exchange. A clean end means only that the body is whole: its last line shows whether the stream is complete.
 package struct BackendStream: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
     package typealias Failure = BackendError
@@ -22,9 +22,9 @@ package struct BackendStream: AsyncSequence, Sendable {
     private let source: Source
     private let limit: Int
 
-    /// The body of `response`, at most `limit` bytes of it.
+    /// Creates the stream for the body of `response`, of at most `limit` bytes.
     ///
-    /// - Throws: ``BackendError/encoding(_:)`` for an encoding that was not offered and is not known.
+    /// - Throws: ``BackendError/encoding(_:)`` for an unknown encoding that was not offered.
     init(_ response: CurlResponse, limit: Int) throws(BackendError) {
         self.limit = limit
         let encodings = response.fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }.map { encoding in
@@ -38,7 +38,7 @@ package struct BackendStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all of it.
+    /// Reads the whole body.
     ///
     /// - Returns: The body.
     /// - Throws: ``BackendError/answerTooLarge(limit:)``, ``BackendError/transport(_:)``,
@@ -78,7 +78,7 @@ package struct BackendStream: AsyncSequence, Sendable {
             self.limit = limit
         }
 
-        /// The next bytes, never none; nil when the whole body has come.
+        /// Returns the next bytes, at least one; nil at the end of the body.
         package mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(BackendError) -> ByteBuffer? {
@@ -101,7 +101,7 @@ package struct BackendStream: AsyncSequence, Sendable {
             return chunk
         }
 
-        /// The next bytes, never none; nil when the whole body has come.
+        /// Returns the next bytes, at least one; nil at the end of the body.
         package mutating func next() async throws(BackendError) -> ByteBuffer? {
             try await next(isolation: #isolation)
         }
@@ -109,12 +109,12 @@ package struct BackendStream: AsyncSequence, Sendable {
 }
 
 extension BackendError {
-    /// What an error means that came up while a body was read.
+    /// Converts an error that occurred while reading a body.
     init(reading error: any Error) {
         switch error {
         case let error as CurlError: self = .transport(error)
         case GzipError.outputTooLarge(let limit): self = .answerTooLarge(limit: limit)
-        // A body that only its end delimits may be cut without the connection showing it.
+        // A body that ends when the connection closes may be cut without the connection showing it.
         case GzipError.truncated: self = .transport(.closed("the compressed body ends too early"))
         case let error as GzipError: self = .encoding(error.code)
         default: self = .transport(.cancelled)

@@ -4,20 +4,20 @@
 import JSONBytes
 import SyncModel
 
-/// Fills the places of a call's target and body.
+/// Fills the placeholders of a call's target and body.
 struct CallRenderer {
     let values: CallValues
 
-    /// The longest target in bytes: more is no address to most servers, and beside it the backend's URL has room.
+    /// The longest target in bytes: most servers refuse longer addresses, and this leaves room for the backend's URL.
     static let maximumTarget = 15 * 1_024
 
-    /// The target below the backend's URL.
+    /// Returns the target below the backend's URL.
     ///
-    /// Each value is percent-encoded so that it stays within its segment or its query parameter, and a segment that has
-    /// one in it must mean the same to every server on the way.
+    /// Each value is percent-encoded so that it stays within its segment or its query parameter, and a segment that
+    /// contains a value must mean the same to every server on the way.
     ///
-    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing, is nothing in a path, or makes the target
-    ///   too long; ``BackendError/unsafeValue(_:)`` where one would name another resource.
+    /// - Throws: ``BackendError/invalidCall(_:)`` if a value is missing, is empty in a path, or makes the target too
+    ///   long; ``BackendError/unsafeValue(_:)`` if a value would name another resource.
     func target(_ fragments: [TextFragment]) throws(BackendError) -> String {
         var target = ""
         var filled: [(start: Int, name: String)] = []
@@ -42,7 +42,7 @@ struct CallRenderer {
         return target
     }
 
-    /// What the configuration writes itself may be as it likes.
+    /// Checks the segments that contain values; text that the configuration writes itself is not restricted.
     private func check(_ target: String, _ filled: [(start: Int, name: String)]) throws(BackendError) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         var start = 0
@@ -57,14 +57,14 @@ struct CallRenderer {
         }
     }
 
-    /// The bytes of the body; nil where the call has none.
+    /// Returns the bytes of the body; nil if the call has none.
     func body(of call: Call) throws(BackendError) -> [UInt8]? {
         if let template = call.body { return try value(of: template)?.serialised ?? Array("null".utf8) }
         guard ["POST", "PUT", "PATCH"].contains(call.method), values.columns != nil else { return nil }
         return allColumns.serialised
     }
 
-    /// What a template stands for; nil where it is one value that is not there.
+    /// Returns the value of a template; nil if the template is a single placeholder without a value.
     ///
     /// Members and elements without a value are left out, so that one template serves `forget these` and `forget all`.
     private func value(of template: JSONTemplate) throws(BackendError) -> JSONValue? {
@@ -109,7 +109,7 @@ struct CallRenderer {
         return object
     }
 
-    /// A value as text: lists with commas, objects as JSON.
+    /// Returns a value as text: lists with commas, objects as JSON.
     private static func text(of value: JSONValue) -> String {
         switch value {
         case .null: ""
@@ -121,7 +121,7 @@ struct CallRenderer {
         }
     }
 
-    /// Everything but the unreserved characters of RFC 3986, 2.3, as `%HH`.
+    /// Returns the text with every character except the unreserved ones of RFC 3986, 2.3, as `%HH`.
     static func percentEncoded(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {

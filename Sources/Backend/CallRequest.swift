@@ -3,18 +3,18 @@
 
 package import SyncModel
 
-/// The request of a call with everything filled in; it can be kept and made again.
+/// The request of a call with all values filled in; it can be kept and sent again.
 package struct CallRequest: Hashable, Sendable {
     /// The HTTP method.
     package let method: String
     /// The path below the backend's URL.
     package let target: String
-    /// The body as JSON; nil is none.
+    /// The body as JSON; nil for none.
     package let body: [UInt8]?
-    /// What stands in `If-Match`; nil is nothing.
+    /// The value of `If-Match`; nil for no such field.
     package let ifMatch: String?
 
-    /// A request that was put together before.
+    /// Creates a request from its stored parts.
     package init(method: String, target: String, body: [UInt8]?) {
         self.method = method
         self.target = target
@@ -22,10 +22,10 @@ package struct CallRequest: Hashable, Sendable {
         ifMatch = nil
     }
 
-    /// Fills the places of a call.
+    /// Fills the placeholders of a call.
     ///
-    /// - Throws: ``BackendError/invalidCall(_:)`` where a value is missing or cannot stand in an address, and
-    ///   ``BackendError/unsafeValue(_:)`` where it would name another resource.
+    /// - Throws: ``BackendError/invalidCall(_:)`` if a value is missing or cannot stand in an address, and
+    ///   ``BackendError/unsafeValue(_:)`` if a value would name another resource.
     package init(_ call: Call, _ values: CallValues) throws(BackendError) {
         let renderer = CallRenderer(values: values)
         method = call.method

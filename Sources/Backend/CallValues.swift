@@ -4,18 +4,18 @@
 package import JSONBytes
 package import SyncModel
 
-/// What is filled into the places of a call.
+/// The values for the placeholders of a call.
 package struct CallValues: Sendable {
     /// The values by the names of their placeholders, such as `id`, `id.1`, `base`, `acks` or a column.
     package var named: [String: JSONValue]
-    /// What `{*}` stands for, and the body of a call without a template: values at their paths, in order.
+    /// The value of `{*}`, and the body of a call without a template: values at their paths, in order.
     package var columns: [(path: Path, value: JSONValue)]?
 
-    /// What the client had seen of the record, sent as `If-Match` (RFC 9110, 13.1.1) by calls that want it; nil is
-    /// unknown.
+    /// The version of the record that the client had seen, sent as `If-Match` (RFC 9110, 13.1.1) by calls that want it;
+    /// nil if unknown.
     package var seen: EntityTag?
 
-    /// Values; without columns a call that has no template has no body.
+    /// Creates values; without columns, a call that has no template has no body.
     package init(_ named: [String: JSONValue] = [:], columns: [(path: Path, value: JSONValue)]? = nil) {
         self.named = named
         self.columns = columns

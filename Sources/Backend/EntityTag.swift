@@ -1,15 +1,15 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of a record as a field of HTTP names it (RFC 9110, 8.8.3).
+/// The version of a record as an HTTP field names it (RFC 9110, 8.8.3).
 package struct EntityTag: Hashable, Sendable {
-    /// How it stands in a field: in quotes, maybe with `W/` before them.
+    /// The tag as a field holds it: in quotes, possibly with `W/` before them.
     package let text: String
 
-    /// The tag of a version: as it is where it has the form of one already, else in quotes.
+    /// Creates the tag of a version: the version itself if it already has the form of a tag, otherwise in quotes.
     ///
-    /// Nil where the version, which may be any text, is empty, longer than 256 bytes, or holds what cannot stand in a
-    /// tag.
+    /// Returns nil if the version, which may be any text, is empty, is longer than 256 bytes, or has characters that a
+    /// tag cannot have.
     package init?(version: String) {
         let weak = version.hasPrefix("W/") ? 2 : 0
         let rest = version.utf8.dropFirst(weak)

@@ -4,32 +4,32 @@
 package import HTTPTypes
 import SyncModel
 
-/// The header fields of a client's request that go on to the backend, above all its credential.
+/// The header fields of a client's request that are forwarded to the backend, above all its credential.
 ///
-/// They are never stored nor logged: what is printed of them is their names.
+/// They are never stored or logged: only their names are printed.
 package struct ForwardedCredentials: Hashable, Sendable {
     /// The fields, in the client's order.
     package let fields: HTTPFields
 
-    /// Nobody's: the backend is asked as a stranger.
+    /// No fields: an anonymous request to the backend.
     package static let none = ForwardedCredentials(fields: [:])
 
     fileprivate init(fields: HTTPFields) { self.fields = fields }
 
-    /// The same with the id of the request, so that the backend's log can be read beside the gateway's.
+    /// Adds the id of the request, so that the backend's log can be matched with the gateway's.
     package func with(requestID: String) -> Self {
         var fields = fields
         if let name = HTTPField.Name("x-request-id") { fields[name] = requestID }
         return ForwardedCredentials(fields: fields)
     }
 
-    /// The id of the request, if it goes along.
+    /// The id of the request, if it is forwarded.
     var requestID: String? { HTTPField.Name("x-request-id").flatMap { fields[$0] } }
 
-    /// Fields that say nothing about who somebody is.
+    /// The fields that do not identify the caller.
     private static let harmless: Set<String> = ["accept-language", "user-agent", "x-request-id"]
 
-    /// The text without what of it is a credential, or the beginning of one, as it was sent or escaped.
+    /// Masks every credential in the text, and every beginning of one, as it was sent or escaped.
     package func masked(in text: String) -> String {
         var secrets: Set<String> = []
         for field in fields where !Self.harmless.contains(field.name.canonicalName) {
@@ -54,7 +54,7 @@ package struct ForwardedCredentials: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing is forwarded.
+    /// True if no fields are forwarded.
     package var isEmpty: Bool { fields.isEmpty }
 }
 
@@ -63,16 +63,16 @@ extension ForwardedCredentials: CustomStringConvertible, CustomDebugStringConver
     package var description: String { "[" + fields.map(\.name.rawName).joined(separator: ", ") + "]" }
     /// The names of the fields, without their values.
     package var debugDescription: String { description }
-    /// Nothing: a mirror would show the values.
+    /// An empty mirror: a default one would show the values.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
-/// Which header fields of a client's request go on to the backend.
+/// Decides which header fields of a client's request are forwarded to the backend.
 package struct ForwardingRule: Hashable, Sendable {
-    /// What is never forwarded, even where the configuration lists it.
+    /// The fields that are never forwarded, even if the configuration lists them.
     ///
-    /// Fields of the connection (RFC 9110, 7.6.1), those that frame the message or say how it is encoded, which the
-    /// gateway decides by itself, and those that would change what an answer means.
+    /// Fields of the connection (RFC 9110, 7.6.1), those that frame the message or name its encoding, which the gateway
+    /// decides by itself, and those that would change the meaning of an answer.
     package static let never: Set<String> = [
         "accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect",
         "host", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
@@ -82,16 +82,16 @@ package struct ForwardingRule: Hashable, Sendable {
 
     /// The fields that are forwarded, by their names in small letters.
     package let names: Set<String>
-    /// The fields that say who somebody is; only a trusted proxy may set them.
+    /// The fields that identify the user; only a trusted proxy may set them.
     package let identityNames: Set<String>
-    /// What was listed in vain, for a warning.
+    /// The listed fields that are never forwarded, for a warning.
     package let ignored: [String]
 
-    /// A rule.
+    /// Creates a rule.
     ///
     /// - Parameters:
     ///   - listed: Names in any case, such as `authorization` and `cookie`.
-    ///   - identity: Names of fields that are believed, such as `X-User`; taken only from trusted peers.
+    ///   - identity: Names of fields that identify the user, such as `X-User`; accepted only from trusted peers.
     package init(listed: [String], identity: [String] = []) {
         let lowered = listed.map { $0.lowercased() }
         names = Set(lowered).subtracting(Self.never)
@@ -99,12 +99,12 @@ package struct ForwardingRule: Hashable, Sendable {
         ignored = lowered.filter { Self.never.contains($0) }
     }
 
-    /// What of a client's request is forwarded.
+    /// Returns the fields of a client's request that are forwarded.
     ///
     /// - Parameters:
     ///   - request: The request's fields; those that its `Connection` names are left out as well.
-    ///   - isPeerTrusted: Whether the request comes from a proxy that may say who the caller is.
-    /// - Returns: The fields that go on.
+    ///   - isPeerTrusted: True if the request comes from a proxy that may identify the caller.
+    /// - Returns: The forwarded fields.
     package func credentials(of request: HTTPFields, isPeerTrusted: Bool) -> ForwardedCredentials {
         let connection = Set(
             request[values: .connection].flatMap { $0.split(separator: ",") }.map { option in

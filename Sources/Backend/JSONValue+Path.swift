@@ -5,7 +5,7 @@ package import JSONBytes
 package import SyncModel
 
 extension JSONValue {
-    /// What stands at a path; nil where nothing does.
+    /// Returns the value at a path; nil if there is none.
     package func value(at path: Path) -> JSONValue? {
         var value = self
         for step in path.steps {
@@ -20,7 +20,7 @@ extension JSONValue {
         return value
     }
 
-    /// A string or a number as text, as ids come; nil for everything else.
+    /// A string or a number as text, the two forms of ids; nil for everything else.
     package var idText: String? {
         switch self {
         case .string(let text): text.isEmpty ? nil : text
@@ -29,7 +29,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether it is what the configuration says.
+    /// Returns true if the value equals a literal of the configuration.
     func equals(_ literal: Column.Literal) -> Bool {
         switch literal {
         case .string(let text): string == text
@@ -38,7 +38,7 @@ extension JSONValue {
         }
     }
 
-    /// Puts a value at a path, and makes the objects and arrays on the way.
+    /// Puts a value at a path, and creates the objects and arrays on the way.
     mutating func set(_ value: JSONValue, at path: ArraySlice<Path.Step>) {
         guard let step = path.first else {
             self = value
@@ -57,7 +57,7 @@ extension JSONValue {
             }
             self = .object(members)
         case .index(let index):
-            // The configuration is trusted, but nobody needs an array with a million holes.
+            // The configuration is trusted, but an array with a million holes is never useful.
             guard (0..<1000).contains(index) else { return }
             var elements = array ?? []
             while elements.count <= index { elements.append(.null) }

@@ -4,32 +4,32 @@
 import JSONBytes
 import SyncModel
 
-/// Finds the sentence in the body of an answer by which a backend refuses something.
+/// Finds the sentence in the body of an answer by which a backend refuses a request.
 enum RefusalText {
-    /// The most bytes of it that are kept.
+    /// The most bytes of the sentence that are kept.
     static let limit = ForeignText.limit
 
-    /// Members that hold it, the one that tells most first: those of problem details (RFC 9457) among them.
+    /// The members that hold the sentence, the most informative first, with those of problem details (RFC 9457).
     private static let members = [
         "message", "msg", "detail", "error_description", "error", "errors", "title", "reason",
     ]
-    /// How deep it may stand, and how many sentences of a list are taken.
+    /// The greatest depth of the sentence, and the most sentences that are taken from a list.
     private static let (depth, count) = (4, 3)
 
-    /// The sentence in a body; nil in a page, and where there is none.
+    /// Returns the sentence in a body; nil for a web page, and if there is none.
     static func sentence(in body: String) -> String? {
         if let value = try? JSONValue.parse(Array(body.utf8)) { return sentence(in: value) }
         let text = plain(body)
-        // A page is for people who look at it.
+        // A web page is of no use in a log.
         return text.isEmpty || text.hasPrefix("<") || text.hasPrefix("{") || text.hasPrefix("[") ? nil : text
     }
 
-    /// The sentence in an answer that is JSON.
+    /// Returns the sentence in an answer that is JSON.
     static func sentence(in value: JSONValue) -> String? {
         texts(in: value, depth: 0).map { ForeignText.cut($0.joined(separator: "; "), to: limit) }
     }
 
-    /// The sentences in a value; `isReason` if a member that holds reasons has led there.
+    /// Returns the sentences in a value; `isReason` is true inside a member that holds reasons.
     private static func texts(in value: JSONValue, depth: Int, isReason: Bool = false) -> [String]? {
         guard depth < Self.depth else { return nil }
         switch value {
@@ -47,10 +47,9 @@ enum RefusalText {
         }
     }
 
-    /// What is said of single members: `{"name":["can't be blank"]}`.
+    /// Returns the sentences about single members: `{"name":["can't be blank"]}`.
     ///
-    /// A text that stands for itself may be a value of the record that was pushed, so that only lists count outside of
-    /// reasons.
+    /// Outside of reasons, a plain text may be a value of the pushed record, so only lists count there.
     private static func named(_ members: [JSONValue.Member], depth: Int, isReason: Bool) -> [String]? {
         let told = isReason ? members : members.filter { $0.value.array != nil }
         let found = told.prefix(count).compactMap { member in
@@ -60,7 +59,7 @@ enum RefusalText {
         return found.isEmpty ? nil : found
     }
 
-    /// One line, without what could deceive who reads it.
+    /// Returns the text as one line, without characters that could deceive a reader.
     private static func plain(_ text: String) -> String {
         let words = ForeignText.cut(text, to: limit).split { $0.isWhitespace || $0.isNewline }
         return ForeignText.escaped(words.joined(separator: " "))

@@ -5,14 +5,14 @@ import JSONBytes
 import NIOCore
 import SyncModel
 
-/// Reads what a backend says about the lines of a stream push.
+/// Reads a backend's results for the lines of a stream push.
 ///
-/// It says something about each of them, so no tree is made of it: there may be a hundred thousand.
+/// There is a result for each line, and there may be a hundred thousand, so no tree is built.
 struct StreamPushAnswer {
-    /// How many lines were sent; what is said about others is not believed.
+    /// The number of lines that were sent; an answer with a result for any other line is malformed.
     let count: Int
 
-    /// What is said about the lines, in the order of the answer.
+    /// Returns the results of the lines, in the order of the answer.
     ///
     /// - Throws: ``BackendError/malformedAnswer(_:)``.
     func lines(in body: ByteBuffer) throws(BackendError) -> [StreamPushLine] {
@@ -71,7 +71,7 @@ struct StreamPushAnswer {
 }
 
 extension JSONSlice {
-    /// A string or a number as text, as ids come; nil for everything else.
+    /// A string or a number as text, the two forms of ids; nil for everything else.
     fileprivate var idText: String? {
         switch kind {
         case .string: isEmptyString ? nil : string

@@ -4,14 +4,14 @@
 package import JSONBytes
 package import NIOCore
 
-/// One line of a stream push: what shall happen to one record.
+/// One line of a stream push: the operation on one record.
 package struct StreamPushOperation: Hashable, Sendable {
-    /// What shall happen.
+    /// The kind of an operation.
     package enum Kind: String, CaseIterable, Sendable {
         case create, update, delete
     }
 
-    /// What shall happen.
+    /// The kind of the operation.
     package var kind: Kind
     /// The client's table.
     package var table: String
@@ -21,10 +21,10 @@ package struct StreamPushOperation: Hashable, Sendable {
     package var key: [JSONValue.Member]
     /// The record as a JSON object's text; nil for a delete.
     package var data: [UInt8]?
-    /// The checkpoint token that the client's state rests on, for a backend that checks for conflicts.
+    /// The checkpoint token that the client's state is based on, for a backend that checks for conflicts.
     package var base: String?
 
-    /// An operation; `data` must be a valid JSON object.
+    /// Creates an operation; `data` must be a valid JSON object.
     package init(
         _ kind: Kind, table: String, id: String, key: [JSONValue.Member], data: [UInt8]? = nil, base: String? = nil
     ) {
@@ -36,7 +36,7 @@ package struct StreamPushOperation: Hashable, Sendable {
         self.base = base
     }
 
-    /// Appends the operation as one line with its end.
+    /// Appends the operation as one line, with its line break.
     package func append(to buffer: inout ByteBuffer) {
         var writer = JSONWriter(capacity: 128 + (data?.count ?? 0))
         writer.append(raw: #"{"op":""#)
@@ -61,22 +61,22 @@ package struct StreamPushOperation: Hashable, Sendable {
     }
 }
 
-/// What the backend says about one line of a stream push.
+/// The backend's result for one line of a stream push.
 package struct StreamPushLine: Hashable, Sendable {
-    /// What came of the line.
+    /// The outcome of a line.
     package enum Outcome: String, CaseIterable, Sendable {
         case ok
-        /// Somebody else changed the record since `base`.
+        /// The record has been changed by someone else since `base`.
         case conflict
-        /// The backend will never take it.
+        /// The backend will never accept it.
         case rejected
-        /// An update of a record that is not there.
+        /// The update is for a record that does not exist.
         case missing
     }
 
-    /// Which line, counted from 0.
+    /// The number of the line, counted from 0.
     package var line: Int
-    /// What came of it.
+    /// The outcome of the line.
     package var outcome: Outcome
     /// The backend's own id of a created record, or the id of a refused one.
     package var id: String?
@@ -85,7 +85,7 @@ package struct StreamPushLine: Hashable, Sendable {
     /// The backend's sentence on a refusal, cut; for the log, never for a client.
     package var message: String?
 
-    /// What is said about a line.
+    /// Creates the result for a line.
     package init(line: Int, outcome: Outcome, id: String? = nil, table: String? = nil, message: String? = nil) {
         self.line = line
         self.outcome = outcome
@@ -95,10 +95,10 @@ package struct StreamPushLine: Hashable, Sendable {
     }
 }
 
-/// What came of a stream push.
+/// The outcome of a stream push.
 package enum StreamPushResult: Hashable, Sendable {
     /// All operations were applied, in one transaction.
     case applied([StreamPushLine])
-    /// Nothing was applied, because of these lines, at least one.
+    /// No operation was applied, because of these lines, at least one.
     case refused([StreamPushLine])
 }

@@ -4,15 +4,15 @@
 import CCurl
 
 extension CurlError {
-    /// What libcurl's result code means here.
+    /// Converts a result code of libcurl.
     ///
     /// - Parameters:
-    ///   - code: Any but `CURLE_OK`.
-    ///   - text: What libcurl has to say about it.
-    ///   - isConnected: Whether the connection had been made when it happened.
+    ///   - code: Any code except `CURLE_OK`.
+    ///   - text: libcurl's description of the error.
+    ///   - isConnected: True if the connection had been made before the error.
     init(_ code: CURLcode, _ text: String, isConnected: Bool) {
         switch code {
-        // Of an answer: HTTP/0.9, which is no more than bytes without a head.
+        // For an answer this is HTTP/0.9: bytes without a head.
         case CURLE_UNSUPPORTED_PROTOCOL where isConnected: self = .protocolViolation(text)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED:
             self = .invalidRequest(text)

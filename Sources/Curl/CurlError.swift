@@ -1,23 +1,23 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an exchange with the backend failed.
+/// A reason why an exchange with the backend failed.
 ///
 /// The sentences in the cases are libcurl's, for the log at debug; they never go to a client.
 package enum CurlError: Error, Sendable {
-    /// Which of the deadlines has passed.
+    /// Names the deadline that has passed.
     package enum Deadline: String, CaseIterable, Sendable {
-        /// No connection, its TLS handshake and the wait for a free one included.
+        /// There was no connection; its TLS handshake and the wait for a free one count.
         case connect
-        /// The request was sent and no byte of an answer came.
+        /// The request was sent, and no byte of an answer came.
         case firstByte = "first_byte"
-        /// Nothing moved in either direction, although this side was ready.
+        /// No byte moved in either direction, although this side was ready.
         case idle
-        /// The exchange took too long altogether.
+        /// The whole exchange took too long.
         case total
     }
 
-    /// The request itself is not one that may be sent; nothing was sent. A mistake of the caller.
+    /// The request itself must not be sent; nothing was sent. A mistake of the caller.
     case invalidRequest(String)
     /// The host's name has no address.
     case resolve(String)
@@ -29,19 +29,19 @@ package enum CurlError: Error, Sendable {
     case timeout(Deadline)
     /// The connection ended before the answer was complete.
     case closed(String)
-    /// The answer is not HTTP as it should be.
+    /// The answer is not valid HTTP.
     case protocolViolation(String)
     /// The answer's head has more bytes than allowed.
     case headTooLarge(limit: Int)
-    /// The answer's body has more bytes than whoever collects it wants.
+    /// The answer's body has more bytes than its reader accepts.
     case bodyTooLarge(limit: Int)
     /// The source of the request's body failed with this error.
     case upload(any Error)
-    /// The task was cancelled, or nobody wants the body any more.
+    /// The task was cancelled, or the body has no reader any more.
     case cancelled
-    /// The reactor is shutting down, or has.
+    /// The reactor is shutting down, or has shut down.
     case shutDown
-    /// libcurl failed for a reason of its own, such as memory.
+    /// libcurl failed for an internal reason, such as lack of memory.
     case system(String)
 
     /// A stable name for metrics, logs and answers.
@@ -63,7 +63,7 @@ package enum CurlError: Error, Sendable {
         }
     }
 
-    /// Whether the server may have seen the request and acted on it, so that its outcome is unknown.
+    /// True if the server may have seen the request and acted on it, so that its outcome is unknown.
     package var mayHaveReachedServer: Bool {
         switch self {
         case .invalidRequest, .resolve, .connect, .tls, .timeout(.connect): false

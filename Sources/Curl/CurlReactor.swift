@@ -4,26 +4,26 @@
 import CCurl
 import NIOCore
 
-/// The one thread on which libcurl runs, and the way to it.
+/// Runs libcurl on its only thread, and passes requests to it.
 ///
-/// All transfers share its connections, its addresses and its TLS sessions. It never blocks a task: whoever executes
-/// a request is suspended, and bodies come as fast as they are read. libcurl's `curl_multi_poll` looks at every
-/// transfer whenever one moves, which is good for some hundreds at a time.
+/// All transfers share its connections, its addresses and its TLS sessions. It never blocks a task: the task that
+/// executes a request is suspended, and bodies arrive as fast as they are read. libcurl's `curl_multi_poll` looks at
+/// every transfer whenever one moves, which is good for some hundreds at a time.
 package final class CurlReactor: HTTPTransport {
-    /// What holds for all transfers.
+    /// The settings for all transfers.
     package struct Settings: Hashable, Sendable {
         /// A file of trusted certificates (PEM) instead of the system's.
         package var caFile: String?
-        /// How many connections there may be at a time; a transfer waits for a free one, which counts as connecting.
+        /// The most connections at a time; a transfer waits for a free one, which counts as connecting.
         package var maximumConnections = 512
-        /// How many connections are kept for the next request.
+        /// The number of connections that are kept for the next request.
         package var maximumIdleConnections = 32
-        /// How long a connection is kept without use; Node.js closes it after 5 s, so longer gains little.
+        /// The time for which an unused connection is kept; Node.js closes it after 5 s, so longer gains little.
         package var idleConnectionAge = Duration.seconds(20)
         /// The most bytes of an answer's head, interim heads and trailers included.
         package var maximumHeadBytes = 64 * 1024
 
-        /// The usual settings.
+        /// Creates the usual settings.
         package init() {}
 
         var idleConnectionAgeInSeconds: Int { max(1, Int(clamping: idleConnectionAge.components.seconds)) }
@@ -39,7 +39,7 @@ package final class CurlReactor: HTTPTransport {
 
     /// Starts the thread.
     ///
-    /// - Throws: ``CurlError/system(_:)`` where libcurl or the system has no memory or no thread for it.
+    /// - Throws: ``CurlError/system(_:)`` if libcurl or the system has no memory or no thread for it.
     package static func start(_ settings: Settings = Settings()) throws(CurlError) -> CurlReactor {
         guard isLibraryReady, let raw = curl_multi_init() else { throw .system("libcurl could not be started") }
         let multi = MultiHandle(raw: raw)
@@ -58,14 +58,14 @@ package final class CurlReactor: HTTPTransport {
     }
 
     deinit {
-        // Whoever forgets the shutdown leaves no thread behind; after one this does nothing.
+        // An owner that forgets the shutdown leaves no thread behind; after a shutdown this does nothing.
         mailbox.post(.stop)
         thread.detach()
     }
 
-    /// Ends all transfers with ``CurlError/shutDown``, and returns when the thread is gone.
+    /// Ends all transfers with ``CurlError/shutDown``, and returns when the thread has ended.
     ///
-    /// Those who still need their answers must be let finish first. Calling it again is harmless.
+    /// Let tasks that still need their answers finish first. Calling it again is harmless.
     package func shutdown() async {
         mailbox.post(.stop)
         await thread.join()
@@ -74,10 +74,10 @@ package final class CurlReactor: HTTPTransport {
     /// Sends `request`, and returns when the head of the answer has come and a streamed body has been sent.
     ///
     /// An answer of 300 or more ends the sending of a body. Cancelling the task ends the exchange. A server that
-    /// answers while it reads may wait for its reader before it reads on: use ``perform(_:_:)`` for streamed bodies.
+    /// answers while it reads may stop reading until its answer is read: use ``perform(_:_:)`` for streamed bodies.
     ///
-    /// - Returns: The answer, whatever its status; its body is read from the network as it is asked for.
-    /// - Throws: ``CurlError``; of one that came too late for `throws`, the body's iterator throws it.
+    /// - Returns: The answer, whatever its status; its body is read from the network on demand.
+    /// - Throws: ``CurlError``; errors after the head are thrown by the body's iterator.
     package func execute(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
         let started = try start(request)
         let head = await withTaskCancellationHandler {
@@ -85,7 +85,7 @@ package final class CurlReactor: HTTPTransport {
             return await withTaskGroup(of: Void.self) { group in
                 group.addTask { await upload.run() }
                 let head = await started.exchange.head()
-                // Whoever waits for bytes that nobody wants any more would hold back an answer that is there.
+                // A producer that waits for bytes that the server no longer takes would hold back the answer.
                 if upload.channel.isClosed { group.cancelAll() }
                 if case .failure = head { group.cancelAll() }
                 await group.waitForAll()
@@ -97,15 +97,15 @@ package final class CurlReactor: HTTPTransport {
         return started.response(try head.get())
     }
 
-    /// Sends `request`, and hands the answer to `use` when its head has come, while a streamed body is still being
+    /// Sends `request`, and passes the answer to `use` when its head has come, while a streamed body is still being
     /// sent.
     ///
-    /// An answer of 300 or more ends the sending before `use` is called; the end of `use` ends it in any case, and the
-    /// exchange with it where `use` has not read all of the body.
+    /// An answer of 300 or more ends the sending before `use` is called. The end of `use` always ends the sending, and
+    /// also the exchange if `use` has not read the whole body.
     ///
-    /// - Returns: What `use` returns.
-    /// - Throws: ``CurlError``, or what `use` throws. What the source of the request's body throws after the head came
-    ///   is thrown by the iterator of the answer's body, as ``CurlError/upload(_:)``.
+    /// - Returns: The result of `use`.
+    /// - Throws: ``CurlError``, or the error of `use`. If the source of the request's body throws after the head has
+    ///   come, the iterator of the answer's body throws that error, as ``CurlError/upload(_:)``.
     package func perform<Result>(
         _ request: CurlRequest, _ use: (CurlResponse) async throws -> Result
     ) async throws -> Result {
@@ -129,7 +129,7 @@ package final class CurlReactor: HTTPTransport {
         }
     }
 
-    /// Gives the request to the thread.
+    /// Passes the request to the thread.
     private func start(_ request: CurlRequest) throws(CurlError) -> StartedExchange {
         var prepared = try PreparedRequest(request)
         guard !Task.isCancelled else { throw .cancelled }
@@ -144,11 +144,11 @@ package final class CurlReactor: HTTPTransport {
             prepared.body = .channel(channel, length: length)
             upload = StartedExchange.Upload(channel: channel, produce: produce)
         }
-        // Posted before a handler of cancellation is set, so a cancellation always comes behind it.
+        // Posted before a cancellation handler is set, so that a cancellation always comes after it.
         if !mailbox.post(.start(prepared, exchange)) { exchange.finish(.shutDown) }
         return StartedExchange(exchange: exchange, body: new.sequence, upload: upload)
     }
 
-    /// libcurl's own start, once for the process and before any thread of ours uses it.
+    /// The result of libcurl's own start, once for the process and before any of its threads uses libcurl.
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }

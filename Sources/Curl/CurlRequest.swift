@@ -6,20 +6,20 @@ package import NIOCore
 
 /// One request to a backend.
 package struct CurlRequest: Sendable {
-    /// What is sent behind the head.
+    /// The body to send after the head.
     package enum Body: Sendable {
-        /// Nothing; `POST`, `PUT` and `PATCH` say so with `Content-Length: 0`.
+        /// No body; `POST`, `PUT` and `PATCH` then send `Content-Length: 0`.
         case none
         /// These bytes.
         case bytes(ByteBuffer)
-        /// What `produce` writes, while it writes it; chunked where the length is nil.
+        /// The bytes that `produce` writes, sent while it writes them; chunked if the length is nil.
         ///
-        /// `produce` runs as a child of the task that executes the request. Each of its writes waits until the
-        /// bytes are on their way, so a slow server slows it down. Its error becomes ``CurlError/upload(_:)``. It is
-        /// cancelled as soon as the server wants no more.
+        /// `produce` runs as a child of the task that executes the request. Each of its writes waits until the bytes
+        /// are on their way, so a slow server slows it down. Its error becomes ``CurlError/upload(_:)``. It is
+        /// cancelled as soon as the server takes no more bytes.
         case stream(length: Int64?, produce: @Sendable (CurlUploadWriter) async throws -> Void)
 
-        /// The elements of a sequence, one after the other.
+        /// Creates a body from the elements of a sequence, in their order.
         package static func sequence(
             _ sequence: some AsyncSequence<ByteBuffer, any Error> & Sendable, length: Int64?
         ) -> Body {
@@ -31,22 +31,23 @@ package struct CurlRequest: Sendable {
 
     /// The method; `CONNECT` is refused.
     package var method: HTTPRequest.Method
-    /// An absolute `http` or `https` URL, percent-encoded as it shall be sent: the path goes out as it is.
+    /// An absolute `http` or `https` URL, percent-encoded as it must be sent: the path is sent unchanged.
     ///
-    /// Spaces, control characters, other than ASCII, user names and fragments are refused before anything is sent.
+    /// Spaces, control characters, characters outside ASCII, user names and fragments are refused before anything is
+    /// sent.
     package var url: String
     /// The header fields; those that frame the message are refused (`Host`, `Content-Length`, `Connection`, …).
     package var fields: HTTPFields
     /// The body.
     package var body: Body
-    /// How long what may take.
+    /// The time limits for the parts of the exchange.
     package var timeouts: CurlTimeouts
-    /// Whether it does no harm if the server gets the request twice.
+    /// True if it does no harm when the server receives the request twice.
     ///
     /// Only such a request is repeated when a kept connection turns out to be dead.
     package var isIdempotent: Bool
 
-    /// A request; it is idempotent if its method is by RFC 9110, 9.2.2.
+    /// Creates a request; it is idempotent if its method is by RFC 9110, 9.2.2.
     package init(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: Body = .none,
         timeouts: CurlTimeouts = CurlTimeouts()
@@ -60,20 +61,20 @@ package struct CurlRequest: Sendable {
     }
 }
 
-/// How long the parts of an exchange may take; nil is without limit.
+/// The time limits for the parts of an exchange; nil is no limit.
 package struct CurlTimeouts: Hashable, Sendable {
-    /// Until the connection is ready for the request; the wait for a free one counts.
+    /// The longest time until the connection is ready for the request; the wait for a free one counts.
     package var connect: Duration?
-    /// From the end of the request to the first byte of the answer.
+    /// The longest time from the end of the request to the first byte of the answer.
     package var firstByte: Duration?
-    /// Between two bytes of the answer, or of a request that the server does not take.
+    /// The longest time between two bytes of the answer, or of a request that the server does not take.
     ///
-    /// Time in which this side wanted nothing, or had nothing to send, does not count.
+    /// Time in which this side wanted no bytes, or had none to send, does not count.
     package var idle: Duration?
-    /// Everything together, slow readers included.
+    /// The longest time for the whole exchange, slow readers included.
     package var total: Duration?
 
-    /// Timeouts with the usual values for a short call.
+    /// Creates timeouts with the usual values for a short call.
     package init(
         connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60),
         total: Duration? = nil

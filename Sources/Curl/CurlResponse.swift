@@ -4,16 +4,16 @@
 package import HTTPTypes
 package import NIOCore
 
-/// The answer to a request: its head, and a body that is still coming.
+/// The answer to a request: its head, and a body that is still arriving.
 package struct CurlResponse: Sendable {
     /// The final status; interim ones (1xx) are skipped.
     package let status: HTTPResponse.Status
-    /// The header fields; bytes outside ASCII are kept, fields whose name is no token are left out.
+    /// The header fields; bytes outside ASCII are kept, fields whose name is not a token are left out.
     package let fields: HTTPFields
-    /// The body, exactly as sent: nothing is decompressed.
+    /// The body, exactly as sent: it is not decompressed.
     package let body: CurlBody
 
-    /// An answer.
+    /// Creates an answer.
     package init(status: HTTPResponse.Status, fields: HTTPFields, body: CurlBody) {
         self.status = status
         self.fields = fields
@@ -21,10 +21,10 @@ package struct CurlResponse: Sendable {
     }
 }
 
-/// The body of an answer, as it comes from the network.
+/// The body of an answer, as it arrives from the network.
 ///
-/// It is read once, by one iterator. Whoever reads slowly slows the server down: only a few hundred kilobytes are
-/// kept. Dropping it, or cancelling the task that reads it, ends the exchange and closes its connection.
+/// It is read once, by one iterator. A slow reader slows the server down: only a few hundred kilobytes are buffered.
+/// Dropping it, or cancelling the task that reads it, ends the exchange and closes its connection.
 package struct CurlBody: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
     package typealias Failure = CurlError
@@ -38,7 +38,7 @@ package struct CurlBody: AsyncSequence, Sendable {
 
     init(producer: BodyProducer, exchange: Exchange) { source = .reactor(producer, exchange) }
 
-    /// A body of a transport of one's own; `next` gives the next bytes, and nil once when all have come.
+    /// Creates a body for another transport; `next` returns the next bytes, and nil once at the end.
     package init(next: @escaping @Sendable () async throws(CurlError) -> ByteBuffer?) { source = .transport(next) }
 
     /// Starts reading; a second iterator is a programming error and traps.
@@ -50,11 +50,11 @@ package struct CurlBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all of it.
+    /// Reads the whole body.
     ///
     /// - Parameter limit: In bytes.
     /// - Returns: The body.
-    /// - Throws: ``CurlError/bodyTooLarge(limit:)`` as soon as more than `limit` bytes came.
+    /// - Throws: ``CurlError/bodyTooLarge(limit:)`` as soon as more than `limit` bytes have come.
     package func collect(upTo limit: Int) async throws(CurlError) -> ByteBuffer {
         var collected = ByteBuffer()
         for try await var chunk in self {
@@ -76,9 +76,9 @@ package struct CurlBody: AsyncSequence, Sendable {
 
         let source: Source
 
-        /// The next bytes, never none; nil only when the whole body has come.
+        /// Returns the next bytes, at least one; nil only at the end of the body.
         ///
-        /// - Throws: ``CurlError``, also ``CurlError/cancelled`` where a cancelled task reads.
+        /// - Throws: ``CurlError``; ``CurlError/cancelled`` also if the reading task is cancelled.
         package mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(CurlError) -> ByteBuffer? {
@@ -92,23 +92,23 @@ package struct CurlBody: AsyncSequence, Sendable {
                 } catch {
                     throw .cancelled
                 }
-                // A cancelled sequence may end as if nothing were wrong; only the reactor knows a clean end.
+                // A cancelled sequence may end as if complete; only the reactor can report a clean end.
                 guard exchange.isComplete else { throw .cancelled }
                 return nil
             }
         }
 
-        /// The next bytes, never none; nil only when the whole body has come.
+        /// Returns the next bytes, at least one; nil only at the end of the body.
         package mutating func next() async throws(CurlError) -> ByteBuffer? { try await next(isolation: #isolation) }
     }
 }
 
-/// What carries the bytes from the reactor's thread to the task that reads them.
+/// Carries the bytes from the reactor's thread to the task that reads them.
 typealias BodyProducer = NIOThrowingAsyncSequenceProducer<
     ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark, BodyDelegate
 >
 
-/// Tells the reactor what the reader wants; called on the reader's thread.
+/// Tells the reactor when the reader wants more bytes or has ended; called on the reader's thread.
 struct BodyDelegate: NIOAsyncSequenceProducerDelegate {
     let mailbox: Mailbox
     let transfer: UInt64

@@ -3,17 +3,17 @@
 
 import HTTPTypes
 
-// Where the body ends (RFC 9112, 6.3). Whoever passes an answer on says its length anew: a length that is not the one
-// that libcurl reads by would make a part of this answer the beginning of somebody else's.
+// Finds the end of the body (RFC 9112, 6.3). A proxy that passes an answer on sends its own framing: if its length
+// differed from the one that libcurl reads by, a part of this answer would become the beginning of another caller's.
 extension Exchange.Head {
-    /// Leaves at most one `Content-Length`, and none beside chunks, which come before it.
+    /// Keeps at most one `Content-Length`, and none beside chunks, which take precedence.
     ///
-    /// - Parameter isModern: Whether the answer is of HTTP/1.1, not 1.0, which knows no transfer codings.
-    /// - Returns: What is wrong where the head says it in several ways, or in one that is not understood.
+    /// - Parameter isModern: True for an answer of HTTP/1.1; HTTP/1.0 has no transfer codings.
+    /// - Returns: A description of the fault if the head has contradictory or unknown framing; otherwise nil.
     mutating func resolveFraming(isModern: Bool) -> String? {
         let codings = fields[values: .transferEncoding]
         guard codings.isEmpty else {
-            // libcurl would undo others without being asked, and without a limit.
+            // libcurl would decode others without being asked, and without a limit.
             guard isModern, codings.count == 1, codings[0].lowercased() == "chunked" else {
                 return "the transfer encoding is not chunked"
             }
@@ -32,7 +32,7 @@ extension Exchange.Head {
         return nil
     }
 
-    /// Digits alone: what integers are read by takes signs, too.
+    /// Reads a number of digits only: Swift's integer parsing also accepts signs.
     private static func length(of text: Substring) -> Int? {
         var digits = text.utf8[...]
         while digits.first == UInt8(ascii: " ") || digits.first == UInt8(ascii: "\t") { digits.removeFirst() }

@@ -5,13 +5,13 @@ import HTTPTypes
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What the reactor's thread and the task that executes a request share.
+/// The state shared by the reactor's thread and the task that executes a request.
 final class Exchange: Sendable {
     /// The head of an answer.
     struct Head: Sendable {
         var status: HTTPResponse.Status
         var fields: HTTPFields
-        /// Whether the connection may serve another exchange: not behind an answer of doubtful length.
+        /// True if the connection may serve another exchange; false after an answer of doubtful length.
         var mayKeepConnection = true
     }
 
@@ -35,7 +35,7 @@ final class Exchange: Sendable {
         self.source = source
     }
 
-    /// Whether the whole answer has come.
+    /// True if the whole answer has come.
     var isComplete: Bool { state.withLockedValue { $0.isComplete } }
 
     /// Waits for the head, or for the reason why there is none; awaited once.
@@ -66,10 +66,10 @@ final class Exchange: Sendable {
         continuation?.resume(returning: result)
     }
 
-    /// Hands bytes to the reader.
+    /// Passes bytes to the reader.
     func yield(_ bytes: ByteBuffer) -> BodyProducer.Source.YieldResult { source.yield(bytes) }
 
-    /// Ends the exchange, cleanly where `error` is nil; later calls do nothing.
+    /// Ends the exchange, cleanly if `error` is nil; later calls do nothing.
     func finish(_ error: CurlError?) {
         if let error {
             resolve(.failure(error))

@@ -5,20 +5,20 @@ import CCurl
 import NIOConcurrencyHelpers
 
 /// The multi handle of libcurl.
-// @unchecked: only the reactor's thread uses it, but for curl_multi_wakeup, which libcurl allows from every thread
+// @unchecked: only the reactor's thread uses it, except for curl_multi_wakeup, which libcurl allows from every thread
 // and which the mailbox calls under its lock and never after it was closed.
 struct MultiHandle: @unchecked Sendable {
     let raw: UnsafeMutableRawPointer
 }
 
-/// What other threads want the reactor to do, in the order in which they asked.
+/// Collects the commands of other threads to the reactor, in their order.
 final class Mailbox: Sendable {
-    /// One wish; transfers are named by number, since the objects belong to the reactor's thread.
+    /// A command; transfers are named by number, since the objects belong to the reactor's thread.
     enum Command: Sendable {
         case start(PreparedRequest, Exchange)
-        /// The reader wants more.
+        /// The reader wants more bytes.
         case resume(UInt64)
-        /// The reader is gone.
+        /// The reader has ended.
         case cancel(UInt64)
         /// There are bytes to send.
         case resumeUpload(UInt64)
@@ -37,7 +37,7 @@ final class Mailbox: Sendable {
 
     init(multi: MultiHandle) { self.multi = multi }
 
-    /// A number that no other transfer has.
+    /// Returns a number that no other transfer has.
     func makeTransferID() -> UInt64 {
         state.withLockedValue { state in
             state.lastTransfer += 1
@@ -45,19 +45,19 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Leaves a command; false when the reactor takes no more.
+    /// Adds a command; returns false if the reactor takes no more.
     @discardableResult
     func post(_ command: Command) -> Bool {
         state.withLockedValue { state in
             guard !state.isClosed else { return false }
             state.commands.append(command)
-            // The reactor empties the box whenever it wakes, so only the first command has to wake it.
+            // The reactor empties the mailbox whenever it wakes, so only the first command has to wake it.
             if state.commands.count == 1 { curl_multi_wakeup(multi.raw) }
             return true
         }
     }
 
-    /// Everything since the last time.
+    /// Takes all commands since the last call.
     func drain() -> [Command] {
         state.withLockedValue { state in
             defer { state.commands.removeAll() }
@@ -65,7 +65,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes nothing any more; gives what was still inside.
+    /// Refuses commands from now on; returns those that were still inside.
     func close() -> [Command] {
         state.withLockedValue { state in
             state.isClosed = true

@@ -6,7 +6,7 @@ import NIOCore
 
 /// A request that has been checked and is ready for libcurl.
 struct PreparedRequest: Sendable {
-    /// Where the body comes from.
+    /// The source of the body.
     enum Body: Sendable {
         case none
         case bytes(ByteBuffer)
@@ -16,7 +16,7 @@ struct PreparedRequest: Sendable {
     static let maximumURLLength = 16 * 1024
     static let maximumFieldBytes = 256 * 1024
 
-    /// Fields that frame the message or manage the connection: whoever sets them could smuggle a request.
+    /// The fields that frame the message or manage the connection; setting them would allow request smuggling.
     static let framing: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection",
         "te", "trailer", "transfer-encoding", "upgrade",
@@ -30,7 +30,7 @@ struct PreparedRequest: Sendable {
     let timeouts: CurlTimeouts
     let isIdempotent: Bool
 
-    /// Checks `request`; of a streamed body the channel is set by whoever makes it.
+    /// Checks `request`; the caller sets the channel of a streamed body.
     init(_ request: CurlRequest) throws(CurlError) {
         method = request.method.rawValue
         guard method != "CONNECT" else { throw .invalidRequest("CONNECT is not a method for a backend") }
@@ -55,7 +55,7 @@ struct PreparedRequest: Sendable {
     private static func check(url: String) throws(CurlError) {
         guard url.utf8.count <= maximumURLLength else { throw .invalidRequest("the URL is too long") }
         for byte in url.utf8 {
-            // A backslash is a slash to some parsers and none to others.
+            // Some parsers treat a backslash as a slash, others do not.
             guard (0x21...0x7E).contains(byte), byte != UInt8(ascii: "\\") else {
                 throw .invalidRequest("the URL has a character that must be percent-encoded")
             }
@@ -70,7 +70,7 @@ struct PreparedRequest: Sendable {
     }
 
     private static func lines(of fields: HTTPFields) throws(CurlError) -> [[UInt8]] {
-        // libcurl adds these by itself; a line without value takes them away.
+        // libcurl adds these by itself; a line without a value removes them.
         var lines = [Array("Expect:\0".utf8)]
         if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
         if fields[.contentType] == nil { lines.append(Array("Content-Type:\0".utf8)) }
@@ -86,7 +86,7 @@ struct PreparedRequest: Sendable {
             }
             total += field.name.rawName.utf8.count + value.count
             if field.name == .cookie {
-                // Kept apart by HTTPTypes; HTTP/1.1 allows one field only (RFC 6265, 5.4).
+                // HTTPTypes keeps them apart; HTTP/1.1 allows one field only (RFC 6265, 5.4).
                 cookies += (cookies.isEmpty ? [] : Array("; ".utf8)) + value
             } else {
                 lines.append(line(field.name, value))
@@ -97,7 +97,7 @@ struct PreparedRequest: Sendable {
         return lines
     }
     private static func line(_ name: HTTPField.Name, _ value: [UInt8]) -> [UInt8] {
-        // "Name;" is how libcurl spells a field with an empty value.
+        // libcurl writes a field with an empty value as "Name;".
         Array(name.rawName.utf8) + (value.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8) + value) + [0]
     }
 }

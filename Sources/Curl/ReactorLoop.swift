@@ -4,9 +4,9 @@
 import CCurl
 import NIOCore
 
-/// What the reactor's thread does: it alone uses the handles of libcurl.
+/// Does the work of the reactor's thread, which alone uses the handles of libcurl.
 final class ReactorLoop {
-    /// How long the thread sleeps at most when nothing is due.
+    /// The longest sleep of the thread when no deadline is near.
     private static let longestSleep = TimeAmount.seconds(60)
 
     private let multi: UnsafeMutableRawPointer
@@ -21,7 +21,7 @@ final class ReactorLoop {
         self.settings = settings
     }
 
-    /// Runs until it is told to stop; then fails what is left and gives the handle back.
+    /// Runs until it is told to stop; then fails the remaining transfers and frees the handle.
     func run() {
         while true {
             for command in mailbox.drain() { handle(command) }
@@ -67,7 +67,7 @@ final class ReactorLoop {
 
     private func end(_ transfer: Transfer, _ error: CurlError?) {
         transfers[transfer.id] = nil
-        // Closes the connection where the exchange is not complete.
+        // Closes the connection if the exchange is not complete.
         curl_multi_remove_handle(multi, transfer.easy)
         transfer.finish(error)
     }
@@ -97,7 +97,8 @@ final class ReactorLoop {
         }
     }
 
-    /// Hands over what has come, ends what is late, and says when the next deadline is.
+    /// Passes on received bytes, ends overdue transfers, and returns the time to wake up: the next deadline at the
+    /// latest.
     private func checkTransfers() -> NIODeadline {
         let now = NIODeadline.now()
         var wake = now + Self.longestSleep
@@ -120,7 +121,7 @@ final class ReactorLoop {
 
     private func wait(until wake: NIODeadline) {
         let left = max(.nanoseconds(0), wake - .now())
-        // Rounded up: a sleep that ends just before the deadline would only lead to another one.
+        // Rounded up: a sleep that ended just before the deadline would only lead to another one.
         let milliseconds = Int32(clamping: (left.nanoseconds + 999_999) / 1_000_000)
         curl_multi_poll(multi, nil, 0, milliseconds, nil)
     }

@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// A thread that can be waited for without blocking the waiting task's thread.
+/// A thread whose end a task can await without blocking its own thread.
 final class ReactorThread: Sendable {
     private struct State {
         var handle: pthread_t?
@@ -21,7 +21,7 @@ final class ReactorThread: Sendable {
 
     private init() {}
 
-    /// Starts `body` on a thread of its own; nil where the system has none left.
+    /// Starts `body` on a new thread; returns nil if the system has none left.
     static func start(_ body: @escaping @Sendable () -> Void) -> ReactorThread? {
         let thread = ReactorThread()
         let start = Unmanaged.passRetained(
@@ -34,12 +34,12 @@ final class ReactorThread: Sendable {
             start.release()
             return nil
         }
-        // Nobody can ask for it before this function returns.
+        // The handle cannot be asked for before this function returns.
         thread.state.withLockedValue { [handle] in $0.handle = handle }
         return thread
     }
 
-    /// Returns when the thread is gone.
+    /// Returns when the thread has ended.
     func join() async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLockedValue { state in
@@ -52,7 +52,7 @@ final class ReactorThread: Sendable {
         if let handle = state.withLockedValue({ $0.handle.take() }) { pthread_join(handle, nil) }
     }
 
-    /// Lets the thread clean up after itself; nobody will wait for it.
+    /// Lets the thread clean up after itself; it cannot be joined afterwards.
     func detach() {
         if let handle = state.withLockedValue({ $0.handle.take() }) { pthread_detach(handle) }
     }
@@ -67,7 +67,7 @@ final class ReactorThread: Sendable {
     }
 }
 
-/// What a new thread gets to do.
+/// The work of a new thread.
 private final class Start {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -3,9 +3,9 @@
 
 import HTTPTypes
 
-/// Puts the header lines that libcurl hands over one by one together to a head.
+/// Assembles a head from the header lines that libcurl passes on one by one.
 struct ResponseHeadParser {
-    /// What a line led to.
+    /// The result of adding a line.
     enum Outcome {
         case more
         /// The final head is complete.
@@ -20,12 +20,14 @@ struct ResponseHeadParser {
     private var fields: HTTPFields = [:]
     private var isComplete = false
 
+    /// Creates a parser.
+    ///
     /// - Parameter limit: In bytes, for all heads of the exchange together, the interim ones included.
     init(limit: Int) { self.limit = limit }
 
-    /// Takes one line with its line break.
+    /// Adds one line with its line break.
     mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Outcome {
-        // Behind the final head come only the trailers of a chunked body. They are not used, but count.
+        // After the final head, only the trailers of a chunked body follow. They are not used, but count.
         size += line.count
         guard size <= limit else { return .failure(.headTooLarge(limit: limit)) }
         guard !isComplete else { return .more }
@@ -60,7 +62,7 @@ struct ResponseHeadParser {
     }
 
     private mutating func addField(_ line: [UInt8]) -> Outcome {
-        // Obsolete folding: the line belongs to the field before it (RFC 9112, 5.2).
+        // Obsolete line folding: the line belongs to the field before it (RFC 9112, 5.2).
         if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
             guard let last = fields.last else { return .failure(.protocolViolation("the head begins with a space")) }
             let value = last.withUnsafeBytesOfValue { Array($0) } + [UInt8(ascii: " ")] + line.trimmingBlanks()

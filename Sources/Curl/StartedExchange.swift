@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// An exchange that the reactor's thread has been given.
+/// An exchange that has been passed to the reactor's thread.
 struct StartedExchange: Sendable {
-    /// A request's body that is made while it is sent.
+    /// The body of a request, made while it is sent.
     struct Upload: Sendable {
         let channel: UploadChannel
         let produce: @Sendable (CurlUploadWriter) async throws -> Void

@@ -4,10 +4,10 @@
 import NIOCore
 
 extension Transfer {
-    /// The deadline that passes next, unless something moves before.
+    /// The next deadline, unless bytes move before it.
     ///
-    /// Time in which this side is the slow one counts only for the whole: a reader that wants nothing yet, or a
-    /// writer that has nothing to send.
+    /// Time in which this side is the slow one, a reader that wants no bytes yet or a writer that has none to send,
+    /// counts only for the whole exchange.
     var nextDeadline: (at: NIODeadline, which: CurlError.Deadline)? {
         let timeouts = request.timeouts
         let candidates: [(NIODeadline, Duration?, CurlError.Deadline)] = [
@@ -24,7 +24,7 @@ extension Transfer {
         return next
     }
 
-    /// The deadline of the step that the exchange is at.
+    /// Returns the deadline of the exchange's current step.
     private func step(_ timeouts: CurlTimeouts) -> (NIODeadline, Duration?, CurlError.Deadline) {
         switch phase {
         case .connecting: return (started, timeouts.connect, .connect)
@@ -41,7 +41,7 @@ extension Transfer {
 }
 
 extension NIODeadline {
-    /// Later by `duration`; the end of time where that is too far to count.
+    /// Returns a time later by `duration`; the distant future if it is too far to represent.
     fileprivate func adding(_ duration: Duration) -> NIODeadline {
         let amount = TimeAmount(duration).nanoseconds
         let (sum, overflow) = uptimeNanoseconds.addingReportingOverflow(UInt64(max(0, amount)))

@@ -5,7 +5,7 @@ import CCurl
 import NIOCore
 
 extension Transfer {
-    /// Tells libcurl everything about the request; false where one option failed.
+    /// Sets all options of the request in libcurl; returns false if one fails.
     func setOptions() -> Bool {
         setSafety() && setRequest() && setBody() && setCallbacks()
     }
@@ -19,7 +19,7 @@ extension Transfer {
         rind_easy_set_string(easy, option, value) == CURLE_OK
     }
 
-    /// What keeps a transfer to the host that it was meant for, and its bytes as they are.
+    /// Sets the options that keep a transfer to its host, and its bytes unchanged.
     private func setSafety() -> Bool {
         var isSet =
             set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -27,14 +27,14 @@ extension Transfer {
             && set(CURLOPT_PATH_AS_IS, 1)
             && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
-            // An empty name overrides the variables of the environment.
+            // An empty name overrides the environment variables.
             && set(CURLOPT_PROXY, "")
             && set(CURLOPT_NOSIGNAL, 1)
             && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
             && set(CURLOPT_SSL_VERIFYPEER, 1)
             && set(CURLOPT_SSL_VERIFYHOST, 2)
-            // Bodies are passed on as they come: libcurl's own decoding has no limit while a transfer is paused.
+            // Bodies are passed on unchanged: libcurl's own decoding has no limit while a transfer is paused.
             && set(CURLOPT_HTTP_CONTENT_DECODING, 0)
             && set(CURLOPT_TCP_KEEPALIVE, 1)
             // Without it the end of a transfer would wait for a name server that does not answer.
@@ -46,7 +46,7 @@ extension Transfer {
     }
 
     private func setRequest() -> Bool {
-        // Our own deadline says when; libcurl is told so that it tries the host's next address in time.
+        // The deadline of the transfer decides; libcurl gets it so that it tries the host's next address in time.
         let connect = request.timeouts.connect.map { TimeAmount($0).nanoseconds / 1_000_000 } ?? 24 * 3_600_000
         return set(CURLOPT_URL, request.url)
             && (request.method == "HEAD" ? set(CURLOPT_NOBODY, 1) : set(CURLOPT_CUSTOMREQUEST, request.method))
@@ -62,8 +62,8 @@ extension Transfer {
         case .bytes(let bytes): length = Int64(bytes.readableBytes)
         case .channel(_, let announced): length = announced
         }
-        // libcurl repeats a request whose kept connection is dead. One with a body that was begun can be kept from
-        // it by not letting it rewind; one without body only by a connection of its own.
+        // libcurl repeats a request whose kept connection is dead. For a request whose body has begun, refusing to
+        // rewind prevents that; a request without a body needs a new connection.
         guard length != 0 || request.isIdempotent || set(CURLOPT_FRESH_CONNECT, 1) else { return false }
         return set(CURLOPT_UPLOAD, 1)
             && rind_easy_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(length ?? -1)) == CURLE_OK
@@ -110,7 +110,7 @@ extension Transfer {
         } == CURLE_OK
     }
 
-    /// The transfer that a callback was made for.
+    /// Returns the transfer that a callback was made for.
     static func from(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
         pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -5,27 +5,27 @@ import CCurl
 import HTTPTypes
 import NIOCore
 
-/// One exchange as libcurl sees it; it lives and dies on the reactor's thread.
+/// One exchange as libcurl sees it; it is created and destroyed on the reactor's thread.
 final class Transfer {
-    /// How far the exchange has got.
+    /// The progress of the exchange.
     enum Phase {
-        /// No connection yet.
+        /// There is no connection yet.
         case connecting
         /// The connection is ready, and no byte of an answer has come.
         case waiting
         case receiving
     }
 
-    /// What the reader wants.
+    /// The reader's demand for bytes.
     enum Demand {
         case open
-        /// Enough has been handed over; nothing more has come since.
+        /// Enough has been passed on; no more has come since.
         case closed
         /// More has come, and libcurl was told to keep it.
         case paused
     }
 
-    /// How many bytes are put together before they are handed to the reader.
+    /// The number of bytes that are collected before they are passed to the reader.
     static let chunkSize = 64 * 1024
 
     let id: UInt64
@@ -38,7 +38,7 @@ final class Transfer {
     private(set) var demand = Demand.open
     private(set) var isUploading: Bool
     private(set) var isUploadPaused = false
-    /// Why a callback has stopped libcurl; libcurl itself then only knows that one did.
+    /// The reason why a callback has stopped libcurl, which itself only reports that one did.
     private(set) var failure: CurlError?
 
     let started: NIODeadline
@@ -53,7 +53,7 @@ final class Transfer {
     let errorText: UnsafeMutablePointer<CChar>
     private var list: UnsafeMutablePointer<curl_slist>?
 
-    /// Sets a transfer up; nil where libcurl has no memory for it.
+    /// Sets up a transfer; returns nil if libcurl has no memory for it.
     init?(_ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, now: NIODeadline) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
@@ -78,7 +78,7 @@ final class Transfer {
         errorText.deallocate()
     }
 
-    /// Keeps the header lines for as long as the transfer lives; false where libcurl has no memory.
+    /// Keeps the header lines for the life of the transfer; returns false if libcurl has no memory.
     func setLines(_ lines: [[UInt8]]) -> Bool {
         for line in lines {
             let longer = line.withUnsafeBytes { curl_slist_append(list, $0.bindMemory(to: CChar.self).baseAddress) }
@@ -88,13 +88,13 @@ final class Transfer {
         return rind_easy_set_list(easy, CURLOPT_HTTPHEADER, list) == CURLE_OK
     }
 
-    /// The connection is ready, and the request is about to be sent.
+    /// Records that the connection is ready and that the request is about to be sent.
     func connected() {
         phase = .waiting
         lastSent = .now()
     }
 
-    /// Takes one header line; 0 stops the transfer.
+    /// Receives one header line; a result of 0 stops the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Int {
         phase = .receiving
         lastReceived = .now()
@@ -106,14 +106,14 @@ final class Transfer {
         case .head(let head):
             isHeadDelivered = true
             if !head.mayKeepConnection { rind_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
-            // libcurl sends no more behind such an answer, so whoever writes need not go on.
+            // libcurl sends no more after such an answer, so the writer need not go on.
             if head.status.code >= 300 { closeUpload() }
             exchange.resolve(.success(head))
             return line.count
         }
     }
 
-    /// Takes bytes of the body, or tells libcurl to keep them and to stop reading from the network.
+    /// Receives bytes of the body, or tells libcurl to keep them and to stop reading from the network.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastReceived = .now()
         guard demand == .open else {
@@ -127,7 +127,7 @@ final class Transfer {
         return bytes.count
     }
 
-    /// Hands everything that has come to the reader; false when nobody reads any more.
+    /// Passes all received bytes to the reader; returns false if there is no reader any more.
     @discardableResult
     func flush() -> Bool {
         guard received.readableBytes > 0 else { return true }
@@ -144,7 +144,7 @@ final class Transfer {
         }
     }
 
-    /// The reader wants more.
+    /// Continues, because the reader wants more bytes.
     func resume() {
         let wasPaused = demand == .paused
         demand = .open
@@ -178,7 +178,7 @@ final class Transfer {
         }
     }
 
-    /// Begins the request's body again, on a new connection; false where its bytes are gone.
+    /// Begins the request's body again, on a new connection; returns false if its bytes are gone.
     func rewind(to offset: Int) -> Bool {
         guard case .bytes(let bytes) = request.body, (0...bytes.readableBytes).contains(offset) else { return false }
         sentBytes = offset
@@ -186,11 +186,11 @@ final class Transfer {
         return true
     }
 
-    /// Makes an exchange ready to begin again on a connection of its own, once, where kept connections alone were to blame.
+    /// Prepares an exchange for one repetition on a new connection, if only kept connections have failed.
     ///
-    /// libcurl repeats a request itself, up to five times, if a kept connection dies before the first byte of the answer: but
-    /// not if that shows while the body is being sent (curl/curl#4246), nor if all of the five were dead. False where the
-    /// request may not arrive twice, where its bytes are gone, or where a new connection has failed.
+    /// libcurl repeats a request itself, up to five times, if a kept connection dies before the first byte of the
+    /// answer: but not if that shows while the body is being sent (curl/curl#4246), nor if all five were dead. Returns
+    /// false if the request may not arrive twice, if its bytes are gone, or if a new connection has failed.
     func beginAgain(after code: CURLcode) -> Bool {
         guard code == CURLE_SEND_ERROR, !isRepeated, request.isIdempotent, phase != .receiving, failure == nil,
             rind_easy_connection_count(easy) == 0, rind_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK
@@ -206,7 +206,7 @@ final class Transfer {
         return true
     }
 
-    /// There are bytes to send.
+    /// Continues the upload, because there are bytes to send.
     func resumeUpload() {
         guard isUploadPaused else { return }
         isUploadPaused = false
@@ -214,18 +214,18 @@ final class Transfer {
         setPauses()
     }
 
-    /// Lets an upload go that nobody will resume: libcurl does not end a transfer with one side paused.
+    /// Resumes a paused upload that has ended: libcurl does not end a transfer with one side paused.
     func releaseUpload() {
         if !isUploading { resumeUpload() }
     }
 
-    /// Takes no more of the request's body.
+    /// Refuses the rest of the request's body.
     func closeUpload() {
         isUploading = false
         if case .channel(let channel, _) = request.body { channel.close() }
     }
 
-    /// Hands over what is left and tells everybody how it ended.
+    /// Passes on the remaining bytes, and ends the exchange.
     func finish(_ error: CurlError?) {
         flush()
         closeUpload()
@@ -237,7 +237,7 @@ final class Transfer {
     }
 
     private func setPauses() {
-        // May call the callbacks again before it returns.
+        // This may call the callbacks again before it returns.
         let receiving = demand == .paused ? CURLPAUSE_RECV : 0
         curl_easy_pause(easy, receiving | (isUploadPaused ? CURLPAUSE_SEND : 0))
     }

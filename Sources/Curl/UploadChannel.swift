@@ -8,7 +8,7 @@ package import NIOCore
 package struct CurlUploadWriter: Sendable {
     private let send: @Sendable (ByteBuffer) async throws(CurlError) -> Void
 
-    /// A writer for a transport of one's own; `send` returns when it wants the next bytes.
+    /// Creates a writer for another transport; `send` returns when it wants the next bytes.
     package init(_ send: @escaping @Sendable (ByteBuffer) async throws(CurlError) -> Void) { self.send = send }
 
     init(channel: UploadChannel) {
@@ -17,24 +17,24 @@ package struct CurlUploadWriter: Sendable {
 
     /// Sends `chunk`, and returns when all of it is on its way; one call at a time.
     ///
-    /// - Throws: ``CurlError/closed(_:)`` when the server has answered without waiting for the body, or the
-    ///   connection is gone: end then, the answer tells why. ``CurlError/cancelled``. ``CurlError/invalidRequest(_:)``
-    ///   for more bytes than the announced length.
+    /// - Throws: ``CurlError/closed(_:)`` if the server has answered without waiting for the body, or the connection is
+    ///   gone: stop writing; the answer has the reason. ``CurlError/cancelled``. ``CurlError/invalidRequest(_:)`` for
+    ///   more bytes than the announced length.
     package func write(_ chunk: ByteBuffer) async throws(CurlError) { try await send(chunk) }
 }
 
 /// Carries the bytes of a request body from the task that makes them to the reactor's thread, one chunk at a time.
 final class UploadChannel: Sendable {
-    /// What the reactor gets for one question.
+    /// The answer to one request of the reactor for bytes.
     enum Reading {
         case bytes(Int)
         case end
-        /// Nothing yet: the transfer pauses until it is resumed.
+        /// No bytes yet: the transfer pauses until it is resumed.
         case pause
     }
 
     private enum End {
-        /// The reactor wants no more.
+        /// The reactor takes no more bytes.
         case closed
         case cancelled
         /// All bytes have been written.
@@ -59,14 +59,14 @@ final class UploadChannel: Sendable {
         self.mailbox = mailbox
     }
 
-    /// Runs `produce` and passes on how it ended.
+    /// Runs `produce` and reports its end to the reactor.
     func run(_ produce: @Sendable (CurlUploadWriter) async throws -> Void) async {
         do {
             try await produce(CurlUploadWriter(channel: self))
             try finish()
             mailbox.post(.resumeUpload(transfer))
         } catch {
-            // After a close the error is only its echo: the exchange has its own outcome.
+            // After a close this error only follows from it: the exchange has its own outcome.
             let isClosed = state.withLockedValue { $0.end == .closed }
             if !isClosed { mailbox.post(.failUpload(transfer, error)) }
         }
@@ -91,13 +91,13 @@ final class UploadChannel: Sendable {
         try check()
     }
 
-    /// Takes no more bytes, and lets a waiting writer go; called on the reactor's thread.
+    /// Refuses further bytes, and resumes a waiting writer; called on the reactor's thread.
     func close() { end(.closed) }
 
-    /// Whether no more bytes are taken.
+    /// True if no more bytes are taken.
     var isClosed: Bool { state.withLockedValue { $0.end == .closed } }
 
-    /// Copies what there is to `target`; called on the reactor's thread.
+    /// Copies the available bytes to `target`; called on the reactor's thread.
     func read(into target: UnsafeMutableRawBufferPointer) -> Reading {
         let (reading, writer) = state.withLockedValue { state -> (Reading, CheckedContinuation<Void, Never>?) in
             // Closed is an end, too: the server has refused the request before it saw all of it.
@@ -151,7 +151,7 @@ final class UploadChannel: Sendable {
 
     private func end(_ end: End) {
         let writer = state.withLockedValue { state in
-            // The reactor's word comes before the cancellation that it causes.
+            // A close by the reactor takes precedence over the cancellation that it causes.
             if state.end != .closed { state.end = end }
             return state.writer.take()
         }

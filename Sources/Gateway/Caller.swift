@@ -4,16 +4,16 @@
 package import HTTPTypes
 package import Logging
 
-/// A client's request as far as it says who is calling.
+/// The parts of a client's request that identify the caller.
 package struct Caller: Sendable {
     /// The request's header fields.
     package var fields: HTTPFields
-    /// The id of the request, in every log line and error that comes of it.
+    /// The id of the request, in all its log lines and errors.
     package var requestID: String
-    /// Carries the request id.
+    /// The logger of the request, with its id.
     package var logger: Logger
 
-    /// A caller.
+    /// Creates a caller.
     package init(fields: HTTPFields, requestID: String, logger: Logger) {
         self.fields = fields
         self.requestID = requestID

@@ -3,30 +3,32 @@
 
 import SyncMachines
 
-/// Does what a machine decides.
+/// Carries out the decisions of a machine.
 protocol Effects<Machine> {
     associatedtype Machine: SyncMachine
     associatedtype End
 
-    /// What comes of an action that is an end; nil for one that is to be done.
+    /// Returns the end of a sync if the action is one; nil if the action has to be performed.
     ///
-    /// - Throws: What a failed sync ends with.
+    /// - Throws: The error that a failed sync ends with.
     mutating func end(_ action: Machine.Action, of machine: Machine) async throws -> End?
 
-    /// Does an action.
+    /// Performs an action.
     ///
-    /// - Returns: What happened.
+    /// - Returns: The event that follows.
     mutating func perform(_ action: Machine.Action, of machine: Machine) async throws -> Machine.Event
 
-    /// The event that an error stands for.
+    /// Returns the event for an error.
     ///
-    /// - Throws: What the sync ends with, where the error stands for none.
+    /// - Throws: The error that the sync ends with, if there is no event for this one.
     mutating func event(
         for error: any Error, of action: Machine.Action, of machine: Machine
     ) async throws -> Machine.Event
 }
 
-/// Drives a machine to its end: the one place where actions are done, and where errors end a sync or become events.
+/// Drives a machine to its end.
+///
+/// This is the one place where actions are performed, and where errors end a sync or become events.
 func drive<E: Effects>(_ machine: inout E.Machine, _ effects: inout E) async throws -> E.End {
     var action = machine.begin()
     while true {

@@ -3,16 +3,16 @@
 
 package import SyncModel
 
-/// Holds what the gateway reaches outside of itself, beside its backend and its state.
+/// Holds what the gateway uses of the outside world, besides its backend and its state.
 package struct GatewayPorts: Sendable {
     /// The time of day.
     package var clock: any WallClock
-    /// What spools overflow into.
+    /// Makes the files that spools overflow into.
     package var files: any SpoolFiles
-    /// Where random numbers come from.
+    /// The source of random numbers.
     package var random: Randomness
 
-    /// Ports; by default the machine's clock and random numbers.
+    /// Creates ports, by default with the machine's clock and random numbers.
     package init(files: any SpoolFiles, clock: any WallClock = SystemClock(), random: Randomness = .system) {
         self.clock = clock
         self.files = files

@@ -5,23 +5,23 @@ import Deduplication
 import Ledger
 import SyncMachines
 
-/// Holds sizes that nobody configures; a simulation makes them small, so that there are many of everything.
+/// Holds sizes that are not configurable; simulations make them small, so that there are many of everything.
 package struct GatewayTuning: Hashable, Sendable {
-    /// No chunk of a ledger has more bytes, but for one with a single entry.
+    /// The most bytes of a ledger's chunk, except one with a single entry.
     package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
-    /// A ledger with more deltas over its base than this is compacted.
+    /// The number of deltas over its base beyond which a ledger is compacted.
     package var deltas = 32
-    /// One whose deltas have more chunks than this is, too.
+    /// The number of chunks in its deltas beyond which a ledger is compacted.
     package var deltaChunks = 64
-    /// A cursor behind more ways back than this gets everything.
+    /// The number of undos between a cursor and the base beyond which the cursor gets a full stream.
     package var undos = PullContext.Ledger.maximumUndos
-    /// How many de-duplication entries are gathered before they are sorted and taken away.
+    /// The number of de-duplication entries that are gathered before they are sorted and moved out of memory.
     package var runEntries = StreamIntake.Limits().run
-    /// How many bytes a backend has sent until they are worth keeping for a repeated pull: less is streamed again.
+    /// The fewest bytes of a stream that are cached for a repeated pull: less is streamed again.
     package var cachedBytes = 64 << 10
-    /// So many records that a comparison misses are deleted, whatever share of all they are.
+    /// A comparison always deletes up to this many missing records, whatever their percentage of the whole.
     package var missingRecords = LedgerDiffInput.AbsenceLimit().records
 
-    /// The usual sizes.
+    /// Creates the usual sizes.
     package init() {}
 }

@@ -5,11 +5,11 @@ import GatewayConfig
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Digests of the table mappings as clients of one schema version see them.
+/// Holds digests of the table mappings for clients of one schema version.
 struct MappingDigests: Sendable {
-    /// Of all tables.
+    /// The digest of all tables.
     let all: String
-    /// Of each table, by its name.
+    /// The digest of each table, by its name.
     let tables: [String: String]
 
     init(_ schema: Schema, at schemaVersion: Int, _ digests: KeyedDigest) {
@@ -22,7 +22,7 @@ struct MappingDigests: Sendable {
     }
 }
 
-/// The digests for each schema version that clients have had, made once.
+/// Caches the digests for each schema version that clients have had.
 final class MappingCache: Sendable {
     private let schema: Schema
     private let digests: KeyedDigest
@@ -33,7 +33,7 @@ final class MappingCache: Sendable {
         self.digests = digests
     }
 
-    /// The digests for clients of a version that changes something (``Schema/versions``).
+    /// Returns the digests for clients of a version that changes something (``Schema/versions``).
     func digests(at schemaVersion: Int) -> MappingDigests {
         made.withLockedValue { made in
             if let digests = made[schemaVersion] { return digests }

@@ -5,7 +5,7 @@ import LineProjection
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// The compiled mapping of each schema version that clients have had.
+/// Caches the compiled mapping of each schema version that clients have had.
 final class ProjectionCache: Sendable {
     private let schema: Schema
     private let rules: EnvelopeRules
@@ -16,7 +16,7 @@ final class ProjectionCache: Sendable {
         self.rules = rules
     }
 
-    /// The mapping for clients of a version that changes something (``Schema/versions``).
+    /// Returns the mapping for clients of a version that changes something (``Schema/versions``).
     func projection(at schemaVersion: Int) -> Projection {
         projections.withLockedValue { projections in
             if let projection = projections[schemaVersion] { return projection }

@@ -5,15 +5,15 @@
 package struct Randomness: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
 
-    /// Numbers of one's own.
+    /// Creates a source that draws from this function.
     package init(_ draw: @escaping @Sendable () -> UInt64) { self.draw = draw }
 
-    /// The system's, which nobody can guess.
+    /// The system's random numbers, which are unpredictable.
     package static let system = Randomness {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
 
-    /// The next number.
+    /// Returns the next number.
     package func next() -> UInt64 { draw() }
 }

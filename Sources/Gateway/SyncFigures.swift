@@ -5,7 +5,7 @@ package import Ledger
 package import Logging
 import SyncModel
 
-/// What one sync request came to, for its log line and the metrics.
+/// Holds the figures of one sync request, for its log line and the metrics.
 package struct SyncFigures: Sendable {
     /// The first digits of the principal's digest.
     package var principal = ""
@@ -13,50 +13,50 @@ package struct SyncFigures: Sendable {
     package var replica: String?
     /// The cursor that the client sent.
     package var presented: Int64?
-    /// The cursor that it got.
+    /// The cursor that the client got.
     package var cursor: Int64?
     /// `first`, `later`, `replacement`, `idle` or `push`.
     package var mode = ""
-    /// Why the whole stream came; nil on a plain pull.
+    /// The reason for a full stream; nil on a plain pull.
     package var restart: String?
-    /// From which schema version to which one the client has come; nil for most pulls.
+    /// The client's schema versions before and after an update; nil for most pulls.
     package var migration: String?
     /// Lines that the backend sent.
     package var lines = 0
-    /// Lines that it had sent for an earlier pull whose answer the client has not got.
+    /// Lines that the backend had sent for an earlier pull, whose answer the client did not get.
     package var linesKept = 0
     /// Records that go out or came in.
     package var records = 0
     /// Ids of deleted records that go out or came in.
     package var deletions = 0
-    /// Lines that a later line of the same stream made void.
+    /// Lines that a later line of the same stream superseded.
     package var superseded = 0
-    /// Lines that were set aside.
+    /// Lines that were quarantined.
     package var quarantined = 0
-    /// Values that became a default or were repaired.
+    /// Values that were replaced by a default or repaired.
     package var repaired = 0
     /// Records and columns that are not in the configuration.
     package var dropped = 0
     /// Lines of types that are not in the configuration.
     package var unknownTypes = 0
-    /// Pushed records that somebody else had changed, by table.
+    /// Pushed records that were changed elsewhere, by table.
     package var conflicts: [String: Int] = [:]
-    /// Deletions that the gateway has added to a push, of what hangs on deleted records.
+    /// Deletions of descendants that the gateway has added to a push.
     package var descendants = 0
-    /// Pushed records over changes that could not be read.
+    /// Records that were pushed over changes that could not be read.
     package var unseen = 0
     /// Bytes that the backend sent, after decompression.
     package var backendBytes = 0
-    /// How often the stream broke and was taken up again.
+    /// The number of times that the stream broke and was resumed.
     package var resumes = 0
-    /// How often what came was compared with what the client has.
+    /// The number of diffs with the client's ledger.
     package var looks = 0
-    /// The request type of which everything was compared although nothing demanded it; nil for most pulls.
+    /// The request type of a full comparison that nothing demanded; nil for most pulls.
     package var comparison: String?
-    /// What comparing came to.
+    /// The figures of the diff.
     package var diffed = LedgerDiffFigures()
 
-    /// Nothing yet.
+    /// Creates figures of nothing.
     package init() {}
 
     /// The figures that are not zero, as fields of a log line.

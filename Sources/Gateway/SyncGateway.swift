@@ -9,18 +9,18 @@ import SyncMachines
 import SyncModel
 package import WatermelonWire
 
-/// The gateway without its HTTP: pulls and pushes of clients in, calls to the backend out.
+/// The gateway without its HTTP server: serves clients' pulls and pushes, and calls the backend.
 package final class SyncGateway: Sendable {
     private let services: SyncServices
 
-    /// A gateway over a state and a backend.
+    /// Creates a gateway over a state and a backend.
     ///
     /// - Parameters:
-    ///   - configuration: What the operator wants.
-    ///   - store: The state; closed by whoever opened it.
+    ///   - configuration: The operator's configuration.
+    ///   - store: The state; closed by its opener.
     ///   - backend: The backend.
-    ///   - ports: What else it reaches outside.
-    ///   - tuning: Sizes that nobody configures.
+    ///   - ports: The rest of the outside world.
+    ///   - tuning: Sizes that are not configurable.
     package init(
         configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts,
         tuning: GatewayTuning = GatewayTuning()
@@ -32,13 +32,13 @@ package final class SyncGateway: Sendable {
     /// The names and paths that clients use.
     package var dialect: WireDialect { services.dialect }
 
-    /// How many bytes answers hold that are being made, sent or kept: in memory and on disk.
+    /// The bytes held by answers that are being made, sent or cached: in memory and on disk.
     package var spooled: (memory: Int, disk: Int) {
         let held = services.spools.held
         return (held.memory, held.disk)
     }
 
-    /// Drops cached answers whose time is over, whether anybody pulls or not, until it is cancelled.
+    /// Drops expired cached answers until it is cancelled, even if no pulls come.
     package func dropExpired() async {
         let pause = min(max(services.configuration.pull.repeatWindow.milliseconds / 4, 1_000), 15_000)
         while !Task.isCancelled {
@@ -47,9 +47,9 @@ package final class SyncGateway: Sendable {
         }
     }
 
-    /// Refuses to begin where the clock is behind the newest cursor of the state by more than answers wait for.
+    /// Refuses to start if the clock is behind the newest cursor of the state by more than pulls wait for the clock.
     ///
-    /// - Throws: ``PullFailure/clockBehind`` (finding 10), or what the state throws.
+    /// - Throws: ``PullFailure/clockBehind`` (finding 10), or the state's errors.
     package func checkClock() async throws {
         guard let newest = try await services.store.newestCursor() else { return }
         guard newest.rawValue - services.clock.now - services.store.cursorLead <= PullMachine.clockTolerance else {
@@ -57,17 +57,17 @@ package final class SyncGateway: Sendable {
         }
     }
 
-    /// Whether the state can be read and written.
+    /// Checks that the state can be read and written.
     package func checkState() async throws {
-        // Longer than a lock of another process is waited for, so that such a lock is told as what it is.
+        // Longer than the wait for another process's lock, so that such a lock is reported as what it is.
         try await services.store.checkWriting(within: services.configuration.state.busyTimeout + .seconds(1))
     }
 
-    /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`, where it can be
-    /// asked.
+    /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`; asks it if
+    /// necessary.
     ///
     /// - Returns: The caller's principal.
-    /// - Throws: What ``pull(_:caller:)`` throws for a caller that is not accepted.
+    /// - Throws: The errors of ``pull(_:caller:)`` for a caller that is not accepted.
     package func admit(_ caller: Caller) async throws -> String {
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
         try await services.identities.verify(identity, at: services.clock.now)
@@ -76,9 +76,9 @@ package final class SyncGateway: Sendable {
 
     /// Serves one pull.
     ///
-    /// - Returns: An answer that is committed already: its cursor may be seen.
-    /// - Throws: Any error; `GatewayError(_:)` tells what the client hears of it. Nothing that a client could see has
-    ///   changed then.
+    /// - Returns: An answer that is committed already, so the client may see its cursor.
+    /// - Throws: Any error; `GatewayError(_:)` has the client's answer. Nothing that a client could see has changed
+    ///   then.
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
@@ -87,7 +87,7 @@ package final class SyncGateway: Sendable {
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         var restarts = 0
         while true {
-            // Outside the session's lock: to look for what a push has left open may need it.
+            // Outside the session's lock, because push recovery may need it for a search.
             try await recoverPushes(identity, caller)
             do {
                 return try await services.streaming(identity, from: presented) {
@@ -102,12 +102,12 @@ package final class SyncGateway: Sendable {
         }
     }
 
-    /// How often a pull begins anew because the backend was giving ids to records meanwhile.
+    /// The number of times that a pull starts again because the backend has given ids to records meanwhile.
     private static let maximumRestarts = 2
 
     /// Serves one push.
     ///
-    /// - Throws: Any error; `GatewayError(_:)` tells what the client hears of it.
+    /// - Throws: Any error; `GatewayError(_:)` has the client's answer.
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
@@ -117,7 +117,7 @@ package final class SyncGateway: Sendable {
             try await recovery.close()
             let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
             try await retries.apply(before: request.changes)
-            // What that has left open is no other than what a push has.
+            // Journals that the retries have left open are closed like those of any push.
             try await recovery.close()
             var runner = PushRunner(
                 services: services, request: request, identity: identity, logger: caller.logger)
@@ -127,25 +127,25 @@ package final class SyncGateway: Sendable {
 
     private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }
 
-    /// Closes what pushes have left open before a pull, so that no record comes to its own device under another id.
+    /// Closes the open journals of pushes before a pull, so that no record reaches its own device under another id.
     ///
-    /// A push that runs and makes such records is waited for; where that takes too long, the pull must not go on.
+    /// The pull waits for a running push that creates such records; if that takes too long, the pull must not go on.
     private func recoverPushes(_ identity: CallerIdentity, _ caller: Caller) async throws {
         let recovery = PushRecovery(services: services, identity: identity, logger: caller.logger)
         guard try await recovery.isNeeded else { return }
         try await services.locks.withLock(pushLock(identity)) { try await recovery.close() }
     }
 
-    /// Applies what the operator has marked before a pull, so that the pull brings what came of it.
+    /// Applies scheduled retries before a pull, so that the pull brings their results.
     ///
-    /// Where that cannot be now, the pull goes on without: it has nothing to do with it, and the next request tries
-    /// again.
+    /// If the lock is not available in time, the pull goes on without them, and the next request tries again.
     private func applyScheduledRetries(_ identity: CallerIdentity, _ caller: Caller) async throws {
         let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
         guard try await retries.areThere else { return }
         do {
             try await services.locks.withLock(pushLock(identity)) {
-                // First: of a record whose creation is still open nobody knows how it has to be sent.
+                // Recovery first: until a record's open creation is resolved, it is unknown how the record has to be
+                // sent.
                 try await PushRecovery(services: services, identity: identity, logger: caller.logger).close()
                 try await retries.apply(before: nil)
             }
@@ -175,10 +175,11 @@ package final class SyncGateway: Sendable {
         return PullRunner(scope, kept: kept, cacheKey: key)
     }
 
-    /// The version whose tables and columns the client gets: its own, the newest where it is newer or did not say.
+    /// Returns the version whose tables and columns the client gets: its own, or the newest if its own is newer or
+    /// unknown.
     ///
-    /// Of versions that see the same it is the first, so that what is made for each version is not made for every
-    /// number that a client comes up with.
+    /// Versions that see the same are represented by the first, so that caches by version do not grow with every number
+    /// that a client sends.
     private func effectiveVersion(_ told: Int?) throws -> Int {
         let schema = services.configuration.schema
         guard let told else { return services.versions.last ?? schema.version }

@@ -10,7 +10,7 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// What every pull and push works with; made once from the configuration.
+/// Holds what all pulls and pushes work with; made once from the configuration.
 struct SyncServices: Sendable {
     let configuration: Configuration
     let store: any StateStore
@@ -20,7 +20,7 @@ struct SyncServices: Sendable {
     let tuning: GatewayTuning
     let identities: IdentityResolver
     let kept: CachedAnswers
-    /// What spools hold, of pulls that run, of answers that are being sent and of kept ones.
+    /// The budget of all spools: of running pulls, of answers that are being sent, and of cached ones.
     let spools: SpoolBudget
     let digests: KeyedDigest
     let dialect: WireDialect
@@ -28,7 +28,7 @@ struct SyncServices: Sendable {
     let projections: ProjectionCache
     /// The digests of the table mappings, for the cursor rows.
     let mappings: MappingCache
-    /// The schema versions between which clients see the same.
+    /// The schema versions at which the clients' view changes.
     let versions: [Int]
 
     /// The key under which ids are hashed.
@@ -37,16 +37,16 @@ struct SyncServices: Sendable {
     let comparing: Occupancy
     /// The pulls and checks that hold memory for a stream.
     let running: FairPlaces
-    /// The ids that the backend has given, of those who called last; and for whom it is giving some right now.
+    /// The ids that the backend has given to the principals that called last, and the creates that are still running.
     let ids: IDCache
     let making: IDMaking
-    /// Whether the backend gives ids in any table.
+    /// True if the backend gives ids in any table.
     let makesIDs: Bool
-    /// Knows whose checkpoints the backend does not find.
+    /// The sessions whose checkpoints the backend does not find.
     let ackRefusals = AckRefusals()
-    /// What must not happen at the same time.
+    /// The locks of work that must not run at the same time.
     let locks: LockTable
-    /// The journals of the pushes that run.
+    /// The journals of the running pushes.
     let journals = RunningJournals()
 
     private let intakeLimits: StreamIntake.Limits
@@ -90,10 +90,10 @@ struct SyncServices: Sendable {
             files: ports.files, memory: configuration.spool.memory, total: configuration.spool.max)
     }
 
-    /// Runs what streams from the backend: alone where others would disturb it, and in one of the places for streams.
+    /// Runs a stream from the backend: alone if others would interfere, and with one of the permits for streams.
     ///
-    /// Where the backend keeps the checkpoints, streams of one session are alone; where they travel in the request,
-    /// pulls with one cursor.
+    /// If the backend keeps the checkpoints, only one stream of a session runs at a time; if they travel in the
+    /// request, only one pull with the same cursor.
     func streaming<R>(
         _ identity: CallerIdentity, from presented: Cursor?, _ body: () async throws -> R
     ) async throws -> R {
@@ -106,14 +106,16 @@ struct SyncServices: Sendable {
         return try await locks.withLock(key) { try await inPlace(identity.principal, body) }
     }
 
-    /// Only what holds its lock counts: a session that stalls must not take the places of all others.
+    /// Runs `body` with a permit.
+    ///
+    /// Permits are taken under the lock only: a stalled session must not use up those of all others.
     private func inPlace<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
         try running.enter(principal)
         defer { running.leave(principal) }
         return try await body()
     }
 
-    /// A spooler for one stream to a principal; columns in `added` the client has only just got.
+    /// Creates a spooler for one stream to a principal; `added` has the columns that the client has only just got.
     func makeSpooler(
         _ projection: Projection, for principal: Principal, added: [String: Set<String>] = [:],
         aliases: IDAliases? = nil

@@ -11,9 +11,9 @@ import Musl
 import Darwin
 #endif
 
-/// The machine's clock.
+/// Reads the machine's clock.
 package struct SystemClock: WallClock {
-    /// The machine's clock.
+    /// Creates the machine's clock.
     package init() {}
 
     /// Milliseconds since 1970.
@@ -23,6 +23,6 @@ package struct SystemClock: WallClock {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Waits.
+    /// Waits for this many milliseconds.
     package func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
 }

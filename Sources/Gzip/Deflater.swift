@@ -6,16 +6,16 @@ package import NIOCore
 
 /// Compresses a stream to gzip piece by piece.
 ///
-/// What comes out depends on when ``flush(into:)`` is called: without it a reader may wait for long, since deflate
-/// collects some ten thousand bytes before it gives any.
+/// The output depends on the calls of ``flush(into:)``: without them a reader may wait for a long time, since deflate
+/// collects some ten thousand bytes before it yields any.
 package final class Deflater {
     private let stream: ZStream
     private var isFinished = false
     private static let chunkSize = 32 * 1024
 
-    /// A compressor to gzip (RFC 1952).
+    /// Creates a compressor to gzip (RFC 1952).
     ///
-    /// - Parameter level: 1 (fast) to 9 (small); others are moved to the nearest.
+    /// - Parameter level: 1 (fast) to 9 (small); other values become the nearest of these.
     /// - Throws: ``GzipError/outOfMemory``.
     package init(level: Int = 6) throws(GzipError) {
         stream = ZStream { _ = deflateEnd($0) }
@@ -28,14 +28,14 @@ package final class Deflater {
         else { throw .outOfMemory }
     }
 
-    /// Compresses all of `input`; what is ready is appended to `output`, which may be nothing.
+    /// Compresses all of `input`; appends the bytes that are ready, perhaps none, to `output`.
     package func write(_ input: ByteBuffer, into output: inout ByteBuffer) throws(GzipError) {
         try run(input, Z_NO_FLUSH, into: &output)
     }
 
-    /// Appends everything that has been written so far in a form that the reader can decompress at once.
+    /// Appends all bytes written so far in a form that the reader can decompress at once.
     ///
-    /// Each flush costs a few bytes and some compression; flushing twice in a row appends nothing new.
+    /// Each flush costs a few bytes and some compression; a second flush in a row appends nothing.
     package func flush(into output: inout ByteBuffer) throws(GzipError) {
         try run(ByteBuffer(), Z_SYNC_FLUSH, into: &output)
     }
@@ -47,7 +47,7 @@ package final class Deflater {
         isFinished = true
     }
 
-    /// The gzip form of one whole content.
+    /// Returns the gzip form of a whole content.
     package static func compress(_ input: ByteBuffer, level: Int = 6) throws(GzipError) -> ByteBuffer {
         let deflater = try Deflater(level: level)
         var output = ByteBuffer()
@@ -65,7 +65,7 @@ package final class Deflater {
             (status, written) = stream.run(&input, into: &output, room: Self.chunkSize) { deflate($0, flush) }
             switch status {
             case Z_STREAM_END: return
-            // A buffer error only says that there was nothing left to do.
+            // A buffer error only means that there was nothing left to do.
             case Z_OK, Z_BUF_ERROR: break
             case Z_MEM_ERROR: throw .outOfMemory
             default: throw .corrupt

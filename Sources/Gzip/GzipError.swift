@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why compressed data could not be read or written.
+/// A reason why compressed data could not be read or written.
 package enum GzipError: Error, Hashable, Sendable {
-    /// The bytes are not what the format says, or their checksum is wrong.
+    /// The bytes violate the format, or their checksum is wrong.
     case corrupt
     /// The data ended in the middle of a member.
     case truncated
-    /// More came out than the limit of bytes allows; reading must stop.
+    /// The output exceeds the limit in bytes; reading must stop.
     case outputTooLarge(limit: Int)
     /// zlib has no memory.
     case outOfMemory

@@ -4,27 +4,27 @@
 import CZlib
 package import NIOCore
 
-/// Decompresses a stream piece by piece, and stops as soon as more than the limit comes out.
+/// Decompresses a stream piece by piece, and stops as soon as the output exceeds the limit.
 ///
-/// Memory is bounded whatever comes in: each call gives at most one chunk, so a bomb is never unpacked at once.
-/// Several gzip members one after the other are one stream (RFC 1952, 2.2); zero bytes between and behind them are
-/// padding and skipped, anything else there is an error.
+/// Memory is bounded for any input: each call returns at most one chunk, so a bomb is never unpacked at once. Several
+/// gzip members in a row are one stream (RFC 1952, 2.2); zero bytes between and after them are padding and skipped,
+/// anything else there is an error.
 package final class Inflater {
-    /// What the bytes are wrapped in.
+    /// The format around the compressed bytes.
     package enum Format: Hashable, Sendable {
-        /// RFC 1952, what `Content-Encoding: gzip` means.
+        /// RFC 1952, the meaning of `Content-Encoding: gzip`.
         case gzip
-        /// What `Content-Encoding: deflate` means: zlib (RFC 1950) by the standard, raw deflate by some peers.
+        /// The meaning of `Content-Encoding: deflate`: zlib (RFC 1950) by the standard, raw deflate by some peers.
         case deflate
-        /// gzip or zlib, whichever the first bytes say.
+        /// Either gzip or zlib, detected from the first bytes.
         case automatic
     }
 
-    /// Where the stream stands.
+    /// The position in the stream.
     private enum State {
-        /// Nothing has come yet.
+        /// No byte has come yet.
         case start
-        /// The first byte of a `deflate` stream came alone; two are needed to tell zlib from raw.
+        /// The first byte of a `deflate` stream came alone; distinguishing zlib from raw deflate takes two.
         case firstByte(UInt8)
         case inside
         /// A member is complete; another one may follow.
@@ -32,25 +32,25 @@ package final class Inflater {
         case failed(GzipError)
     }
 
-    /// The most bytes that one call gives.
+    /// The most bytes that one call returns.
     package let chunkSize: Int
-    /// How many bytes have come out so far.
+    /// The number of bytes of output so far.
     package private(set) var totalOutput = 0
 
     private let format: Format
     private let limit: Int
     private let stream: ZStream
     private var state = State.start
-    /// Whether the last chunk was full, so that zlib may hold more although it has no input left.
+    /// True if the last chunk was full, so that zlib may hold more output although it has no input left.
     private var isOutputPending = false
     private var allowsMembers: Bool { format != .deflate }
 
-    /// An inflater that gives at most `limit` bytes altogether.
+    /// Creates an inflater that returns at most `limit` bytes in all.
     ///
     /// - Parameters:
-    ///   - format: What the bytes are wrapped in.
-    ///   - limit: In bytes of output; exactly so many are still allowed.
-    ///   - chunkSize: In bytes; the most that one call of ``next(from:)`` gives.
+    ///   - format: The format around the compressed bytes.
+    ///   - limit: In bytes of output; exactly this many are still allowed.
+    ///   - chunkSize: In bytes; the most that one call of ``next(from:)`` returns.
     /// - Throws: ``GzipError/outOfMemory``.
     package init(_ format: Format = .gzip, limit: Int, chunkSize: Int = 64 * 1024) throws(GzipError) {
         self.format = format
@@ -67,11 +67,12 @@ package final class Inflater {
         guard inflateInit2_(stream.raw, window, ZLIB_VERSION, size) == Z_OK else { throw .outOfMemory }
     }
 
-    /// Takes bytes from `input` and gives the next chunk of the content, or nil when it needs more input.
+    /// Takes bytes from `input` and returns the next chunk of the content, or nil if it needs more input.
     ///
-    /// Call it until it gives nil; then `input` is used up. Once it has thrown it throws the same again.
+    /// Call it until it returns nil; `input` is then used up. Once it has thrown an error, it throws the same one
+    /// again.
     ///
-    /// - Throws: ``GzipError/outputTooLarge(limit:)`` before anything beyond the limit is handed out,
+    /// - Throws: ``GzipError/outputTooLarge(limit:)`` before anything beyond the limit is returned,
     ///   ``GzipError/corrupt``.
     package func next(from input: inout ByteBuffer) throws(GzipError) -> ByteBuffer? {
         if case .failed(let error) = state { throw error }
@@ -83,7 +84,7 @@ package final class Inflater {
         }
     }
 
-    /// Says that nothing more comes.
+    /// Checks that the input may end here.
     ///
     /// No bytes at all count as an empty content: servers label empty bodies as gzip, too.
     ///
@@ -100,7 +101,7 @@ package final class Inflater {
         var output = ByteBuffer()
         while input.readableBytes > 0 || isOutputPending {
             guard try enterMember(&input) else { return nil }
-            // One byte more than allowed is asked for, so that the limit itself is not an error.
+            // One byte more than allowed is requested, so that the limit itself is not an error.
             let left = limit - totalOutput
             let room = left < chunkSize ? left + 1 : chunkSize
             let (status, written) = stream.run(&input, into: &output, room: room) { inflate($0, Z_NO_FLUSH) }
@@ -109,7 +110,7 @@ package final class Inflater {
             guard totalOutput <= limit else { throw .outputTooLarge(limit: limit) }
             switch status {
             case Z_OK: break
-            // No progress was possible: it waits for input.
+            // No progress was possible: zlib waits for input.
             case Z_BUF_ERROR: return written > 0 ? output : nil
             case Z_STREAM_END: state = .betweenMembers
             case Z_MEM_ERROR: throw .outOfMemory
@@ -120,7 +121,7 @@ package final class Inflater {
         return nil
     }
 
-    /// Moves on to the member that `input` begins with; false when there are not enough bytes to tell.
+    /// Enters the member that `input` begins with; returns false if that takes more bytes.
     private func enterMember(_ input: inout ByteBuffer) throws(GzipError) -> Bool {
         switch state {
         case .inside: return true
@@ -148,7 +149,7 @@ package final class Inflater {
         return true
     }
 
-    /// Tells zlib's header (RFC 1950, 2.2) from raw deflate.
+    /// Switches to raw deflate unless the bytes are zlib's header (RFC 1950, 2.2).
     private func chooseWrapper(_ bytes: [UInt8]) throws(GzipError) {
         let isZlib = bytes[0] & 15 == 8 && (Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0
         guard isZlib || inflateReset2(stream.raw, -MAX_WBITS) == Z_OK else { throw .corrupt }

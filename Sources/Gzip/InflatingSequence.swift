@@ -3,11 +3,11 @@
 
 package import NIOCore
 
-/// The content of a compressed sequence of bytes, decompressed as it is asked for.
+/// The content of a compressed sequence of bytes, decompressed on demand.
 ///
-/// It pulls: the base is asked for its next element only when all of the last one has been handed out, so its
-/// back-pressure goes through. It throws what the base throws, and ``GzipError``; a base that ends in the middle of
-/// the compressed data ends here with ``GzipError/truncated``, never cleanly.
+/// The base is asked for its next element only when all of the last one has been returned, so its back-pressure goes
+/// through. The sequence throws the errors of the base, and ``GzipError``; a base that ends in the middle of the
+/// compressed data ends here with ``GzipError/truncated``, never cleanly.
 package struct InflatingSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == ByteBuffer {
     package typealias Element = ByteBuffer
     package typealias Failure = any Error
@@ -16,7 +16,7 @@ package struct InflatingSequence<Base: AsyncSequence>: AsyncSequence where Base.
     private let format: Inflater.Format
     private let limit: Int
 
-    /// The content of `base`, at most `limit` bytes of it.
+    /// Creates the sequence of the content of `base`, of at most `limit` bytes.
     package init(_ base: Base, _ format: Inflater.Format = .gzip, limit: Int) {
         self.base = base
         self.format = format
@@ -46,7 +46,7 @@ package struct InflatingSequence<Base: AsyncSequence>: AsyncSequence where Base.
             self.limit = limit
         }
 
-        /// The next chunk, never an empty one; nil at the end.
+        /// Returns the next chunk, never an empty one; nil at the end.
         package mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
             guard !isFinished else { return nil }
             let inflater = try self.inflater ?? Inflater(format, limit: limit)
@@ -61,7 +61,7 @@ package struct InflatingSequence<Base: AsyncSequence>: AsyncSequence where Base.
             return nil
         }
 
-        /// The next chunk, never an empty one; nil at the end.
+        /// Returns the next chunk, never an empty one; nil at the end.
         package mutating func next() async throws -> ByteBuffer? { try await next(isolation: #isolation) }
     }
 }

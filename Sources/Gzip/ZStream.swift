@@ -8,7 +8,7 @@ import NIOCore
 ///
 /// zlib stores the address of its own stream and refuses one that has moved, so it lives on the heap.
 final class ZStream {
-    /// One call of zlib: from `input`, which it advances, at most `room` bytes behind the end of `output`.
+    /// One call of zlib: reads from `input` and advances it, and writes at most `room` bytes to the end of `output`.
     typealias Step = (UnsafeMutablePointer<z_stream>) -> Int32
 
     let raw: UnsafeMutablePointer<z_stream>
@@ -26,9 +26,9 @@ final class ZStream {
         raw.deallocate()
     }
 
-    /// Runs `step` once over the readable bytes of `input`, and writes to `output` what comes out.
+    /// Runs `step` once over the readable bytes of `input`, and writes its output to `output`.
     ///
-    /// - Returns: What zlib returned, and how many bytes came out.
+    /// - Returns: The result of zlib, and the number of bytes of output.
     func run(
         _ input: inout ByteBuffer, into output: inout ByteBuffer, room: Int, _ step: Step
     ) -> (status: Int32, written: Int) {
@@ -36,7 +36,7 @@ final class ZStream {
         var written = 0
         output.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { target in
             input.readWithUnsafeReadableBytes { source in
-                // avail_in and avail_out are 32 bits wide; whoever calls comes again for the rest.
+                // avail_in and avail_out are 32 bits wide; the caller calls again for the rest.
                 let offered = UInt32(clamping: source.count)
                 let space = UInt32(clamping: min(room, target.count))
                 // zlib never writes through next_in; the cast only drops const.

@@ -1,17 +1,17 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that is wrong with a configuration, with the place, the source line and, where one is known, a way out.
+/// A fault in a configuration, with its place, the source line and, if there is one, a hint.
 package struct Diagnostic: Hashable, Sendable {
-    /// How bad it is.
+    /// The severity of a diagnostic.
     package enum Severity: String, Sendable {
         /// The configuration cannot be used.
         case error
-        /// It can be used, but probably does not do what was meant.
+        /// The configuration can be used, but probably does not do what was meant.
         case warning
     }
 
-    /// A place in a source, with the line as it may be shown.
+    /// A place in a source, with its line as it may be shown.
     package struct Place: Hashable, Sendable {
         /// The source's name: a file's path, or `environment:NAME`.
         package var file: String
@@ -19,12 +19,12 @@ package struct Diagnostic: Hashable, Sendable {
         package var line: Int
         /// The first character, from 1.
         package var column: Int
-        /// How many characters.
+        /// The number of characters.
         package var length: Int
-        /// The source line, with secrets already masked; nil where there is no line to show.
+        /// The source line, with secrets already masked; nil if there is no line to show.
         package var excerpt: String?
 
-        /// A place with the line that is shown for it.
+        /// Creates a place with the line that is shown for it.
         package init(file: String, line: Int, column: Int, length: Int = 1, excerpt: String? = nil) {
             self.file = file
             self.line = line
@@ -34,32 +34,32 @@ package struct Diagnostic: Hashable, Sendable {
         }
     }
 
-    /// A second place, and what it has to do with the first.
+    /// A second place, and its relation to the first.
     package struct Note: Hashable, Sendable {
-        /// Where.
+        /// The second place.
         package var place: Place
-        /// What is there, such as "first set here".
+        /// The relation, such as "first set here".
         package var message: String
 
-        /// A note.
+        /// Creates a note.
         package init(place: Place, message: String) {
             self.place = place
             self.message = message
         }
     }
 
-    /// How bad it is.
+    /// The severity.
     package var severity: Severity
-    /// Where it is.
+    /// The place of the fault.
     package var place: Place
-    /// What is wrong: lower case, no full stop, user text in quotes, never a secret.
+    /// The description of the fault: lower case, no full stop, user text in quotes, never a secret.
     package var message: String
-    /// What to do about it.
+    /// A way to mend the fault.
     package var hint: String?
     /// The other side of a contradiction.
     package var note: Note?
 
-    /// A diagnostic.
+    /// Creates a diagnostic.
     package init(severity: Severity, place: Place, message: String, hint: String? = nil, note: Note? = nil) {
         self.severity = severity
         self.place = place
@@ -68,7 +68,7 @@ package struct Diagnostic: Hashable, Sendable {
         self.note = note
     }
 
-    /// The diagnostic as people read it, over several lines without a final newline.
+    /// The diagnostic as text, over several lines without a final newline.
     ///
     /// ```
     /// config/rind.ini:14:1: error: unknown key 'pool_sise' in [state]

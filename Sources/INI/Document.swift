@@ -1,15 +1,15 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file as sections of keys and values, each with its place; what they mean is the reader's business.
+/// A file as sections of keys and values, each with its place; it does not interpret them.
 package struct Document: Sendable {
     /// One `key = value`.
     package struct Entry: Sendable {
         /// The key.
         package var key: Located<String>
-        /// The value, trimmed, over all its lines; quotes, `${VAR}` and `@file:` are still in it.
+        /// The value, trimmed, with all its lines; quotes, `${VAR}` and `@file:` are unresolved.
         package var value: SourceText
-        /// Whether the lexer has already complained about the value, so that nobody else need.
+        /// True if the lexer has already reported a mistake in the value, so that no further report is needed.
         package var isBroken = false
     }
 
@@ -24,23 +24,23 @@ package struct Document: Sendable {
         /// The entries in their order; repeated ones have been reported, and only the first of them is here.
         package var entries: [Entry] = []
 
-        /// The entry of this key.
+        /// Returns the entry of this key.
         package func entry(_ key: String) -> Entry? { entries.first { $0.key.value == key } }
 
-        /// The section as messages call it, such as `[table albums]`.
+        /// The section as messages name it, such as `[table albums]`.
         package var title: String { name.map { "[\(kind.value) \($0.value)]" } ?? "[\(kind.value)]" }
     }
 
-    /// The sections in their order; a repeated one has been reported, and its entries stand in the first of its name.
+    /// The sections in their order; a repeated one has been reported, and its entries are in the first of its name.
     package var sections: [Section] = []
 
-    /// The unnamed section of this kind.
+    /// Returns the unnamed section of this kind.
     package func section(_ kind: String) -> Section? { sections.first { $0.kind.value == kind && $0.name == nil } }
 
     /// Reads a file.
     ///
-    /// Everything that is not by the grammar goes to `problems`; the rest is read all the same, so that one run shows
-    /// every mistake.
+    /// Everything that violates the grammar is reported to `problems`; the rest is read nevertheless, so that one run
+    /// shows every mistake.
     package init(bytes: [UInt8], name: String, problems: inout Problems) {
         let (file, defects) = SourceFile.decode(bytes, name: name)
         let source = problems.register(file)

@@ -6,7 +6,7 @@ struct Lexer {
     private enum Open {
         /// A value that further lines may continue.
         case entry(key: Located<String>)
-        /// A line that was refused; what continues it is refused with it, in silence.
+        /// A refused line; its continuation lines are refused silently with it.
         case refused
         case nothing
     }
@@ -34,7 +34,7 @@ struct Lexer {
         self.problems = problems
     }
 
-    /// Takes the next line.
+    /// Reads the next line.
     mutating func read(_ line: [Unicode.Scalar], number: Int) {
         let characters = line.enumerated().map { SourceText.Character(scalar: $1, line: number, column: $0 + 1) }
         let text = SourceText(source: source, characters: characters[...], emptyAt: number, 1)
@@ -124,7 +124,7 @@ struct Lexer {
         guard key.characters.allSatisfy({ $0.scalar.isNamePart }) else {
             problems.error(
                 "'\(key.shown)' is no key: expected one word of letters, digits and '_'", at: key.span)
-            // It may be a misspelt one whose value is secret, as 'kéy' is.
+            // The key may be a misspelt one whose value is secret, such as 'kéy'.
             problems.mask(text[equals..<text.characters.endIndex])
             return refuse()
         }
@@ -183,7 +183,7 @@ struct Lexer {
         return header[characters.startIndex..<(start ?? characters.endIndex)]
     }
 
-    /// Cuts trailing text off, keeping account of quotes and braces over the lines of a value.
+    /// Cuts trailing text off, tracking quotes and braces over the lines of a value.
     private mutating func withoutTrailingText(_ line: SourceText) -> SourceText {
         let characters = line.characters
         var quote: Int?
@@ -240,7 +240,7 @@ struct Lexer {
 }
 
 extension Unicode.Scalar {
-    /// Whether it may stand in a key: an ASCII letter, a digit or `_`.
+    /// True if the character may be in a key: an ASCII letter, a digit or `_`.
     var isNamePart: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9", "_": true
@@ -250,7 +250,7 @@ extension Unicode.Scalar {
 }
 
 extension SourceText {
-    /// The pieces between white space, whatever they are.
+    /// The pieces between white space.
     var words: [SourceText] {
         var words: [SourceText] = []
         var start: Int?
@@ -266,7 +266,7 @@ extension SourceText {
         return words
     }
 
-    /// Whether it reads like `key = value`: one word and an equals sign with a space around it.
+    /// True if the text looks like `key = value`: one word and an equals sign with a space around it.
     fileprivate var looksLikeEntry: Bool {
         let words = words
         guard words.count >= 2, words[1].string == "=" else { return false }

@@ -1,16 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A mistake in a value, thrown by the parser that found it and reported by whoever asked for the value.
+/// A mistake in a value, thrown by the parser that found it and reported by the code that asked for the value.
 package struct Mistake: Error, Sendable {
-    /// What is wrong: lower case, no full stop, user text in quotes.
+    /// The description of the mistake: lower case, no full stop, user text in quotes.
     package var message: String
-    /// Where.
+    /// The place of the mistake.
     package var span: Span
-    /// What to do about it.
+    /// A way to mend the mistake.
     package var hint: String?
 
-    /// A mistake.
+    /// Creates a mistake.
     package init(_ message: String, at span: Span, hint: String? = nil) {
         self.message = message
         self.span = span
@@ -19,14 +19,14 @@ package struct Mistake: Error, Sendable {
 }
 
 extension Problems {
-    /// Notes a mistake as an error.
+    /// Adds a mistake as an error.
     package mutating func report(_ mistake: Mistake) {
         error(mistake.message, at: mistake.span, hint: mistake.hint)
     }
 }
 
 extension SourceText {
-    /// The text with a quoted string resolved: `"a \"b\" \\ c"` in quotes, or everything as it stands without them.
+    /// Returns the text with a quoted string resolved, such as `"a \"b\" \\ c"`; without quotes, the text itself.
     ///
     /// Quotes in the middle of a text that does not begin with one are ordinary characters.
     package func unquoted() throws(Mistake) -> String {

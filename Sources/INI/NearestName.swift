@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the known name that somebody probably meant.
+/// Finds the known name that the user probably meant.
 package enum NearestName {
-    /// The candidate with the fewest edits; nil where even that one is too different to be a help.
+    /// Returns the candidate with the fewest edits; nil if even that one is too different to be helpful.
     ///
     /// One edit is a letter added, left out, replaced or swapped with its neighbour; names may differ by a third of
-    /// their letters, and letter case counts for nothing.
+    /// their letters, and case is ignored.
     package static func of(_ name: String, among candidates: some Sequence<String>) -> String? {
         let wanted = Array(name.lowercased().unicodeScalars)
         guard !wanted.isEmpty, wanted.count <= 100 else { return nil }
@@ -22,12 +22,12 @@ package enum NearestName {
         return best?.name
     }
 
-    /// "did you mean 'x'?", or nil where no candidate is near.
+    /// Returns "did you mean 'x'?", or nil if no candidate is near.
     package static func hint(for name: String, among candidates: some Sequence<String>) -> String? {
         of(name, among: candidates).map { "did you mean '\($0)'?" }
     }
 
-    /// The number of edits between two words, by optimal string alignment.
+    /// Returns the number of edits between two words, by optimal string alignment.
     static func edits(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0...b.count)

@@ -3,22 +3,22 @@
 
 import SyncModel
 
-/// Collects what is wrong with a configuration: all of it in one run, in the order of the lines, without secrets.
+/// Collects the problems of a configuration: all of them in one run, in the order of the lines, without secrets.
 ///
-/// Excerpts are made at the end, when it is known which lines hold secrets; so a complaint about the first half of a
-/// line cannot give away what only the second half turns out to be.
+/// Excerpts are made at the end, when it is known which lines hold secrets, so that a report on the first half of a
+/// line cannot reveal a secret that is recognised only in the second.
 package struct Problems: Sendable {
-    /// The most problems that are reported; what comes after that is only counted.
+    /// The most problems that are reported; further ones are only counted.
     package static let limit = 200
 
     /// A second place for a problem that has two sides.
     package struct Second: Sendable {
-        /// Where.
+        /// The second place.
         package var span: Span
-        /// What is there.
+        /// The relation of the second place to the first.
         package var message: String
 
-        /// The other side.
+        /// Creates the second side of a problem.
         package init(_ message: String, at span: Span) {
             self.span = span
             self.message = message
@@ -44,31 +44,31 @@ package struct Problems: Sendable {
     private var masks: [Line: Int] = [:]
     private var secrets: Set<String> = []
 
-    /// Nothing wrong yet.
+    /// Creates a collection without problems.
     package init() {}
 
-    /// Whether any of the problems is an error.
+    /// True if any of the problems is an error.
     package private(set) var hasErrors = false
 
-    /// How many there are, those beyond the limit included.
+    /// The number of problems, those beyond the limit included.
     package var count: Int { found.count + suppressed }
 
-    /// Whether the limit is reached, so that looking further is not worth it.
+    /// True if the limit is reached, so that looking further is useless.
     package var isFull: Bool { found.count >= Self.limit }
 
-    /// Takes a source and gives the number by which spans name it.
+    /// Adds a source and returns the number by which spans name it.
     package mutating func register(_ source: SourceFile) -> Int {
         sources.append(source)
         return sources.count - 1
     }
 
-    /// Notes an error.
+    /// Adds an error.
     package mutating func error(_ message: String, at span: Span, hint: String? = nil, second: Second? = nil) {
         hasErrors = true
         add(Problem(severity: .error, span: span, message: message, hint: hint, second: second))
     }
 
-    /// Notes something that is allowed but suspicious.
+    /// Adds a warning, for text that is allowed but suspicious.
     package mutating func warning(_ message: String, at span: Span, hint: String? = nil, second: Second? = nil) {
         add(Problem(severity: .warning, span: span, message: message, hint: hint, second: second))
     }
@@ -79,7 +79,7 @@ package struct Problems: Sendable {
         masks[key] = min(masks[key] ?? Int.max, column)
     }
 
-    /// Hides the text in every excerpt, over all its lines, and whatever messages quote of it.
+    /// Hides the text in every excerpt, over all its lines, and any quotation of it in messages.
     package mutating func mask(_ text: SourceText) {
         for character in text.characters {
             mask(source: text.source, line: character.line, from: character.column)
@@ -90,7 +90,9 @@ package struct Problems: Sendable {
         }
     }
 
-    /// Short ones would hide words that messages need; what names a file or a variable is no secret itself.
+    /// Notes a piece of text as secret.
+    ///
+    /// Short ones would hide words that messages need, and the name of a file or a variable is not secret itself.
     private mutating func noteSecret(_ text: Substring) {
         var text = text
         while let first = text.first, first == " " || first == "\t" || first == "\"" { text.removeFirst() }
@@ -99,7 +101,7 @@ package struct Problems: Sendable {
         secrets.insert(String(text))
     }
 
-    /// Everything that was found, sorted by source, line and column.
+    /// Returns all problems, sorted by source, line and column.
     package func diagnostics() -> [Diagnostic] {
         let sorted = found.enumerated().sorted { first, second in
             let (a, b) = (first.element.span, second.element.span)
@@ -119,7 +121,7 @@ package struct Problems: Sendable {
         return result
     }
 
-    /// A sentence without secrets, whatever of them it quotes.
+    /// Masks all secrets in a sentence.
     private func readable(_ text: String) -> String {
         RandomText.masked(ForeignText.masked(Self.withoutCredentials(text), secrets: Array(secrets)))
     }
@@ -145,7 +147,10 @@ package struct Problems: Sendable {
             excerpt: excerpt.map { RandomText.masked(Self.withoutCredentials($0)) })
     }
 
-    /// Shortens a very long line behind the interesting stretch; columns must stay true, so nothing is cut before it.
+    /// Shortens a very long line after the span.
+    ///
+    /// Columns must stay correct, so nothing is cut before it; if the span begins beyond column 300, there is no
+    /// excerpt.
     private static func cut(_ text: String, around span: Span) -> (String?, Span) {
         let scalars = text.unicodeScalars
         guard scalars.count > 400 else { return (text, span) }
@@ -153,7 +158,7 @@ package struct Problems: Sendable {
         return (String(String.UnicodeScalarView(scalars.prefix(400))) + "…", span)
     }
 
-    /// Replaces what stands between `://` and `@` by as many stars: a URL may carry a password.
+    /// Replaces each character between `://` and `@` by a star: a URL may carry a password.
     private static func withoutCredentials(_ text: String) -> String {
         var scalars = Array(text.unicodeScalars)
         var index = 0

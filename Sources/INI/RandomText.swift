@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what looks as if it was drawn at random: a key or a token, wherever somebody has put it.
+/// Finds text that looks random: a key or a token, wherever it is.
 enum RandomText {
-    /// No shorter run is taken for one; `[identity] key` has at least so many bytes.
+    /// The length of the shortest run that counts as random; `[identity] key` has at least this many bytes.
     private static let leastLength = 32
 
-    /// The text with as many stars for each such run, so that columns stay true.
+    /// Replaces each character of such runs by a star, so that columns stay correct.
     static func masked(_ text: String) -> String {
         var result: [Unicode.Scalar] = []
         var run: [Unicode.Scalar] = []
@@ -26,7 +26,8 @@ enum RandomText {
         return String(String.UnicodeScalarView(result))
     }
 
-    /// Letters and digits of hexadecimal and both kinds of Base64; dots separate names of files and hosts.
+    /// Returns true for letters and digits, and for the other characters of both kinds of Base64; dots separate the
+    /// parts of file and host names.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isASCII && (isLetter(scalar) || isDigit(scalar) || "+/=_-".unicodeScalars.contains(scalar))
     }

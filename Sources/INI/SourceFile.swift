@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text of one source in lines of Unicode scalars, which is what columns count.
+/// The text of one source in lines of Unicode scalars, the unit of columns.
 package struct SourceFile: Sendable {
     /// The most bytes that a configuration may have.
     package static let maximumBytes = 1 << 20
@@ -11,22 +11,22 @@ package struct SourceFile: Sendable {
     /// The lines without their ends.
     private(set) var lines: [[Unicode.Scalar]] = []
 
-    /// A source of one line, such as the value of an environment variable.
+    /// Creates a source of one line, such as the value of an environment variable.
     package init(name: String, line: String) {
         self.name = name
         lines = [Array(line.unicodeScalars)]
     }
 
-    /// A source without text, to put complaints about the text as a whole on.
+    /// Creates a source without text, for reports about the text as a whole.
     init(name: String) { self.name = name }
 
-    /// One line, from 1; nil where there is no such line.
+    /// Returns a line, counted from 1; nil if there is no such line.
     package func line(_ number: Int) -> String? {
         guard lines.indices.contains(number - 1) else { return nil }
         return String(String.UnicodeScalarView(lines[number - 1]))
     }
 
-    /// Something about one line that cannot be text.
+    /// A fault in one line that keeps it from being text.
     struct Defect {
         var line: Int
         var column: Int
@@ -34,10 +34,10 @@ package struct SourceFile: Sendable {
         var hint: String?
     }
 
-    /// Splits bytes into lines at LF or CR LF and decodes them; a byte order mark in front is skipped.
+    /// Splits bytes into lines at LF or CR LF and decodes them; skips a byte order mark at the beginning.
     ///
-    /// Bytes that are no UTF-8 and control characters other than the tab are replaced, so that the rest can be read,
-    /// and reported once for each line.
+    /// Bytes that are not UTF-8, and control characters other than the tab, are replaced, so that the rest can be read;
+    /// they are reported once for each line.
     static func decode(_ bytes: [UInt8], name: String) -> (SourceFile, [Defect]) {
         var source = SourceFile(name: name)
         guard bytes.count <= maximumBytes else {

@@ -1,11 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A piece of a source in which every character knows where it stands.
+/// A piece of a source in which every character has its place.
 ///
-/// Slices keep their places, so the parsers of the little languages inside values can point at exactly what they
-/// mean. A character that came from `${VAR}` or `@file:` is marked as inserted: it stands for itself and is never
-/// read as syntax.
+/// Slices keep the places, so that the parsers of the small languages inside values can point at exactly the text that
+/// they mean. A character that came from `${VAR}` or `@file:` is marked as inserted: it is literal text, never syntax.
 package struct SourceText: Hashable, Sendable {
     /// One character and its place.
     package struct Character: Hashable, Sendable {
@@ -13,17 +12,17 @@ package struct SourceText: Hashable, Sendable {
         package var scalar: Unicode.Scalar
         /// Its line, from 1.
         package var line: Int
-        /// Its column, from 1; for inserted text that of the `$` or `@` which it came from.
+        /// The column, from 1; for inserted text, that of the `$` or `@` at the start of its source.
         package var column: Int
-        /// How many columns it takes: 1, or those of the whole `${VAR}` or `@file:PATH`.
+        /// The number of columns that it takes: 1, or those of the whole `${VAR}` or `@file:PATH`.
         package var width = 1
-        /// Whether it was inserted.
+        /// True if the character was inserted.
         package var isInserted = false
 
-        /// Whether this is a character of the file itself and equals `scalar`.
+        /// Returns true if this is a character of the file itself and equals `scalar`.
         package func isSyntax(_ other: Unicode.Scalar) -> Bool { !isInserted && scalar == other }
 
-        /// Whether it separates words: a space, a tab or a line's end that the file itself has.
+        /// True if the character separates words: a space, a tab or a line's end that the file itself has.
         package var isSpace: Bool { !isInserted && (scalar == " " || scalar == "\t" || scalar == "\n") }
     }
 
@@ -31,12 +30,12 @@ package struct SourceText: Hashable, Sendable {
     package let source: Int
     /// The characters.
     package private(set) var characters: ArraySlice<Character>
-    /// The line just behind the last character.
+    /// The line of the place after the last character.
     package let endLine: Int
-    /// The column just behind the last character.
+    /// The column of the place after the last character.
     package let endColumn: Int
 
-    /// A text whose end is behind its last character, or at the given place if it is empty.
+    /// Creates a text that ends after its last character, or at the given place if it is empty.
     package init(source: Int, characters: ArraySlice<Character>, emptyAt line: Int, _ column: Int) {
         self.source = source
         self.characters = characters
@@ -44,20 +43,20 @@ package struct SourceText: Hashable, Sendable {
         endColumn = characters.last.map { $0.column + $0.width } ?? column
     }
 
-    /// The text of a one-line source.
+    /// Creates the text of a one-line source.
     package init(line: String, source: Int) {
         let characters = line.unicodeScalars.enumerated()
             .map { Character(scalar: $1, line: 1, column: $0 + 1) }
         self.init(source: source, characters: characters[...], emptyAt: 1, 1)
     }
 
-    /// Whether there is nothing.
+    /// True if there are no characters.
     package var isEmpty: Bool { characters.isEmpty }
 
-    /// The characters as they are, quotes and braces included.
+    /// The characters, quotes and braces included.
     package var string: String { String(String.UnicodeScalarView(characters.map(\.scalar))) }
 
-    /// Whether some of it was inserted.
+    /// True if any of the text was inserted.
     package var hasInsertedText: Bool { characters.contains(where: \.isInserted) }
 
     /// The text for a message: inserted text, which may be secret, is left out, and long text is cut.
@@ -76,7 +75,7 @@ package struct SourceText: Hashable, Sendable {
         return String(shown)
     }
 
-    /// Where it stands: from its first character to its last on the same line.
+    /// The place of the text: from its first character to its last on the same line.
     package var span: Span {
         guard let first = characters.first else { return endSpan }
         let last = characters.last { $0.line == first.line } ?? first
@@ -84,10 +83,10 @@ package struct SourceText: Hashable, Sendable {
             source: source, line: first.line, column: first.column, length: last.column + last.width - first.column)
     }
 
-    /// The place behind the last character, where something may be missing.
+    /// The place after the last character, for reports of missing text.
     package var endSpan: Span { Span(source: source, line: endLine, column: endColumn) }
 
-    /// The part between two indices of ``characters``.
+    /// Returns the part between two indices of ``characters``.
     package subscript(range: Range<Int>) -> SourceText {
         let before = range.lowerBound > characters.startIndex ? characters[range.lowerBound - 1] : nil
         let next = range.lowerBound < characters.endIndex ? characters[range.lowerBound] : nil
@@ -106,9 +105,9 @@ package struct SourceText: Hashable, Sendable {
         return self[low..<high]
     }
 
-    /// The parts between commas, each trimmed; commas in quotes and braces and inserted ones do not separate.
+    /// Returns the parts between commas, each trimmed; commas in quotes and braces and inserted ones do not separate.
     ///
-    /// An empty text has no parts; an empty part between two commas is kept, so that it can be complained about.
+    /// An empty text has no parts; an empty part between two commas is kept, so that it can be reported.
     package func split(on separator: Unicode.Scalar = ",") -> [SourceText] {
         guard !trimmed.isEmpty else { return [] }
         var parts: [SourceText] = []
@@ -125,21 +124,21 @@ package struct SourceText: Hashable, Sendable {
     }
 }
 
-/// Keeps account of quotes and braces, inside which nothing separates.
+/// Tracks quotes and braces, inside which commas do not separate.
 package struct Nesting: Sendable {
-    /// How many braces are open.
+    /// The number of open braces.
     package private(set) var depth = 0
-    /// Whether a quote is open.
+    /// True if a quote is open.
     package private(set) var isQuoted = false
     private var isEscaped = false
 
-    /// Outside of everything.
+    /// Creates the state outside of all quotes and braces.
     package init() {}
 
-    /// Whether neither a quote nor a brace is open.
+    /// True if neither a quote nor a brace is open.
     package var isOutside: Bool { depth == 0 && !isQuoted }
 
-    /// Takes the next character.
+    /// Processes the next character.
     package mutating func step(_ character: SourceText.Character) {
         guard !character.isInserted else { return }
         if isQuoted {

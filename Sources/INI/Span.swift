@@ -1,18 +1,18 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stretch of one line of one source, as a diagnostic points at it.
+/// A stretch of one line of one source, for a diagnostic to point at.
 package struct Span: Hashable, Sendable {
-    /// Which source, counted in the order in which ``Problems/register(_:)`` met them.
+    /// The number of the source, from ``Problems/register(_:)``.
     package var source: Int
     /// The line, from 1.
     package var line: Int
     /// The first character, from 1; characters are Unicode scalars.
     package var column: Int
-    /// How many characters; at least 1, even where something is missing.
+    /// The number of characters; at least 1, even if text is missing.
     package var length: Int
 
-    /// A stretch of `length` characters.
+    /// Creates a stretch of `length` characters.
     package init(source: Int, line: Int, column: Int, length: Int = 1) {
         self.source = source
         self.line = line
@@ -21,11 +21,11 @@ package struct Span: Hashable, Sendable {
     }
 }
 
-/// A value with the place where it stands.
+/// A value with its place.
 package struct Located<Value> {
     /// The value.
     package var value: Value
-    /// Where it stands.
+    /// The place of the value.
     package var span: Span
 
     /// Pairs a value with its place.

@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts the values of variables and the contents of files where a value asks for them.
+/// Inserts the values of variables and the contents of files into the values that refer to them.
 package struct Substitution: Sendable {
-    /// Why a file could not be inserted, in words that follow "cannot read 'PATH': ".
+    /// A reason why a file could not be inserted, worded to follow "cannot read 'PATH': ".
     package struct FileError: Error, Sendable {
         /// The reason.
         package var reason: String
-        /// A reason.
+        /// Creates an error with a reason.
         package init(_ reason: String) { self.reason = reason }
     }
 
@@ -20,7 +20,7 @@ package struct Substitution: Sendable {
     private let isOpen: @Sendable (String) -> Bool
     private let readFile: @Sendable (String) throws(FileError) -> [UInt8]
 
-    /// A substitution over these variables and this reader; `isOpen` says whether everybody may read a file.
+    /// Creates a substitution from these variables and this reader; `isOpen` tells if every user may read a file.
     package init(
         environment: [String: String], isOpen: @escaping @Sendable (String) -> Bool = { _ in false },
         readFile: @escaping @Sendable (String) throws(FileError) -> [UInt8]
@@ -30,7 +30,7 @@ package struct Substitution: Sendable {
         self.readFile = readFile
     }
 
-    /// The path of the file that a value is taken from, if everybody on the machine may read it.
+    /// Returns the path of the file that a value is taken from, if every user of the machine may read it.
     package func openFile(of value: SourceText) -> SourceText? {
         guard let path = try? path(in: resolveVariables(value)), isOpen((try? path.unquoted()) ?? "") else {
             return nil
@@ -38,9 +38,9 @@ package struct Substitution: Sendable {
         return path
     }
 
-    /// Resolves every `${VAR}`, and a value that is `@file:PATH` as a whole; `PATH` may hold variables.
+    /// Resolves every `${VAR}`, and a value that consists of `@file:PATH`; `PATH` may contain variables.
     ///
-    /// What is inserted is marked as such and not read again. A variable that is not set, a file that cannot be read
+    /// Inserted text is marked as such and not resolved again. A variable that is not set, a file that cannot be read
     /// and a file that is not text are mistakes.
     package func resolve(_ value: SourceText) throws(Mistake) -> SourceText {
         try checkLength(value)
@@ -66,7 +66,7 @@ package struct Substitution: Sendable {
         return insert(Self.withoutFinalNewline(text), for: value)
     }
 
-    /// What follows `@file:`; nil if the value is none.
+    /// Returns the text after `@file:`; nil if the value does not begin with that.
     private func path(in value: SourceText) -> SourceText? {
         let marker = Array("@file:".unicodeScalars)
         guard value.characters.count >= marker.count,

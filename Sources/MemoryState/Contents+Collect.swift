@@ -68,7 +68,8 @@ extension Contents {
         return siblings.count
     }
 
-    /// Notes whose principal was away, and those that every cursor has seen from which a ledger is exact, and every tip.
+    /// Notes whose principal was away, and those that every cursor has seen from which a ledger is exact, and every
+    /// tip.
     private mutating func collectNotes(_ retention: Retention) -> Int {
         var count = 0
         for (principal, owner) in owners {

@@ -10,7 +10,8 @@ package import StateStore
 /// nothing is kept when the process ends, so it serves tests and simulations only. Methods suspend nowhere but in the
 /// ``Gate``.
 package final class MemoryStateStore: Sendable {
-    /// Runs before a transaction begins and after it has ended, so that a simulation can interleave, fail or stop there.
+    /// Runs before a transaction begins and after it has ended, so that a simulation can interleave, fail or stop
+    /// there.
     ///
     /// What it throws before a transaction is thrown instead of it. After one that has written, the state has changed
     /// although the caller gets an error: the answer was lost.

@@ -1,24 +1,25 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells time that has passed for everybody from time that only the clock has seen.
+/// Distinguishes time that has really passed from time that only the clock shows.
 ///
-/// A clock that is put forward, and a gateway that did not run, make every device look as if it had been away. By what
-/// collections know of that, the times before which something goes are put back until as much time has passed since.
+/// If the clock is put forward or the gateway has not run, every device looks as if it had been away. Collections
+/// measure by how much, and move the times before which data are deleted back by as much, until those times are later
+/// than the last leap.
 package struct CollectionTime: Hashable, Sendable {
-    /// How far clock and running time may differ between two collections, in milliseconds.
+    /// The largest tolerated difference between clock and running time of two collections, in milliseconds.
     package static let tolerance: Int64 = 900_000
-    /// How long a process can have run since a collection of one before it, at the most.
+    /// The longest time, in milliseconds, that an earlier process can have run since its last collection.
     package static let period: Int64 = 3_600_000
 
-    /// When the last collection was; nil before the first.
+    /// The time of the last collection; nil before the first.
     package var collectedAt: Int64?
-    /// How much more the clock has seen than has passed, in milliseconds; never negative.
+    /// The time that the clock has shown in excess of the time that has passed, in milliseconds; never negative.
     package var leapt: Int64
-    /// When that was noticed last.
+    /// The time at which the last leap was noticed.
     package var leaptAt: Int64
 
-    /// What is known.
+    /// Creates the time from the stored values; the defaults are those before the first collection.
     package init(collectedAt: Int64? = nil, leapt: Int64 = 0, leaptAt: Int64 = 0) {
         self.collectedAt = collectedAt
         self.leapt = leapt
@@ -28,10 +29,10 @@ package struct CollectionTime: Hashable, Sendable {
     /// Takes the time of a collection.
     ///
     /// - Parameters:
-    ///   - now: What the clock shows.
-    ///   - ran: How long this process has run since its last collection; nil in its first one.
-    ///   - longest: After which time without a leap none counts any more.
-    /// - Returns: By how much the clock has leapt since the last collection; negative where it went back.
+    ///   - now: The clock's time.
+    ///   - ran: The time that this process has run since its last collection; nil in its first one.
+    ///   - longest: The time without a leap after which earlier leaps no longer count.
+    /// - Returns: The time that the clock has leapt since the last collection; negative if it went back.
     @discardableResult
     package mutating func pass(to now: Int64, ran: Int64?, longest: Int64) -> Int64 {
         defer { collectedAt = now }
@@ -46,10 +47,10 @@ package struct CollectionTime: Hashable, Sendable {
         return excess
     }
 
-    /// Puts a time back by what has leapt, unless it is later than the last leap.
+    /// Moves a time back by the sum of the leaps, unless it is later than the last leap.
     package func corrected(_ time: Int64) -> Int64 { time >= leaptAt ? time : time - leapt }
 
-    /// Puts back all times of a retention but that of receipts, which are of minutes.
+    /// Moves all times of a retention back except that of receipts, which last for minutes only.
     package func corrected(_ retention: Retention) -> Retention {
         var corrected = retention
         corrected.seenBefore = self.corrected(retention.seenBefore)

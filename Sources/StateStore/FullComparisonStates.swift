@@ -3,13 +3,13 @@
 
 package import SyncModel
 
-/// How the comparison states of a cursor are stored: as netstrings.
+/// Encodes the comparison states of a cursor for storage, as netstrings.
 ///
 /// Each request type has its name, the numbers and the digest, as in `8:AlbumsV1,17:1800000000000 0 0,6:a1b2c3,`. The
-/// numbers are when it was done, when it was last tried, since when deletions are held back (0: none are), and, where
-/// there are any, how many tries in a row have failed.
+/// numbers are the times when it was done, when it was last tried and since when deletions are held back (0: none are),
+/// and, if there are any, the number of successive failed attempts.
 package enum FullComparisonStates {
-    /// The one spelling of the states, by request type in the order of the bytes.
+    /// Returns the one spelling of the states, by request type in the order of the bytes.
     package static func encode(_ comparisons: [String: FullComparison]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (type, comparison) in comparisons.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
@@ -22,11 +22,11 @@ package enum FullComparisonStates {
         return bytes
     }
 
-    /// The states of stored bytes; nil if they are none.
+    /// Returns the states in stored bytes; nil if they are invalid.
     package static func decode(_ bytes: [UInt8]) -> [String: FullComparison]? {
         var rest = bytes[...]
         var comparisons: [String: FullComparison] = [:]
-        // Those that can be reckoned with.
+        // The times that are safe to calculate with.
         let times: ClosedRange<Int64> = 0...1 << 53
         while !rest.isEmpty {
             guard let type = Netstrings.next(in: &rest), let numbers = Netstrings.next(in: &rest),

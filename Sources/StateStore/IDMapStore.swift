@@ -3,39 +3,41 @@
 
 package import SyncModel
 
-/// What the state keeps of the ids that backends give to records which clients have made.
+/// Stores the ids that backends give to records that clients have created.
 ///
-/// Mappings are a principal's own: clients choose their ids, and with one map for all a push of one could decide what
-/// the records of another are called. None is ever deleted. Methods throw ``StateError``, and then nothing has changed.
+/// Each principal has mappings of its own: clients choose their ids, so with one map for all, a push of one principal
+/// could decide the ids of another's records. No mapping is ever deleted. If a method throws ``StateError``, nothing
+/// has changed.
 package protocol IDMapStore: Sendable {
-    /// The mappings of a principal that came after a sequence, in the order of theirs, at most `limit`.
+    /// Returns the mappings of a principal that came after a sequence, in the order of their sequences, at most
+    /// `limit`.
     ///
-    /// A record that was made once more has a new sequence, and the mapping before it is gone.
+    /// If a record was created again, its new mapping has a new sequence and replaces the earlier one.
     func idMappings(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [StoredIDMapping]
 
-    /// Writes mappings down; ones that are known already change nothing.
+    /// Writes mappings; known ones change nothing.
     ///
-    /// - Returns: Those whose client id pulls do not say: another one came first for the same record, or it may have
-    ///   been the backend's.
+    /// - Returns: The mappings whose client id pulls do not use: another id came first for the same record, or this one
+    ///   may have been the backend's.
     /// - Throws: ``StateError/invalid(_:)`` for ids that are empty or longer than 255 bytes.
     func saveMappings(_ mappings: [IDMapping], principal: Principal, at now: Int64) async throws -> [IDMapping]
 
-    /// All that is known under an id, be it the client's or the backend's; at most 100.
+    /// Returns the mappings that contain an id, as the client's or as the backend's; at most 100.
     func idMappings(of principal: Principal, table: String, id: String) async throws -> [StoredIDMapping]
 
-    /// Those of a client's ids that it has pushed at some time, and to which no id of the backend is known yet.
+    /// Returns those of a client's ids that it has pushed before and that have no known id of the backend yet.
     func unmappedPushes(_ ids: [IDMapping], of principal: Principal) async throws -> [IDMapping]
 }
 
-/// A mapping with its place.
+/// A mapping with its sequence.
 package struct StoredIDMapping: Hashable, Sendable {
     /// The mapping.
     package var mapping: IDMapping
-    /// Whether pulls say the client's id; of several for one record the first.
+    /// True if pulls use the client's id; among several mappings of one record this is the first.
     package var isPublic: Bool
-    /// By how many mappings of the principal it was preceded, and 1.
+    /// The mapping's position among the principal's mappings, counted from 1.
     package var sequence: Int64
-    /// A stored mapping.
+    /// Creates a stored mapping.
     package init(mapping: IDMapping, isPublic: Bool, sequence: Int64) {
         self.mapping = mapping
         self.isPublic = isPublic

@@ -3,20 +3,20 @@
 
 package import SyncModel
 
-/// What only the operator's commands ask of a state.
+/// Adds the reads that only the operator's commands need.
 package protocol InspectableStore: StateStore, QuarantineAdmin {
-    /// The principals whose digests begin with these hexadecimal digits, in the order of their digests.
+    /// Returns the principals whose digests begin with these hexadecimal digits, in the order of their digests.
     func principals(beginningWith digits: String, limit: Int) async throws -> [Principal]
 
-    /// Replicas, all or one principal's, the one that was seen last first, from the one behind `after` on.
+    /// Returns replicas, all or one principal's, most recently seen first, beginning with the one that follows `after`.
     func replicasByContact(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
 
-    /// What pushes have said about one record; nil where none has, or that is forgotten.
+    /// Returns the push note of one record; nil if there is none or it has been deleted.
     func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote?
 
-    /// Which cursor each layer of a ledger is about.
+    /// Returns the cursor of each layer of a ledger.
     ///
-    /// For a delta the cursor that added it, for an undo the one that it leads back behind, for the base the newest one
-    /// that is in it; layers that are gone meanwhile are left out.
+    /// The cursor of a delta is the one that added it, that of an undo layer the one that it leads back behind, and
+    /// that of the base the newest one that it contains. Layers that are gone meanwhile are omitted.
     func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor]
 }

@@ -3,58 +3,58 @@
 
 package import SyncModel
 
-/// What the state keeps of pushes by calls (finding 19).
+/// Stores the progress of pushes by calls (finding 19).
 ///
-/// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until somebody closes it
-/// because the gateway that ran it is gone. Whoever still runs it then finds that out at its next step, before it sends
-/// anything: that is the fence between two gateways on one state; a store with leases also compares their numbers here.
-/// Methods throw ``StateError``, and then nothing has changed.
+/// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until it is closed because the
+/// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends
+/// anything: this is the fence between two gateways on one state. A store with leases also compares their numbers here.
+/// If a method throws ``StateError``, nothing has changed.
 package protocol JournalStore: Sendable {
     /// Opens a journal and writes notes, before the first call to the backend.
     ///
-    /// - Returns: Its number, never given before.
+    /// - Returns: The journal's number, never given before.
     func beginPush(_ opening: JournalOpening, principal: Principal, at now: Int64) async throws -> Int64
 
-    /// Writes what became of operations, and what is about to be sent.
+    /// Writes the outcomes of operations, and the operations that are about to be sent.
     ///
-    /// - Throws: ``StateError/journalClosed`` where somebody has closed it: send nothing more.
+    /// - Throws: ``StateError/journalClosed`` if the journal has been closed elsewhere: send nothing more.
     func advance(_ step: JournalStep, of journal: Int64, at now: Int64) async throws
 
-    /// Writes how the push ends, before its client hears of it.
+    /// Writes the end of the push, before its client gets the answer.
     ///
-    /// A push that was applied, and one of which nothing was, leave no journal. It stays open where a creation may have
-    /// happened of which nobody knows the id; other operations that may have been applied are kept to be shown.
+    /// A push that was applied completely, or not at all, leaves no journal. The journal stays open if a create may
+    /// have succeeded under an unknown id. Other operations that may have been applied are kept for the operator.
     ///
     /// - Throws: ``StateError/journalClosed`` as ``advance(_:of:at:)`` does, and ``StateError/tooLarge(_:)`` for a
-    ///   receipt over the limit: end it without one.
+    ///   receipt over the limit: end the push without one.
     func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws
 
-    /// The open journals of a principal, the oldest first, with what is in flight; empty for almost everybody.
+    /// Returns a principal's open journals, oldest first, with their in-flight operations; almost always empty.
     func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])]
 
-    /// Counts that a journal could not be closed although the backend answers.
+    /// Counts a failed attempt to close a journal although the backend answers.
     ///
-    /// - Returns: How often that was, and when it was for the first time.
+    /// - Returns: The number of such attempts, and the time of the first one.
     func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64)
 
-    /// Notes that the request of an in-flight operation is not repeated any more, and forgets it.
+    /// Records that the request of an in-flight operation will not be repeated, and deletes the request.
     func giveUp(_ place: Int, of journal: Int64) async throws
 
-    /// Whether the request of a record was given up once, as far as journals that are kept tell.
+    /// Returns true if the request of a record was given up once, according to the journals that are kept.
     func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool
 
-    /// Which of some ids of the backend are known to be records of the principal's that have ids of their own.
+    /// Returns those of the backend's ids that belong to the principal's records with mapped ids.
     func mappedIDs(_ ids: Set<String>, in table: String, of principal: Principal) async throws -> Set<String>
 
-    /// Closes a journal with what was found out; one that is not open is no error.
+    /// Closes a journal with the results of push recovery; a journal that is not open is not an error.
     func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Int64) async throws
 }
 
-/// What the operator's commands see of it.
+/// Adds the reads of journals that the operator's commands need.
 package protocol JournalAdmin: Sendable {
-    /// Journals by their numbers, all or one principal's, from the one after `after` on, at most 10,000.
+    /// Returns journals by their numbers, all or one principal's, beginning with the one after `after`, at most 10,000.
     func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal]
 
-    /// One journal, with what of it is or was in flight.
+    /// Returns one journal, with the operations that are or were in flight.
     func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])?
 }

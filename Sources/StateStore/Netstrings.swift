@@ -3,12 +3,12 @@
 
 package import SyncModel
 
-/// How vectors are stored: netstrings (https://cr.yp.to/proto/netstrings.txt), namespace and token in turn.
+/// Encodes vectors for storage as netstrings (https://cr.yp.to/proto/netstrings.txt), namespace and token in turn.
 ///
-/// `7:AlbumV1,12:AlbumV1|0197,` takes any bytes without escapes, has one spelling for each vector, and can be read by
-/// an operator with the `sqlite3` shell.
+/// `7:AlbumV1,12:AlbumV1|0197,` takes any bytes without escapes, has one spelling for each vector, and is readable for
+/// an operator in the `sqlite3` shell.
 package enum Netstrings {
-    /// The one spelling of a vector, by namespace in the order of their bytes.
+    /// Returns the one spelling of a vector, with the namespaces in the order of their bytes.
     package static func encode(_ vector: CheckpointVector) -> [UInt8] {
         var bytes: [UInt8] = []
         let pairs = vector.tokens.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -19,7 +19,7 @@ package enum Netstrings {
         return bytes
     }
 
-    /// The vector of stored bytes; nil if they are none.
+    /// Returns the vector in stored bytes; nil if they are invalid.
     package static func decode(_ bytes: [UInt8]) -> CheckpointVector? {
         var rest = bytes[...]
         var tokens: [String: String] = [:]
@@ -31,7 +31,7 @@ package enum Netstrings {
         return CheckpointVector(tokens)
     }
 
-    /// Appends one string.
+    /// Appends one string as a netstring.
     package static func append(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: String(text.count).utf8)
         bytes.append(UInt8(ascii: ":"))

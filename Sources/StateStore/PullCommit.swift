@@ -3,9 +3,9 @@
 
 package import SyncModel
 
-/// What a finished pull writes, in one transaction, before the first byte of its answer.
+/// The data that a finished pull writes, in one transaction, before the first byte of its answer.
 package struct PullCommit: Hashable, Sendable {
-    /// Whether the row's replica is there already.
+    /// The kind of the row's replica: new or existing.
     package enum Replica: Hashable, Sendable {
         /// A first sync, an unknown cursor or a fork.
         case new
@@ -13,33 +13,35 @@ package struct PullCommit: Hashable, Sendable {
         case existing
     }
 
-    /// The new cursor with all that it stands for.
+    /// The new cursor with its row.
     ///
-    /// Where the principal has got mappings of ids since those of `ids`, the pull is worth nothing.
+    /// If the principal has got id mappings after those of `ids`, the commit is refused.
     package var row: CursorRow
-    /// Whether its replica begins with it.
+    /// The kind of the row's replica: new or existing.
     package var replica: Replica
-    /// Lines that could not be delivered.
+    /// The lines that could not be delivered.
     package var quarantined: [QuarantinedLine]
-    /// What the replica "last did", one short phrase for the operator.
+    /// The replica's last action, a short phrase for the operator.
     package var result: String
     /// The time in milliseconds since 1970.
     package var now: Int64
-    /// How many replicas of the principal may be without a confirmed cursor; older ones go (finding 27).
+    /// The number of the principal's replicas that may be without a confirmed cursor; older ones are dropped (finding
+    /// 27).
     package var unconfirmedReplicas: Int
-    /// What the pull adds to the ledger of its replica.
+    /// The changes to the ledger of the replica.
     package var ledger: LedgerCommit
-    /// The ledgers that the pull has read, each with its version: where one was changed meanwhile, or is gone, the pull
-    /// is worth nothing.
+    /// The ledgers that the pull has read, each with its version; if one was changed meanwhile or is gone, the commit
+    /// is refused.
     ///
-    /// Its own replica's, that of another one from which a new one goes out, or those of all of its principal's.
+    /// They are the ledger of the pull's own replica, of another replica that a new one starts from, or of all the
+    /// principal's replicas.
     package var ledgersRead: [ReplicaID: Int]
-    /// What of the replica's pending redeliveries the answer brings; they are done when the cursor comes back.
+    /// The replica's pending redeliveries that the answer brings; they are done when the cursor comes back.
     package var delivered: [PendingRedelivery]
-    /// The client's schema version as it has told it, for the operator; the row's is what its data are of.
+    /// The schema version that the client has stated, for the operator; the row has the version of the client's data.
     package var clientVersion: Int?
 
-    /// A commit.
+    /// Creates a commit.
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
         now: Int64, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,

@@ -3,27 +3,27 @@
 
 package import SyncModel
 
-/// A push by calls as the state keeps it, while it runs and where it came to no good end.
+/// A push by calls as the state keeps it, while it runs and after it was interrupted or failed.
 package struct PushJournal: Hashable, Sendable {
-    /// Where it stands.
+    /// The stage of the push.
     package enum State: String, CaseIterable, Hashable, Sendable {
-        /// It runs, or the gateway was stopped while it ran, or of a creation nobody knows which id it has been given.
+        /// The push runs, or the gateway was stopped while it ran, or the backend's id of a created record is unknown.
         case open
-        /// It has ended, and its client heard that not everything was applied.
+        /// The push has ended, and its client was told that not everything was applied.
         case failed
-        /// It was open when the principal came again, and what was left open is resolved.
+        /// The journal was open when the principal came again, and push recovery has closed it.
         case closed
     }
 
-    /// Why it came to no good end.
+    /// The reason why a push failed.
     package struct Failure: Hashable, Sendable {
-        /// The stable code that the client heard.
+        /// The stable code that the client received.
         package var code: String
-        /// What the backend said, cut.
+        /// The backend's message, cut.
         package var message: String?
-        /// The first record that it is about.
+        /// The first record that the failure is about.
         package var record: PushedRecordKey?
-        /// A failure.
+        /// Creates a failure.
         package init(code: String, message: String? = nil, record: PushedRecordKey? = nil) {
             self.code = code
             self.message = message
@@ -31,32 +31,32 @@ package struct PushJournal: Hashable, Sendable {
         }
     }
 
-    /// Its number.
+    /// The journal's number.
     package var id: Int64
-    /// Whose push it is.
+    /// The principal that made the push.
     package var principal: Principal
-    /// The cursor that came with it.
+    /// The cursor that came with the push.
     package var presented: Cursor?
-    /// When it began.
+    /// The time at which the push began.
     package var startedAt: Int64
-    /// When anything was last written of it.
+    /// The time of the journal's last change.
     package var changedAt: Int64
-    /// Where it stands.
+    /// The stage of the push.
     package var state: State
-    /// How many operations it has.
+    /// The number of operations in the push.
     package var operations: Int
-    /// How many of them were applied.
+    /// The number of operations that were applied.
     package var applied: Int
-    /// How many the backend will never take.
+    /// The number of operations that the backend will never accept.
     package var rejected: Int
-    /// How many creations were found when it was closed.
+    /// The number of creates that were found when the journal was closed.
     package var found: Int
-    /// Of how many nobody knows whether they have happened.
+    /// The number of creates that were not found when the journal was closed: their outcome is unknown.
     package var lost: Int
-    /// Why it came to no good end; nil while it runs, or where the gateway was stopped.
+    /// The reason for the failure; nil while the push runs, or if the gateway was stopped.
     package var failure: Failure?
 
-    /// A journal.
+    /// Creates a journal.
     package init(
         id: Int64, principal: Principal, presented: Cursor?, startedAt: Int64, changedAt: Int64, state: State,
         operations: Int, applied: Int = 0, rejected: Int = 0, found: Int = 0, lost: Int = 0, failure: Failure? = nil
@@ -76,14 +76,14 @@ package struct PushJournal: Hashable, Sendable {
     }
 }
 
-/// An operation that was or is about to be sent, and of which nobody knows yet what became of it.
+/// An operation that was or is about to be sent and whose outcome is unknown.
 package struct InFlightOperation: Hashable, Sendable {
-    /// What the operation does.
+    /// The kind of change that the operation makes.
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         case create, update, delete
     }
 
-    /// A request, to be made once more.
+    /// A request that may be repeated.
     package struct Request: Hashable, Sendable {
         /// The HTTP method.
         package var method: String
@@ -91,9 +91,9 @@ package struct InFlightOperation: Hashable, Sendable {
         package var target: String
         /// The body, if it has one.
         package var body: [UInt8]?
-        /// The key by which the backend knows a repetition.
+        /// The idempotency key by which the backend recognises a repetition.
         package var key: String
-        /// A request.
+        /// Creates a request.
         package init(method: String, target: String, body: [UInt8]?, key: String) {
             self.method = method
             self.target = target
@@ -102,20 +102,20 @@ package struct InFlightOperation: Hashable, Sendable {
         }
     }
 
-    /// The operation's place in its push.
+    /// The operation's index in its push.
     package var place: Int
-    /// What it does.
+    /// The kind of change that the operation makes.
     package var kind: Kind
-    /// What it is about.
+    /// The record that the operation changes.
     package var record: PushedRecordKey
-    /// Whether the backend gives the record an id of its own, so that it must be found out which.
+    /// True if the backend gives the record an id of its own, which then has to be found out.
     package var makesID: Bool
-    /// The request, where the backend can tell that it comes a second time.
+    /// The request; nil if the backend cannot recognise a repetition.
     package var request: Request?
     /// The values by which the record is looked for in the stream, as JSON.
     package var sought: [UInt8]?
 
-    /// An in-flight operation.
+    /// Creates an in-flight operation.
     package init(
         place: Int, kind: Kind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
         sought: [UInt8]? = nil
@@ -131,13 +131,13 @@ package struct InFlightOperation: Hashable, Sendable {
 
 /// A push that is about to begin.
 package struct JournalOpening: Hashable, Sendable {
-    /// The cursor that came with it.
+    /// The cursor that came with the push.
     package var presented: Cursor?
-    /// How many operations it has.
+    /// The number of operations in the push.
     package var operations: Int
-    /// What is noted in the same transaction.
+    /// The notes to write in the same transaction.
     package var notes: [PushNote]
-    /// A push.
+    /// Creates an opening.
     package init(presented: Cursor?, operations: Int, notes: [PushNote]) {
         self.presented = presented
         self.operations = operations
@@ -145,27 +145,27 @@ package struct JournalOpening: Hashable, Sendable {
     }
 }
 
-/// What one transaction says of a running push.
+/// The progress of a running push that one transaction writes.
 package struct JournalStep: Hashable, Sendable {
-    /// The places of operations that were applied.
+    /// The indices of operations that were applied.
     package var applied: [Int] = []
-    /// The places of operations that the backend will never take.
+    /// The indices of operations that the backend will never accept.
     package var rejected: [Int] = []
-    /// What is known of the records of both.
+    /// The notes of the records of both.
     package var notes: [PushNote] = []
-    /// Ids that the backend has given.
+    /// The ids that the backend has given.
     package var mappings: [IDMapping] = []
-    /// What is about to be sent.
+    /// The operations that are about to be sent.
     package var inFlight: [InFlightOperation] = []
-    /// Nothing yet.
+    /// Creates an empty step.
     package init() {}
 
-    /// Whether there is nothing to write.
+    /// True if there is nothing to write.
     package var isEmpty: Bool {
         applied.isEmpty && rejected.isEmpty && notes.isEmpty && mappings.isEmpty && inFlight.isEmpty
     }
 
-    /// Adds what another one says.
+    /// Appends the contents of another step.
     package mutating func append(_ other: JournalStep) {
         applied += other.applied
         rejected += other.rejected
@@ -175,7 +175,7 @@ package struct JournalStep: Hashable, Sendable {
     }
 }
 
-/// How a push ends.
+/// The end of a push.
 package struct JournalEnd: Hashable, Sendable {
     /// The answer that is kept for a repeated request.
     package struct KeptReceipt: Hashable, Sendable {
@@ -183,9 +183,9 @@ package struct JournalEnd: Hashable, Sendable {
         package var receipt: Receipt
         /// The digest of cursor and body, hexadecimal.
         package var digest: String
-        /// When it ends.
+        /// The time at which the answer expires.
         package var expiresAt: Int64
-        /// A receipt.
+        /// Creates a kept receipt.
         package init(receipt: Receipt, digest: String, expiresAt: Int64) {
             self.receipt = receipt
             self.digest = digest
@@ -193,15 +193,15 @@ package struct JournalEnd: Hashable, Sendable {
         }
     }
 
-    /// What was not written yet.
+    /// The progress that was not written yet.
     package var step: JournalStep
-    /// Why it came to no good end; nil is success.
+    /// The reason for the failure; nil for success.
     package var failure: PushJournal.Failure?
-    /// The places of operations that may have been applied.
+    /// The indices of operations that may have been applied.
     package var unknown: [Int]
-    /// The answer, where it is kept.
+    /// The answer, if it is kept.
     package var receipt: KeptReceipt?
-    /// An end.
+    /// Creates an end.
     package init(
         step: JournalStep, failure: PushJournal.Failure? = nil, unknown: [Int] = [], receipt: KeptReceipt? = nil
     ) {
@@ -212,14 +212,14 @@ package struct JournalEnd: Hashable, Sendable {
     }
 }
 
-/// What closing an open journal has come to.
+/// The results with which an open journal is closed.
 package struct JournalClosure: Hashable, Sendable {
-    /// The ids of creations that were found.
+    /// The ids of creates that were found.
     package var mappings: [IDMapping] = []
-    /// Notes that their records are held.
+    /// The notes that mark their records as held.
     package var notes: [PushNote] = []
-    /// How many creations were not found, so that nobody knows whether they have happened.
+    /// The number of creates that were not found, so that their outcome remains unknown.
     package var lost = 0
-    /// Nothing yet.
+    /// Creates an empty closure.
     package init() {}
 }

@@ -3,70 +3,74 @@
 
 package import SyncModel
 
-/// What the state keeps of pushed records that the backend has refused (`[push] rejected = quarantine`).
+/// Stores pushed records that the backend has refused (`[push] rejected = quarantine`).
 ///
-/// Nothing of it is ever collected: the operator decides. Methods throw ``StateError``, and then nothing has changed.
+/// No entry is ever collected: the operator decides. If a method throws ``StateError``, nothing has changed.
 package protocol PushQuarantineStore: Sendable {
-    /// Which records of a principal are set aside, and of what kind they are; empty for almost everybody.
+    /// Returns a principal's quarantined records with their kinds; almost always empty.
     func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind]
 
-    /// Sets records aside, each in place of the principal's older entry of the same record, whose mark goes.
+    /// Puts records into quarantine, each in place of the principal's older entry of the same record, whose scheduled
+    /// retry is cancelled.
     ///
-    /// A change of a record whose creation was set aside stays a creation: the backend has never had it.
+    /// An update of a record whose create is in quarantine stays a create: the backend has never had the record.
     ///
     /// - Parameters:
     ///   - pushes: The records.
-    ///   - principal: Whose they are.
-    ///   - limit: How many a principal may have.
+    ///   - principal: The principal that pushed them.
+    ///   - limit: The most entries that a principal may have.
     ///   - now: The time.
     /// - Returns: The numbers of the entries, in the order of the records.
-    /// - Throws: ``StateError/tooLarge(_:)`` where the principal would have more than `limit`.
+    /// - Throws: ``StateError/tooLarge(_:)`` if the principal would have more than `limit` entries.
     func setAside(
         _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
     ) async throws -> [Int64]
 
-    /// Removes the entries of records that the backend has taken; ones that are not there are no error.
+    /// Removes the entries of records that the backend has accepted; a record without an entry is not an error.
     func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws
 
-    /// The principal's entries that the operator wants to be tried again, the oldest first.
+    /// Returns the principal's scheduled retries, oldest first.
     func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush]
 
-    /// Counts that of a marked entry nobody knows whether the backend has taken it; its mark stays.
+    /// Counts a scheduled retry whose outcome is unknown; it stays scheduled.
     ///
-    /// - Returns: How often that was since it was marked.
+    /// - Returns: The number of such retries since the entry was scheduled.
     func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int
 
-    /// Notes that a marked entry was refused once more: its mark goes, its count rises. One that is gone is no error.
+    /// Records that a scheduled retry was refused: the entry is no longer scheduled, and its count rises. An entry that
+    /// is gone is not an error.
     func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws
 }
 
-/// What the operator's commands do with what is set aside.
+/// Serves the operator's commands on the quarantine.
 package protocol QuarantineAdmin: Sendable {
-    /// Entries by their numbers, all or one principal's, from the one after `after` on; without bodies, at most 10,000.
+    /// Returns entries by their numbers, all or one principal's, beginning with the one after `after`; without bodies,
+    /// at most 10,000.
     func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
 
-    /// One entry with its body.
+    /// Returns one entry with its body.
     func quarantinedPush(_ id: Int64) async throws -> QuarantinedPush?
 
-    /// Marks entries to be tried again with the next request of their principals; nil marks all of a principal, or of
-    /// all.
+    /// Schedules entries to be retried with their principals' next requests; nil schedules all entries, or all of one
+    /// principal.
     ///
-    /// - Returns: The numbers of those that are there.
+    /// - Returns: The numbers of the entries that exist.
     func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64]
 
     /// Deletes entries for good.
     ///
-    /// - Returns: The numbers of those that were there.
+    /// - Returns: The numbers of the entries that existed.
     func dropPushes(_ ids: [Int64]) async throws -> [Int64]
 
-    /// Lines of streams by their numbers, from the one after `after` on, all or those that came last for a principal.
+    /// Returns quarantined stream lines by their numbers, beginning with the one after `after`: all, or those that came
+    /// last for one principal.
     func quarantinedLines(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantineEntry]
 
-    /// One line.
+    /// Returns one line.
     func quarantinedLine(_ id: Int64) async throws -> QuarantineEntry?
 
     /// Deletes lines.
     ///
-    /// - Returns: The numbers of those that were there.
+    /// - Returns: The numbers of the lines that existed.
     func dropLines(_ ids: [Int64]) async throws -> [Int64]
 }

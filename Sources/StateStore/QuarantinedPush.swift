@@ -3,25 +3,25 @@
 
 package import SyncModel
 
-/// What names a pushed record: a principal has at most one entry for each.
+/// Identifies a pushed record: a principal has at most one entry for each.
 package struct PushedRecordKey: Hashable, Sendable {
     /// The client's table.
     package var table: String
-    /// The record's id as the client has it: any text, compared byte by byte.
+    /// The id that the client uses: any text, compared byte by byte.
     package var id: String
 
-    /// A name.
+    /// Creates a key.
     package init(table: String, id: String) {
         self.table = table
         self.id = id
     }
 
-    /// Whether both name the same record; `String` alone would also take different normal forms for equal.
+    /// Compares ids byte by byte; `String` alone would also take different normal forms for equal.
     package static func == (a: Self, b: Self) -> Bool {
         a.table == b.table && a.id.utf8.elementsEqual(b.id.utf8)
     }
 
-    /// Feeds what `==` compares.
+    /// Feeds the values that `==` compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(table)
         for byte in id.utf8 { hasher.combine(byte) }
@@ -30,21 +30,21 @@ package struct PushedRecordKey: Hashable, Sendable {
 
 /// A pushed record that the backend has refused and that its client takes for synced.
 package struct SetAsidePush: Hashable, Sendable {
-    /// What the client did with the record.
+    /// The kind of change that the client made.
     package enum Kind: String, CaseIterable, Sendable {
         case create, update, delete
     }
 
-    /// Why it is there.
+    /// The reason why a record is in quarantine.
     package struct Reason: Hashable, Sendable {
         /// A stable code such as `push.rejected`.
         package var code: String
         /// The HTTP status that the record's own call got.
         package var status: Int?
-        /// What the backend or the gateway says, cut.
+        /// The message of the backend or the gateway, cut.
         package var message: String?
 
-        /// A reason.
+        /// Creates a reason.
         package init(code: String, status: Int? = nil, message: String? = nil) {
             self.code = code
             self.status = status
@@ -52,16 +52,16 @@ package struct SetAsidePush: Hashable, Sendable {
         }
     }
 
-    /// Which record it is.
+    /// The record's table and id.
     package var key: PushedRecordKey
-    /// What the client did with it.
+    /// The kind of change that the client made.
     package var kind: Kind
     /// The record's JSON as the client sent it; empty for a deletion.
     package var body: [UInt8]
-    /// Why.
+    /// The reason why the record is in quarantine.
     package var reason: Reason
 
-    /// A record to set aside.
+    /// Creates a record for the quarantine.
     package init(key: PushedRecordKey, kind: Kind, body: [UInt8], reason: Reason) {
         self.key = key
         self.kind = kind
@@ -70,27 +70,27 @@ package struct SetAsidePush: Hashable, Sendable {
     }
 }
 
-/// A pushed record that is set aside, with its history.
+/// A pushed record in quarantine, with its history.
 package struct QuarantinedPush: Hashable, Sendable {
-    /// Its number in the state.
+    /// The entry's number in the state.
     package var id: Int64
-    /// Whose it is.
+    /// The principal that pushed the record.
     package var principal: Principal
-    /// What it is.
+    /// The pushed record.
     package var push: SetAsidePush
-    /// Whether all of the record must be sent although the client says that it has changed only a part of it: it stands
-    /// for several pushes.
+    /// True if the whole record must be sent although the client reported only some of it as changed: the entry
+    /// combines several pushes.
     package var isWhole: Bool
-    /// How often the backend has refused it.
+    /// The number of times that the backend has refused the record.
     package var count: Int
-    /// When it was first refused, in milliseconds since 1970.
+    /// The time of the first refusal, in milliseconds since 1970.
     package var firstAt: Int64
-    /// When it was last refused, in milliseconds since 1970.
+    /// The time of the last refusal or retry, in milliseconds since 1970.
     package var lastAt: Int64
-    /// When the operator has asked for it to be tried again; nil where nobody has since it was last refused.
+    /// The time at which the operator scheduled a retry; nil if that has not happened since the last refusal.
     package var markedAt: Int64?
 
-    /// An entry.
+    /// Creates an entry.
     package init(
         id: Int64, principal: Principal, push: SetAsidePush, isWhole: Bool = false, count: Int, firstAt: Int64,
         lastAt: Int64, markedAt: Int64? = nil

@@ -5,16 +5,16 @@ package import SyncModel
 
 /// An operation of a push that was refused.
 package struct RefusedOperation: Hashable, Sendable {
-    /// Which record it was about.
+    /// The record that the operation was about.
     package var key: PushedRecordKey
-    /// What the client did with it.
+    /// The kind of change that the client made.
     package var kind: SetAsidePush.Kind
-    /// The call that the backend refused, as the configuration writes it; nil where none was made.
+    /// The call that the backend refused, as the configuration writes it; nil if there was none.
     package var call: String?
-    /// Why it was refused.
+    /// The reason for the refusal.
     package var reason: SetAsidePush.Reason
 
-    /// A refused operation.
+    /// Creates a refused operation.
     package init(key: PushedRecordKey, kind: SetAsidePush.Kind, call: String?, reason: SetAsidePush.Reason) {
         self.key = key
         self.kind = kind
@@ -25,16 +25,16 @@ package struct RefusedOperation: Hashable, Sendable {
 
 /// A refused operation with its history.
 package struct RefusalEntry: Hashable, Sendable {
-    /// The operation as it was refused last.
+    /// The operation that was refused last.
     package var operation: RefusedOperation
-    /// How often operations on its record were refused.
+    /// The number of refused operations on the record.
     package var count: Int
-    /// When one was refused first, in milliseconds since 1970.
+    /// The time of the first refusal, in milliseconds since 1970.
     package var firstAt: Int64
-    /// When one was refused last.
+    /// The time of the last refusal, in milliseconds since 1970.
     package var lastAt: Int64
 
-    /// An entry.
+    /// Creates an entry.
     package init(operation: RefusedOperation, count: Int, firstAt: Int64, lastAt: Int64) {
         self.operation = operation
         self.count = count
@@ -43,29 +43,29 @@ package struct RefusalEntry: Hashable, Sendable {
     }
 }
 
-/// What the state keeps of refused operations, so that an operator can see why a device cannot push.
+/// Stores refused operations, so that an operator can see why a device cannot push.
 ///
-/// A principal has at most ``StateLimits/refusalsPerPrincipal``, the newest; they are collected with old journals. What
-/// the backend takes later does not remove them: they tell what has happened.
+/// A principal has at most ``StateLimits/refusalsPerPrincipal``, the newest; they are collected together with old
+/// journals. They are a history: an operation that the backend accepts later does not remove them.
 package protocol RefusalStore: Sendable {
-    /// Notes what was refused of a push, and that it was the last that the replica came to.
+    /// Records the refused operations of a push, and its result as the replica's last one.
     ///
-    /// Nothing is noted of a principal that the state does not know.
+    /// Nothing is recorded for a principal that the state does not know.
     ///
     /// - Parameters:
-    ///   - operations: What was refused.
-    ///   - principal: Whose push it was.
-    ///   - replica: The database that pushed; nil where it is unknown.
-    ///   - result: What `rind replicas` says of it.
+    ///   - operations: The refused operations.
+    ///   - principal: The principal that pushed.
+    ///   - replica: The database that pushed; nil if it is unknown.
+    ///   - result: The result that `rind replicas` shows.
     ///   - now: The time.
-    /// - Throws: ``StateError``; the push ends as it would all the same.
+    /// - Throws: ``StateError``; the push ends in the same way nevertheless.
     func noteRefusals(
         _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Int64
     ) async throws
 
-    /// What was refused of a principal's pushes, the newest first.
+    /// Returns the refused operations of a principal's pushes, newest first.
     func refusals(of principal: Principal, limit: Int) async throws -> [RefusalEntry]
 
-    /// What was refused last of one record; nil where nothing was, or that is forgotten.
+    /// Returns the last refusal of one record; nil if there is none or it has been deleted.
     func refusal(of principal: Principal, key: PushedRecordKey) async throws -> RefusalEntry?
 }

@@ -5,36 +5,38 @@ package import SyncModel
 
 /// One replica as the operator sees it.
 package struct ReplicaRow: Hashable, Sendable {
-    /// Its number.
+    /// The replica's number.
     package var id: ReplicaID
-    /// Whose it is.
+    /// The principal that the replica belongs to.
     package var principal: Principal
-    /// Whether it has ever come back with a cursor.
+    /// True if the replica has ever come back with a cursor.
     package var isConfirmed: Bool
-    /// When it began, in milliseconds since 1970.
+    /// The time at which the replica began, in milliseconds since 1970.
     package var firstSeen: Int64
-    /// When it last pulled or pushed, to about a minute, in milliseconds since 1970.
+    /// The time of the replica's last pull or push, to about a minute, in milliseconds since 1970.
     package var lastSeen: Int64
-    /// What it last did.
+    /// The result of the replica's last pull or push.
     package var lastResult: String
-    /// Its newest cursor.
+    /// The replica's newest cursor.
     package var newest: Cursor?
-    /// The client's schema version as it last told it, else as its pushes or its newest cursor show it; nil where
-    /// nothing does.
+    /// The schema version that the client has last stated, else the one that its pushes or its newest cursor show; nil
+    /// if it is unknown.
     package var schemaVersion: Int?
-    /// The newest cursor that has come back; nil before any has.
+    /// The newest cursor that has come back; nil if none has.
     package var tip: Cursor?
-    /// The oldest cursor from which its ledger is exact; nil while all that it has are.
+    /// The oldest cursor from which the ledger is exact; nil as long as it is exact at all of the replica's cursors.
     package var horizon: Cursor?
-    /// What the ledger holds at the tip, or at its newest cursor before there is a tip, by table; empty without one.
+    /// The contents of the ledger by table, at the tip, or at the newest cursor if there is no tip; empty without a
+    /// ledger.
     package var ledger: [String: LedgerCount]
-    /// The bytes of all layers of its ledger, also of those that only older cursors need.
+    /// The bytes of all layers of the ledger, including those that only older cursors need.
     package var ledgerBytes: Int
-    /// When each request type was last compared with what it holds, by its newest cursor.
+    /// The last full comparison of each request type, as of the newest cursor.
     package var comparisons: [String: FullComparison]
-    /// When the operator has last let it have what was held back, in milliseconds since 1970; 0 where never.
+    /// The time at which the operator last accepted held-back deletions, in milliseconds since 1970; 0 if never.
     package var acceptedAt: Int64
-    /// When the operator last wanted everything compared, in milliseconds since 1970; 0: never.
+    /// The time at which the operator last requested a comparison of everything, in milliseconds since 1970 plus
+    /// the lead of cursors; 0 if never.
     package var resyncAt: Int64
 
     /// The request types whose deletions are held back until the operator accepts them.
@@ -42,10 +44,10 @@ package struct ReplicaRow: Hashable, Sendable {
         comparisons.filter { $0.value.isBlocked && !$0.value.isReleased(by: acceptedAt) }.keys.sorted()
     }
 
-    /// Those whose deletions the operator has accepted and that were not compared since.
+    /// The request types whose deletions the operator has accepted and that were not compared since.
     package var released: [String] { comparisons.filter { $0.value.isReleased(by: acceptedAt) }.keys.sorted() }
 
-    /// A row.
+    /// Creates a row.
     package init(
         id: ReplicaID, principal: Principal, isConfirmed: Bool, firstSeen: Int64, lastSeen: Int64,
         lastResult: String, newest: Cursor?, schemaVersion: Int?, tip: Cursor? = nil, horizon: Cursor? = nil,

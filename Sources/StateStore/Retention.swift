@@ -1,41 +1,46 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a collection may take away.
+/// The times before which a collection deletes each kind of data.
 package struct Retention: Hashable, Sendable {
-    /// The time in milliseconds since 1970; receipts that ended before it go.
+    /// The time in milliseconds since 1970; receipts that expired before it are deleted.
     package var now: Int64
-    /// Replicas, sessions and principals that were last seen before this go, with all their cursors (`max_offline`); of
-    /// the replicas one in twenty, or a single one, in an hour.
+    /// Replicas, sessions and principals last seen before this are deleted with all their cursors (`max_offline`); at
+    /// most one replica in twenty, but at least one, per hour.
     package var seenBefore: Int64
-    /// Cursors made before this go if a later one of the same replica is confirmed; a device that comes back with
-    /// such a cursor (a restored backup) is then unknown.
+    /// Cursors made before this are deleted if a later one of the same replica is confirmed; a device that comes back
+    /// with such a cursor (a restored backup) is then unknown.
     package var supersededBefore: Int64
-    /// What leads back behind cursors made before this goes (`rewind`), in milliseconds since 1970.
+    /// Undo layers that lead back behind cursors made before this are deleted (`rewind`), in milliseconds since 1970.
     ///
-    /// A device that comes back with an older one is served by full stream and difference. Layers of cursors that never
-    /// came back go, too, and notes of pushes that no cursor needs.
+    /// A device that comes back with an older cursor is served by full stream and diff. Layers of cursors that never
+    /// came back are deleted too, and push notes that no cursor needs.
     package var undoBefore: Int64
-    /// Layers that no commit has named go if they were staged before this, and so do those that are in use no more.
+    /// Layers that no commit has named are deleted if they were staged before this, and so are layers that have been
+    /// unused since before it.
     package var stagedBefore: Int64
-    /// Journals of pushes that came to no good end go if nothing was written of them since; ones that are still open
-    /// stay until ``seenBefore``.
-    package var journalsBefore: Int64
-    /// How long this process has run since its last collection, in milliseconds; nil in its first one.
+    /// Journals of failed or interrupted pushes are deleted if their last change was before this; open ones stay until
+    /// ``seenBefore``.
     ///
-    /// Where the clock says something else, what was seen before that is kept for as much longer.
+    /// Refusals are deleted likewise.
+    package var journalsBefore: Int64
+    /// The time that this process has run since its last collection, in milliseconds; nil in its first one.
+    ///
+    /// If the clock has advanced by a different amount, data last seen before the difference arose are kept longer by
+    /// it.
     package var ran: Int64?
 
-    /// How far cursors run ahead of the clock.
+    /// The lead of cursors over the clock in milliseconds.
     package var cursorLead: Int64 = 0
-    /// Cursors below are collected where a later, confirmed one stands in for them.
+    /// Cursors below this one are deleted if a later, confirmed one replaces them.
     package var supersededCursorsBefore: Int64 { supersededBefore + cursorLead }
-    /// The ways back to cursors below are collected.
+    /// Undo layers for cursors below this one are deleted.
     package var undoCursorsBefore: Int64 { undoBefore > 0 ? undoBefore + cursorLead : 0 }
 
-    /// A retention; without `supersededBefore` both times are the same, without `undoBefore` every way back is kept.
+    /// Creates a retention; without `supersededBefore` both times are the same, without `undoBefore` all undo layers
+    /// are kept.
     ///
-    /// What was staged has an hour to be named by a commit; journals are kept for 30 days.
+    /// Staged layers have an hour to be named by a commit; journals are kept for 30 days.
     package init(now: Int64, seenBefore: Int64, supersededBefore: Int64? = nil, undoBefore: Int64 = 0) {
         self.now = now
         self.seenBefore = seenBefore
@@ -46,34 +51,34 @@ package struct Retention: Hashable, Sendable {
     }
 }
 
-/// How much a collection took away.
+/// The numbers of items that a collection deleted.
 package struct Collected: Hashable, Sendable {
-    /// Receipts whose time was over.
+    /// The number of expired receipts.
     package var receipts = 0
-    /// Cursors that a later one stands in for.
+    /// The number of cursors that a later one replaces.
     package var cursors = 0
-    /// Replicas that nobody had seen for long.
+    /// The number of replicas unseen for too long.
     package var replicas = 0
-    /// Sessions that nobody had seen for long and no cursor needs.
+    /// The number of sessions unseen for too long and needed by no cursor.
     package var sessions = 0
-    /// Principals of whom nothing was left.
+    /// The number of principals without any remaining data.
     package var principals = 0
-    /// Layers that led back behind a cursor.
+    /// The number of undo layers.
     package var undos = 0
-    /// Layers of cursors that never came back.
+    /// The number of layers of cursors that never came back.
     package var siblings = 0
-    /// Chunks of layers that nobody uses any more.
+    /// The number of chunks in layers that are no longer used.
     package var chunks = 0
-    /// Notes of pushes.
+    /// The number of push notes.
     package var notes = 0
-    /// Journals of pushes.
+    /// The number of push journals.
     package var journals = 0
-    /// By how much the clock has leapt since the collection before, in milliseconds; negative where it went back.
+    /// The time that the clock has leapt since the previous collection, in milliseconds; negative if it went back.
     package var leapt: Int64 = 0
 
-    /// Nothing.
+    /// Creates an empty count.
     package init() {}
 
-    /// Whether nothing was taken away.
+    /// True if nothing was deleted.
     package var isEmpty: Bool { self == Collected() }
 }

@@ -3,15 +3,15 @@
 
 package import SyncModel
 
-/// What can go wrong with the state; each has a stable code and one sentence.
+/// An error of the state, with a stable code and one sentence.
 ///
-/// Whichever is thrown, the transaction that failed has changed nothing.
+/// If one is thrown, the failed transaction has changed nothing.
 package enum StateError: Error, Hashable, Sendable {
-    /// The file cannot be opened or made; the reason is a clause. Fix the path or its permissions.
+    /// The file cannot be opened or created; the reason is a clause. Fix the path or its permissions.
     case open(path: String, reason: String)
     /// Another gateway holds this state. SQLite state has one user; several gateways need PostgreSQL.
     case inUse(path: String, holder: String?)
-    /// The file is something else, and was left as it is.
+    /// The file is not a Rind state, and was left as it is.
     case notRind(path: String)
     /// A newer gateway has migrated the state; run that one, or restore the backup from before the upgrade.
     case schemaNewer(found: Int, known: Int)
@@ -21,20 +21,20 @@ package enum StateError: Error, Hashable, Sendable {
     case corrupt(String)
     /// The disk, or the file's own limit, is full. Answer 503; nothing was lost.
     case full
-    /// Somebody else has locked the file for longer than the busy timeout. Answer 503.
+    /// Another process has locked the file for longer than the busy timeout. Answer 503.
     case busy
-    /// The file or its file system takes no writes. Answer 503.
+    /// The file or its file system is not writable. Answer 503.
     case readOnly
-    /// The file was replaced or removed while the gateway ran, so that whatever is written to it is lost. Stop, restore
-    /// a backup or start anew. Answer 503.
+    /// The file was replaced or removed while the gateway ran, so everything written to it is lost. Stop, and restore a
+    /// backup or start without the file. Answer 503.
     case replaced(path: String)
     /// The disk failed to read or write.
     case io(String)
-    /// The state has not answered in time: the disk is slow or hangs, or a long write is under way.
+    /// The state has not answered in time: the disk is slow or hangs, or a long write is in progress.
     case slow
     /// The store was closed; only seen while shutting down.
     case closed
-    /// A cursor must be greater than every one its principal ever got. Wait for the clock and commit again.
+    /// A cursor must be greater than all cursors that its principal ever got. Wait for the clock and commit again.
     case cursorTaken(newest: Cursor)
     /// The row has been collected since it was read. Treat the cursor as unknown.
     case cursorUnknown(Cursor)
@@ -42,19 +42,19 @@ package enum StateError: Error, Hashable, Sendable {
     case replicaUnknown(ReplicaID)
     /// The session has seen a reset since the pull began. Start the pull again.
     case generationChanged(current: Int)
-    /// The ledger has been changed by somebody else since it was read. Start the pull again.
+    /// The ledger has been changed since it was read. Start the pull again.
     case ledgerChanged
-    /// Ids that the backend has given have become known since the pull began. Start the pull again.
+    /// The backend's ids of more records have become known since the pull began. Start the pull again.
     case idsChanged
     /// The replica has gone on without the parent of a new cursor. Start the pull again: it will be a fork.
     case replicaForked(ReplicaID)
-    /// Somebody has closed the journal of a push that was running. Send nothing more; the client comes again.
+    /// The journal of a running push has been closed elsewhere. Send nothing more; the client will come again.
     case journalClosed
-    /// A value is over its limit; the noun says which.
+    /// A value is over its limit; the noun names the value.
     case tooLarge(String)
-    /// A key that no store can hold: empty, longer than 256 bytes, or with a NUL in it; the noun says which.
+    /// A key that no store accepts: empty, longer than 256 bytes, or with a NUL; the noun names the key.
     case invalid(String)
-    /// Anything else, which would be a defect of the gateway.
+    /// Any other error, which would be a defect of the gateway.
     case failed(String)
 
     /// The stable code, for logs, metrics and the error header.
@@ -87,7 +87,7 @@ package enum StateError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the same call may succeed in a while, without anybody having repaired anything.
+    /// True if the same call may succeed in a while, without any repair.
     package var isTransient: Bool {
         switch self {
         case .busy, .full, .io, .slow: true
@@ -95,7 +95,7 @@ package enum StateError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether nothing can be kept until somebody has repaired the file or its place.
+    /// True if nothing can be stored until the file or its location has been repaired.
     package var isUnavailable: Bool {
         switch self {
         case .replaced, .readOnly: true
@@ -117,7 +117,7 @@ package enum StateError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether something else happened meanwhile to the same principal, so that the same call may succeed at once.
+    /// True if another change for the same principal came in between, so that the same call may succeed at once.
     package var isContention: Bool {
         switch self {
         case .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown, .ledgerChanged, .replicaForked,

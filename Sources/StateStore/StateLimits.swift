@@ -1,44 +1,45 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds on what a store keeps and how often it writes.
+/// Limits how much a store keeps and how often it writes.
 package struct StateLimits: Hashable, Sendable {
-    /// How many different lines the quarantine keeps; the ones that came longest ago go first.
+    /// The number of different lines that the quarantine keeps; those that came longest ago are dropped first.
     package var quarantineEntries = 10_000
-    /// How many bytes of a quarantined line are kept.
+    /// The number of bytes kept of a quarantined line.
     package var quarantineBytes = 16_384
-    /// How large a checkpoint vector may be, in bytes as stored: the tokens, the namespaces and a few bytes each.
+    /// The largest checkpoint vector, in bytes as stored: the tokens, the namespaces and a few bytes for each.
     package var vectorBytes = 1 << 20
-    /// How large the comparison states of a cursor may be, in bytes as stored.
+    /// The largest size of a cursor's comparison states, in bytes as stored.
     package var comparisonBytes = 1 << 20
-    /// How large a chunk of a ledger may be.
+    /// The largest size of a ledger chunk in bytes.
     package var chunkBytes = 1 << 20
-    /// How large the body of a receipt may be.
+    /// The largest body of a receipt in bytes.
     package var receiptBytes = 1 << 16
-    /// How many receipts one principal may have; the oldest go first.
+    /// The number of receipts for one principal; the oldest are dropped first.
     package var receiptsPerPrincipal = 64
-    /// How many journals of pushes that came to no good end one principal may have; the oldest go first.
+    /// The number of journals of failed or interrupted pushes for one principal; the oldest are dropped first.
     package var journalsPerPrincipal = 16
-    /// How many records one principal may have of which operations were refused; the oldest go first.
+    /// The number of records with refused operations for one principal; the oldest are dropped first.
     package var refusalsPerPrincipal = 64
-    /// How many notes of pushes one principal keeps when the next one begins; the oldest go first.
+    /// The number of push notes that one principal keeps when its next push begins; the oldest are dropped first.
     ///
-    /// More than are laid over a ledger, or a cursor from before them would be taken for one that lacks none.
+    /// This exceeds the number that is laid over a ledger; otherwise a cursor from before the dropped notes would look
+    /// as if it lacked none.
     package var notesPerPrincipal = 60_000
-    /// How much older than now "last seen" must be before it is written again, in milliseconds.
+    /// The least age of "last seen", in milliseconds, at which it is written again.
     package var touchInterval: Int64 = 60_000
-    /// How much older than now "accepted at" must be before it is written again, in milliseconds.
+    /// The least age of "accepted at", in milliseconds, at which it is written again.
     ///
-    /// Keep it below `auth_ttl`, or answers from the state always cost a backend call.
+    /// Keep it below `auth_ttl`; otherwise every answer from the state costs a backend call.
     package var acceptedInterval: Int64 = 10_000
-    /// How many rows one transaction of a collection deletes at most, so that it never holds up a pull for long.
+    /// The most rows that one transaction of a collection deletes, so that it never delays a pull for long.
     package var collectBatch = 500
 
-    /// The defaults.
+    /// Creates the default limits.
     package init() {}
 }
 
-/// Checks a text that becomes a key: 1 to 256 bytes without NUL, at which C interfaces would silently cut it.
+/// Checks a text that becomes a key: 1 to 256 bytes without NUL; C interfaces would silently cut it at a NUL.
 ///
 /// - Throws: ``StateError/invalid(_:)`` with the noun.
 package func key(_ text: String, _ noun: String) throws(StateError) -> String {
@@ -52,7 +53,8 @@ package func remark(_ text: String, limit: Int = 255) -> String {
     return cut.utf8.contains(0) ? String(cut.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : Character($0) }) : cut
 }
 
-/// Tells whether a time that is written at most once in an interval is written again; false if the clock went back.
+/// Returns true if a time that is written at most once per interval is due to be written again; false if the clock went
+/// back.
 package func isDue(_ now: Int64, after last: Int64, _ interval: Int64) -> Bool {
     now > last && now.subtractingReportingOverflow(last).partialValue.magnitude >= interval.magnitude
 }

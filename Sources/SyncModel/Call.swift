@@ -1,29 +1,29 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One HTTP request to the backend as the configuration writes it, with places to fill in.
+/// One HTTP request to the backend as the configuration writes it, with placeholders.
 package struct Call: Hashable, Sendable {
-    /// A status, or a meaning that statuses and bodies are given.
+    /// The meaning of a status, or of a status and a body.
     package enum Meaning: String, CaseIterable, Sendable {
-        /// It worked.
+        /// The operation succeeded.
         case ok
-        /// The record is not there; for a delete that is success.
+        /// The record does not exist; for a delete that is success.
         case missing
-        /// The record is there already; for a create that is success.
+        /// The record exists already; for a create that is success.
         case exists
-        /// Somebody else changed it.
+        /// Another client or user has changed the record.
         case conflict
-        /// The backend will never take it.
+        /// The backend will never accept the record.
         case rejected
     }
 
-    /// A condition on the answer's body: the value at `path` is one of `values`, or one of the further alternatives.
+    /// A condition on the answer's body: the value at `path` equals `value`.
     package struct Condition: Hashable, Sendable {
-        /// Where to look.
+        /// The path of the value.
         package var path: Path
-        /// What must stand there.
+        /// The value that it must have.
         package var value: Column.Literal
-        /// A condition of one value.
+        /// Creates a condition of one value.
         package init(path: Path, value: Column.Literal) {
             self.path = path
             self.value = value
@@ -34,21 +34,24 @@ package struct Call: Hashable, Sendable {
     package var method: String
     /// The path below the backend's URL, beginning with a slash, with `{placeholders}`.
     package var target: [TextFragment]
-    /// What statuses mean beyond the defaults: 2xx is ok, 409 and 412 are conflict; what a 409 to a creation
-    /// means, depends on who makes the ids.
+    /// The meanings of statuses beyond the defaults: 2xx is ok, 409 and 412 are conflict.
+    ///
+    /// The meaning of a 409 to a create depends on who makes the ids.
     package var statuses: [Int: Meaning] = [:]
-    /// Where the backend's id of a created record stands in its answer.
+    /// The path of a created record's backend id in the answer.
     package var returns: Path?
-    /// Where the stream gives back the client's id, which the body of a create carries as `{id}`.
+    /// The path at which the stream returns the client's id, which the body of a create carries as `{id}`.
     package var reference: Path?
-    /// A 2xx counts as ok only if one of these holds; empty means always.
+    /// The conditions of success: a 2xx counts as ok only if one of them holds.
+    ///
+    /// If empty, it always does.
     package var when: [Condition] = []
-    /// Whether the version that the client has seen goes along as `If-Match`.
+    /// True if the version that the client has seen is sent as `If-Match`.
     package var sendsVersion = false
-    /// The body to send; nil sends the writable columns at their paths (create, update) or nothing.
+    /// The body to send; if nil, the writable columns at their paths (create, update) or nothing.
     package var body: JSONTemplate?
 
-    /// A call without body.
+    /// Creates a call without a body.
     package init(method: String, target: [TextFragment]) {
         self.method = method
         self.target = target
@@ -65,34 +68,34 @@ package struct Call: Hashable, Sendable {
         return "\(method) \(target.joined())"
     }
 
-    /// Whether a placeholder of this name stands in the target or in the body.
+    /// Returns true if the target or the body contains a placeholder of this name.
     package func mentions(_ name: String) -> Bool {
         target.contains(.placeholder(name)) || body?.mentions(name) == true
     }
 }
 
-/// A piece of text with places to fill in.
+/// A piece of text or a placeholder.
 package enum TextFragment: Hashable, Sendable {
     case text(String)
     /// `{id}`, `{id.1}`, `{base}` or a column's name.
     case placeholder(String)
 }
 
-/// A JSON document with places to fill in.
+/// A JSON document with placeholders.
 package indirect enum JSONTemplate: Hashable, Sendable {
     case null
     case boolean(Bool)
     /// The number's own spelling.
     case number(String)
     case string([TextFragment])
-    /// `"{name}"` alone in quotes: the value with its type.
+    /// `"{name}"` alone in quotes: the value with its own type.
     case value(String)
     /// `{*}`: all writable columns at their paths.
     case allColumns
     case array([JSONTemplate])
     case object([Member])
 
-    /// Whether a placeholder of this name stands anywhere in it.
+    /// Returns true if the document contains a placeholder of this name.
     package func mentions(_ name: String) -> Bool {
         switch self {
         case .null, .boolean, .number, .allColumns: false
@@ -109,7 +112,7 @@ package indirect enum JSONTemplate: Hashable, Sendable {
         package var name: String
         /// Its value.
         package var value: JSONTemplate
-        /// A member.
+        /// Creates a member.
         package init(name: String, value: JSONTemplate) {
             self.name = name
             self.value = value

@@ -3,9 +3,9 @@
 
 /// The newest ack token of one namespace, as the backend made it.
 package struct Checkpoint: Hashable, Sendable {
-    /// What the checkpoint belongs to, such as `AlbumV1`.
+    /// The scope of the checkpoint, such as `AlbumV1`.
     package let namespace: String
-    /// Opaque: stored and sent back, never compared for order.
+    /// The opaque token: stored and sent back, never compared for order.
     package let token: String
 
     /// Pairs a token with its namespace.
@@ -14,7 +14,8 @@ package struct Checkpoint: Hashable, Sendable {
         self.token = token
     }
 
-    /// The checkpoint of a stream line: the token's part before `|`, else the line's own type.
+    /// Creates the checkpoint of a stream line; the namespace is the token's part before `|`, or the line's own type if
+    /// there is no `|`.
     package init(token: String, lineType: String) {
         self.token = token
         if let bar = token.utf8.firstIndex(of: UInt8(ascii: "|")) {
@@ -25,38 +26,38 @@ package struct Checkpoint: Hashable, Sendable {
     }
 }
 
-/// One token for each namespace: how far a replica has got in the backend's stream.
+/// One token for each namespace: the point that a replica has reached in the backend's stream.
 package struct CheckpointVector: Hashable, Sendable {
-    /// Token by namespace.
+    /// The tokens by namespace.
     package private(set) var tokens: [String: String]
 
-    /// A vector of these tokens; the empty one asks for everything.
+    /// Creates a vector of these tokens; an empty vector requests everything.
     package init(_ tokens: [String: String] = [:]) { self.tokens = tokens }
 
-    /// Whether there is no checkpoint at all.
+    /// True if there is no checkpoint at all.
     package var isEmpty: Bool { tokens.isEmpty }
 
     /// The namespaces in alphabetical order, so that everything derived from a vector is reproducible.
     package var namespaces: [String] { tokens.keys.sorted() }
 
-    /// The token of one namespace.
+    /// Returns the token of one namespace.
     package subscript(namespace: String) -> String? {
         get { tokens[namespace] }
         set { tokens[namespace] = newValue }
     }
 
-    /// Takes the newer token of one namespace.
+    /// Stores the newer token of one namespace.
     package mutating func advance(to checkpoint: Checkpoint) { tokens[checkpoint.namespace] = checkpoint.token }
 
-    /// The part whose namespaces satisfy the condition.
+    /// Returns the part of the vector whose namespaces satisfy the condition.
     package func filter(_ isIncluded: (String) -> Bool) -> CheckpointVector {
         CheckpointVector(tokens.filter { isIncluded($0.key) })
     }
 }
 
-/// What the backend is believed to hold for a session.
+/// The checkpoint vector that the backend holds for a session, as far as Rind knows.
 package enum Position: Hashable, Sendable {
-    /// Nobody knows: ask before relying on it. Written ahead of every call that moves checkpoints (finding 4).
+    /// Unknown: ask the backend before relying on it. Recorded before every call that moves checkpoints (finding 4).
     case unknown
     /// Exactly this vector.
     case at(CheckpointVector)

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The type of a column as the configuration names it; to the client there are only strings, numbers and booleans.
+/// The type of a column as the configuration names it; the client knows only strings, numbers and booleans.
 package enum ColumnType: String, CaseIterable, Sendable {
     case string, number, boolean
     /// A number of milliseconds for the client, ISO 8601 or a number for the backend.
@@ -10,18 +10,18 @@ package enum ColumnType: String, CaseIterable, Sendable {
     case json
 }
 
-/// One column of a client's table: where its value comes from and how it goes back.
+/// One column of a client's table: the source of its value and the form in which it goes back.
 package struct Column: Hashable, Sendable {
-    /// A value that stands in the configuration itself.
+    /// A value written in the configuration itself.
     package enum Literal: Hashable, Sendable {
         case string(String)
         case number(Double)
         case boolean(Bool)
     }
 
-    /// A place that a value may come from.
+    /// A source for the column's value.
     package enum Source: Hashable, Sendable {
-        /// A member of the line's data; with `types` only in lines of these wire types.
+        /// A member of the line's data; if `types` is not empty, only in lines of these wire types.
         case path(Path, types: [String])
         /// The line's own wire type.
         case lineType
@@ -29,57 +29,59 @@ package struct Column: Hashable, Sendable {
         case literal(Literal)
     }
 
-    /// How a timestamp goes back to the backend.
+    /// The form in which timestamps are sent to the backend.
     package enum TimestampFormat: String, CaseIterable, Sendable {
         case iso, millis, seconds
     }
 
-    /// The values that the backend takes, and what stands in for every other.
+    /// The values that the backend accepts, and a substitute for all others.
     package struct OneOf: Hashable, Sendable {
-        /// What the backend takes.
+        /// The values that the backend accepts.
         package var allowed: [String]
-        /// What is sent instead of anything else.
+        /// The value sent instead of any other.
         package var fallback: String
-        /// A rule of these values.
+        /// Creates a rule for these values.
         package init(allowed: [String], fallback: String) {
             self.allowed = allowed
             self.fallback = fallback
         }
     }
 
-    /// The client's name of the column.
+    /// The client's name for the column.
     package var name: String
-    /// Its type.
+    /// The column's type.
     package var type: ColumnType
-    /// Whether null is allowed; otherwise the default is `""`, `0` or `false`.
+    /// Allows null; otherwise the default is `""`, `0` or `false`.
     package var isOptional = false
-    /// The first of these that is present in a line wins; never empty.
+    /// The sources in order of preference: the first one that is present in a line wins.
+    ///
+    /// Never empty.
     package var sources: [Source]
-    /// The first schema version that has the column; 0 where it was always there.
+    /// The first schema version that has the column; 0 if it was always there.
     package var since = 0
-    /// Whether it is never sent to the backend.
+    /// True if the column is never sent to the backend.
     package var isReadonly = false
-    /// Whether it carries the backend's version of the record.
+    /// True if the column carries the backend's version of the record.
     package var isVersion = false
-    /// The table that its value is an id of.
+    /// The table whose ids the column holds.
     package var reference: String?
-    /// How a timestamp goes back.
+    /// The form in which the column's timestamps are sent to the backend.
     package var timestampFormat = TimestampFormat.iso
-    /// Which values the backend takes.
+    /// The values that the backend accepts; nil if there is no restriction.
     package var oneOf: OneOf?
-    /// How many Unicode scalars of a pushed text the backend takes; nil where it takes any number.
+    /// The most Unicode scalars that the backend accepts in a pushed text; nil if there is no limit.
     package var maximumLength: Int?
-    /// Where it goes in a pushed record, where that is not the first source's path.
+    /// The column's path in a pushed record, if it differs from the first source's path.
     package var sendPath: Path?
 
-    /// A column that comes from the member of its own name.
+    /// Creates a column; without `sources` its value comes from the member of the same name.
     package init(name: String, type: ColumnType, sources: [Source]? = nil) {
         self.name = name
         self.type = type
         self.sources = sources ?? [.path(Path(name: name), types: [])]
     }
 
-    /// Where the column goes in a record that is sent to the backend; nil where it is never sent.
+    /// The column's path in a record that is sent to the backend; nil if it is never sent.
     package var outgoingPath: Path? {
         if isReadonly { return nil }
         if let sendPath { return sendPath }

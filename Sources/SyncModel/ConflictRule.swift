@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who finds out whether a pushed record was changed by somebody else since its client's last pull.
+/// Names who detects that a pushed record has been changed elsewhere since its client's last pull.
 package enum ConflictRule: String, CaseIterable, Sendable {
-    /// The gateway: it asks the backend's stream before anything is applied, and compares what comes with the ledger.
+    /// The gateway: it reads the backend's stream before anything is applied, and compares the lines with the ledger.
     case stream
-    /// The backend: every operation says what its client had seen, and what it answers counts.
+    /// The backend: every operation carries the version that its client had seen, and the backend's answer decides.
     case backend
-    /// Nobody: the last write wins.
+    /// Neither: the last write wins.
     case none
 }

@@ -9,18 +9,18 @@ package struct Cursor: RawRepresentable, Hashable, Comparable, Sendable, CustomS
     /// The largest integer that a JavaScript number holds exactly.
     package static let maximum: Int64 = (1 << 53) - 1
 
-    /// Milliseconds since 1970 at the moment of the commit; unique for its principal.
+    /// The time of the commit in milliseconds since 1970; unique within its principal.
     package let rawValue: Int64
 
-    /// A cursor, or nil where `rawValue` is not in 1 … 2^53 − 1.
+    /// Creates a cursor; nil if `rawValue` is not in 1 … 2^53 − 1.
     package init?(rawValue: Int64) {
         guard rawValue >= 1, rawValue <= Self.maximum else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Orders by time.
+    /// Orders cursors by time.
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    /// The decimal digits, as they stand in an answer.
+    /// The decimal digits, as they are written in an answer.
     package var description: String { String(rawValue) }
 }

@@ -1,36 +1,38 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a cursor stands for: everything up to its vector is on the device that presents it.
+/// The state behind a cursor: a device that presents it has everything up to its vector.
 package struct CursorRow: Hashable, Sendable {
-    /// Whose it is; to anybody else it is worth nothing.
+    /// The principal that the cursor was made for; it is worthless to any other.
     package var principal: Principal
     /// The key.
     package var cursor: Cursor
-    /// The client database that got it.
+    /// The client database that got the cursor.
     package var replica: ReplicaID
-    /// The cursor that was presented when this one was made; nil for the first of a replica.
+    /// The cursor that was presented when this one was made; nil for the first one of a replica.
     package var parent: Cursor?
-    /// Where the backend's stream goes on.
+    /// The checkpoints from which the backend's stream goes on.
     package var vector: CheckpointVector
-    /// The client's schema version (LS); nil where it was never told.
+    /// The client's schema version (LS); nil if the client has never sent it.
     package var schemaVersion: Int?
-    /// The backend session under which it was made.
+    /// The backend session under which the cursor was made.
     package var session: Session
-    /// How many resets that session had seen.
+    /// The number of resets that this session had seen.
     package var generation: Int
-    /// Whether a client has come back with it.
+    /// True if a client has come back with the cursor.
     package var isConfirmed: Bool
-    /// A digest of the table mappings under which it was made.
+    /// A digest of the table mappings under which the cursor was made.
     package var mappingDigest: String
-    /// How many notes of pushes the principal had when the stream of this pull began: their echoes may be in it.
+    /// The number of pushed-record notes that the principal had when the stream of this pull began; their echoes may be
+    /// in it.
     package var noted: Int64
-    /// When each request type was last compared with what the replica holds; a type without one never was.
+    /// The last full comparison of each request type with what the replica holds; a type without an entry never had
+    /// one.
     package var comparisons: [String: FullComparison]
-    /// By which ids its device knows records to which the backend has given ids.
+    /// The ids under which the device knows records that have an id from the backend.
     package var ids: VisibleIDs
 
-    /// A row that no client has confirmed yet.
+    /// Creates a row, by default one that no client has confirmed yet.
     package init(
         principal: Principal, cursor: Cursor, replica: ReplicaID, parent: Cursor?, vector: CheckpointVector,
         schemaVersion: Int?, session: Session, generation: Int, isConfirmed: Bool = false, mappingDigest: String,

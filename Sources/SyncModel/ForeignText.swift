@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that others have written, as it may be quoted.
+/// Makes text that others have written safe to quote.
 package enum ForeignText {
-    /// The most bytes of it that stand in an error, an answer or a line of the log.
+    /// The most bytes of such text in an error, an answer or a line of the log.
     package static let limit = 200
 
-    /// The text up to so many bytes, with `…` where it was cut; what is cut off is not looked at.
+    /// Returns at most `limit` bytes of the text, with `…` if it was cut; the part cut off is not read.
     package static func cut(_ text: String, to limit: Int = limit) -> String {
         var bytes = Array(text.utf8.prefix(limit + 1))
         guard bytes.count > limit else { return text }
@@ -17,8 +17,8 @@ package enum ForeignText {
         return String(decoding: bytes, as: UTF8.self) + "…"
     }
 
-    /// Whether a scalar could end a line, steer a terminal, or turn or hide what is read: controls, separators of
-    /// lines, marks of direction (Unicode's UAX 9), and whatever else is not seen.
+    /// Returns true if a scalar could end a line, control a terminal, or reverse or hide the text around it: controls,
+    /// line separators, direction marks (Unicode's UAX 9) and all other invisible characters.
     package static func isHostile(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         if scalar.value <= 0x9F { return true }
@@ -28,12 +28,12 @@ package enum ForeignText {
         }
     }
 
-    /// The text with `\u{202e}` and the like instead of hostile scalars.
+    /// Returns the text with hostile scalars escaped, as in `\u{202e}`.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - allowed: Hostile scalars that may stand.
-    /// - Returns: The same text where nothing in it is hostile.
+    ///   - allowed: Hostile scalars to leave as they are.
+    /// - Returns: The same text if nothing in it is hostile.
     package static func escaped(_ text: String, except allowed: Set<Unicode.Scalar> = []) -> String {
         guard text.unicodeScalars.contains(where: { isHostile($0) && !allowed.contains($0) }) else { return text }
         var result = ""
@@ -47,9 +47,9 @@ package enum ForeignText {
         return result
     }
 
-    /// A JSON text whose strings escape their hostile scalars, and that means the same.
+    /// Returns an equivalent JSON text in which the hostile scalars of strings are escaped.
     package static func escapedJSON(_ json: [UInt8]) -> [UInt8] {
-        // Below 0x80 the writer has escaped what must be; white space between values stays.
+        // Below 0x80 the writer has already escaped what needs it; white space between values stays.
         guard json.contains(where: { $0 >= 0x7F }) else { return json }
         var result: [UInt8] = []
         result.reserveCapacity(json.count + 64)
@@ -66,8 +66,8 @@ package enum ForeignText {
         return result
     }
 
-    /// The text with `********` for what of it is one of the secrets, or the beginning of one: what quotes them may be
-    /// cut.
+    /// Returns the text with each secret replaced by `********`, and also the beginning of a secret, because the text
+    /// that quotes it may have been cut.
     package static func masked(_ text: String, secrets: [String]) -> String {
         let secrets = secrets.map { Array($0.utf8) }.filter { $0.count >= 4 }.sorted { $0.count > $1.count }
         guard !secrets.isEmpty else { return text }

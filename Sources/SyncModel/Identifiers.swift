@@ -1,44 +1,46 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who is calling, stable over token refreshes: the HMAC of a claim, a cookie or what the backend's who-am-I says.
+/// The caller's identity, stable over token refreshes: the HMAC of a claim, a cookie or the backend's identity
+/// response.
 package struct Principal: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// Lower case hexadecimal digits of the HMAC.
+    /// The HMAC in lower case hexadecimal digits.
     package let rawValue: String
 
-    /// Takes the digits as they are.
+    /// Creates a principal from the digits as they are.
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The first 12 digits: enough to find it in the log, too few to be worth stealing.
+    /// The first 12 digits: enough to find the principal in the log, too few to be worth stealing.
     package var description: String { String(rawValue.prefix(12)) }
 }
 
-/// What the backend hangs its checkpoints on: a digest of the forwarded credential, or a claim that names the session.
+/// The session for which the backend keeps checkpoints: a digest of the forwarded credential, or of a claim that names
+/// the session.
 package struct Session: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// Lower case hexadecimal digits of the HMAC.
+    /// The HMAC in lower case hexadecimal digits.
     package let rawValue: String
 
-    /// Takes the digits as they are.
+    /// Creates a session from the digits as they are.
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// The first 12 digits, for the log.
     package var description: String { String(rawValue.prefix(12)) }
 }
 
-/// One installed client database, known by the chain of cursors that it presents.
+/// The id of one installed client database, which is recognised by the chain of cursors that it presents.
 package struct ReplicaID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// A random number, never zero.
     package let rawValue: Int64
 
-    /// Takes the number as it is.
+    /// Creates an id from the number as it is.
     package init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// Draws a new one.
+    /// Draws a new random id.
     package static func random(using generator: inout some RandomNumberGenerator) -> Self {
         Self(rawValue: .random(in: 1...Int64.max, using: &generator))
     }
 
-    /// 16 hexadecimal digits, as `rind replicas` shows and takes them.
+    /// The 16 hexadecimal digits that `rind replicas` shows and accepts.
     package var description: String {
         let digits = String(rawValue, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

@@ -1,29 +1,29 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client of a newer schema version lacks, as it may say itself in a pull.
+/// The tables and columns that a client of a newer schema version lacks, as it may state them in a pull.
 package struct Migration: Hashable, Sendable {
-    /// Columns that were added to one table.
+    /// The columns added to one table.
     package struct AddedColumns: Hashable, Sendable {
         /// The table.
         package var table: String
-        /// The columns that it gained.
+        /// The columns that the table gained.
         package var columns: [String]
-        /// Added columns.
+        /// Creates the added columns of a table.
         package init(table: String, columns: [String]) {
             self.table = table
             self.columns = columns
         }
     }
 
-    /// The schema version that the client was last in sync with.
+    /// The schema version at which the client last synced.
     package var from: Int
-    /// Tables that were added since.
+    /// The tables added since then.
     package var tables: [String]
-    /// Columns that were added to older tables.
+    /// The columns added to older tables.
     package var columns: [AddedColumns]
 
-    /// A migration.
+    /// Creates a migration.
     package init(from: Int, tables: [String] = [], columns: [AddedColumns] = []) {
         self.from = from
         self.tables = tables

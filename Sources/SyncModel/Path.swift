@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a value stands in a JSON document: member names and array indices, outermost first.
+/// The path to a value in a JSON document: member names and array indices, outermost first.
 package struct Path: Hashable, Sendable, CustomStringConvertible {
-    /// One step down.
+    /// One level of the path.
     package enum Step: Hashable, Sendable {
         case name(String)
         case index(Int)
@@ -12,10 +12,10 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     /// The steps, never empty.
     package var steps: [Step]
 
-    /// A path of these steps.
+    /// Creates a path of these steps.
     package init(_ steps: [Step]) { self.steps = steps }
 
-    /// A path of one member name.
+    /// Creates a path of one member name.
     package init(name: String) { steps = [.name(name)] }
 
     /// The steps joined with dots.

@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A path of requests in which `{name}` stands for any one segment.
+/// A request path in which `{name}` stands for any one segment.
 ///
-/// Segments are compared percent-decoded, so `/%73ync` is `/sync`; one slash at the end makes no difference.
+/// Segments are compared percent-decoded, so `/%73ync` is `/sync`; a trailing slash makes no difference.
 package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
-    /// What stands between two slashes.
+    /// The part of a path between two slashes.
     package enum Segment: Hashable, Sendable {
-        /// Exactly this; it may be written percent-encoded.
+        /// Exactly this text; the request may write it percent-encoded.
         case text(String)
         /// Any one segment that is neither empty nor `.` or `..`.
         case any(name: String)
@@ -15,10 +15,10 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// The segments; none for `/`.
     package let segments: [Segment]
-    /// What each segment must be; nil for a placeholder.
+    /// The decoded text that each segment must have; nil for a placeholder.
     private let decoded: [[UInt8]?]
 
-    /// A pattern of these segments.
+    /// Creates a pattern of these segments.
     package init(segments: [Segment]) {
         self.segments = segments
         decoded = segments.map {
@@ -29,8 +29,8 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A pattern, or nil where the text doesn't begin with a slash, or has an empty segment before the last, a query,
-    /// a fragment, or a brace that isn't around a whole segment.
+    /// Creates a pattern; nil if the text does not begin with a slash, or has an empty segment before the last, a
+    /// query, a fragment, or a brace that is not around a whole segment.
     package init?(_ text: String) {
         guard let parts = Self.split(text.utf8) else { return nil }
         var segments: [Segment] = []
@@ -46,24 +46,25 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         self.init(segments: segments)
     }
 
-    /// Whether a request's path, still percent-encoded and without its query, is one of those meant.
+    /// Returns true if the pattern matches a request's path, which is still percent-encoded and has no query.
     package func matches(_ path: some StringProtocol) -> Bool {
         guard let given = Self.decodedSegments(of: path) else { return false }
         return given.count == segments.count && covers(segments: given)
     }
 
-    /// Whether a request's path, still percent-encoded and without its query, is one of those meant or below one.
+    /// Returns true if the pattern matches a request's path, or a parent of it; the path is still percent-encoded and
+    /// has no query.
     package func covers(_ path: some StringProtocol) -> Bool {
         guard let given = Self.decodedSegments(of: path) else { return false }
         return covers(segments: given)
     }
 
-    /// Whether a path of these decoded segments is one of those meant or below one.
+    /// Returns true if the pattern matches a path of these decoded segments, or a parent of it.
     ///
     /// - Parameters:
     ///   - given: The segments.
-    ///   - ignoringCase: Whether ASCII letters are compared without their case, as many web frameworks do.
-    /// - Returns: Whether each of the pattern's segments takes the one in its place.
+    ///   - ignoringCase: True to ignore the case of ASCII letters, as many web frameworks do.
+    /// - Returns: True if each of the pattern's segments matches the segment at its position.
     package func covers(segments given: [[UInt8]], ignoringCase: Bool = false) -> Bool {
         guard given.count >= decoded.count else { return false }
         return zip(decoded, given).allSatisfy { expected, text in
@@ -73,7 +74,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The pattern as it is written, without a slash at the end.
+    /// The pattern as it is written, without a trailing slash.
     package var description: String {
         "/"
             + segments.map {
@@ -88,7 +89,8 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         split(path.utf8)?.map { PercentCoding.decode($0) }
     }
 
-    /// The segments between slashes, without the empty one after a trailing slash; nil where another is empty.
+    /// Splits a path at its slashes, ignoring one trailing slash; nil if a segment is empty or the first slash is
+    /// missing.
     private static func split(_ path: some Sequence<UInt8>) -> [[UInt8]]? {
         var parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
         guard parts.count > 1, parts.removeFirst().isEmpty else { return nil }

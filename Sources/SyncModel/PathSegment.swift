@@ -1,22 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells which segments of a path two servers may read in different ways.
+/// Finds path segments that two servers may read differently.
 package enum PathSegment {
-    /// How many escapes may stand in one another.
+    /// The most levels of nested escapes that are decoded.
     private static let maximumDepth = 16
 
-    /// Whether a segment, percent-encoded as it stands in a path, means one thing to some servers and another to
-    /// others.
+    /// Returns true if servers may disagree about the meaning of a segment, which is percent-encoded as it is in the
+    /// path.
     ///
-    /// That is: dot segments however written, malformed escapes, and escaped slashes, backslashes and control bytes.
+    /// These are dot segments in any spelling, malformed escapes, and escaped slashes, backslashes and control bytes.
     package static func isAmbiguous(_ segment: some Collection<UInt8>) -> Bool {
         isOdd(PercentCoding.decode(segment)) || !hasOnlyWholeEscapes(segment)
     }
 
-    /// Whether it may do so to a server that gets it from one that has decoded it already, maybe from several.
+    /// Returns true if the segment is ambiguous, or may become so for a server that decodes it again, also repeatedly.
     ///
-    /// For what clients put into a path that they do not write themselves: no genuine id has escapes in it.
+    /// Meant for text that clients put into a path that the gateway writes: no genuine id has escapes in it.
     package static func isAmbiguousWhenDecodedAgain(_ segment: some Collection<UInt8>) -> Bool {
         guard !isAmbiguous(segment) else { return true }
         var bytes = PercentCoding.decode(segment)
@@ -30,7 +30,7 @@ package enum PathSegment {
     }
 
     private static func isOdd(_ decoded: [UInt8]) -> Bool {
-        // Some servers drop what follows a semicolon before they look at dots.
+        // Some servers drop a semicolon and all that follows before they look at dots.
         let name = decoded.prefix { $0 != UInt8(ascii: ";") }
         if name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) { return true }
         return decoded.contains {

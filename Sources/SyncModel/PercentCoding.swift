@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percent-decoding (RFC 3986) that never fails: what is no valid escape stays as it stands.
+/// Percent-decoding (RFC 3986) that never fails: an invalid escape is left as it is.
 package enum PercentCoding {
-    /// The bytes with `%hh` decoded; with `plusIsSpace` also `+`, as HTML forms write a space in a query.
+    /// Returns the bytes with `%hh` decoded; if `plusIsSpace`, `+` becomes a space, as in the query of an HTML form.
     package static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

@@ -1,21 +1,21 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was pushed of one table.
+/// The changes to one table in a push.
 package struct PushedTable: Hashable, Sendable {
-    /// The client's name of the table.
+    /// The client's name for the table.
     package var name: String
-    /// Made on the device since the last push that was answered.
+    /// The records created on the device since its last answered push.
     package var created: [PushedRecord] = []
-    /// Changed on the device.
+    /// The records changed on the device.
     package var updated: [PushedRecord] = []
-    /// The ids of what was deleted on the device, be it that the backend never saw it.
+    /// The ids of the records deleted on the device, including those that the backend never saw.
     package var deleted: [String] = []
 
-    /// How many records and deletions there are.
+    /// The number of records and deletions.
     package var count: Int { created.count + updated.count + deleted.count }
 
-    /// The changes of a table.
+    /// Creates the changes of a table.
     package init(
         name: String, created: [PushedRecord] = [], updated: [PushedRecord] = [], deleted: [String] = []
     ) {
@@ -26,14 +26,14 @@ package struct PushedTable: Hashable, Sendable {
     }
 }
 
-/// One pushed record: its id, and where its object lies.
+/// A pushed record: its id and the range of its object.
 package struct PushedRecord: Hashable, Sendable {
-    /// Any text at all; whether it is an acceptable id is decided later.
+    /// Unchecked text; it is checked later for being an acceptable id.
     package var id: String
-    /// Where the object lies in the bytes of the push, braces included.
+    /// The range of the object in the bytes of the push, braces included.
     package var range: Range<Int>
 
-    /// A record.
+    /// Creates a record.
     package init(id: String, range: Range<Int>) {
         self.id = id
         self.range = range

@@ -1,25 +1,26 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule for record ids that both WatermelonDB adapters, file systems and URLs take without harm.
+/// The rule for record ids that are safe in both WatermelonDB adapters, file systems and URLs.
 package enum RecordID {
     /// The most bytes that an id may have; a longer one is quarantined.
     package static let maximumLength = 255
 
-    /// Whether `bytes` are an id that may go out to a client: `[A-Za-z0-9_.-]`, not empty, neither `.` nor `..`.
+    /// Returns true if `bytes` are an id that may go out to a client: `[A-Za-z0-9_.-]`, not empty, neither `.` nor
+    /// `..`, at most 255 bytes.
     package static func isSafe(_ bytes: some Collection<UInt8>) -> Bool {
         guard (1...maximumLength).contains(bytes.count), bytes.allSatisfy(isSafe) else { return false }
         return bytes.count > 2 || !bytes.allSatisfy { $0 == UInt8(ascii: ".") }
     }
 
-    /// Whether bytes in memory are an id that may go out to a client.
+    /// Returns true if bytes in memory are an id that may go out to a client.
     ///
     /// Not generic, because generic code is not specialised across modules and this runs once for every streamed line.
     package static func isSafe(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = bytes.count
         guard (1...maximumLength).contains(count) else { return false }
         for index in 0..<count {
-            // One bit for each of the 128 ASCII characters, those of `isSafe(_:)` set.
+            // One bit for each of the 128 ASCII characters; those that `isSafe(_:)` accepts are set.
             let byte = unsafe bytes[index]
             let word: UInt64 = byte < 64 ? 0x03ff_6000_0000_0000 : byte < 128 ? 0x07ff_fffe_87ff_fffe : 0
             guard word &>> UInt64(byte & 63) & 1 == 1 else { return false }
@@ -28,10 +29,10 @@ package enum RecordID {
         return unsafe bytes[0] != UInt8(ascii: ".") || bytes[count - 1] != UInt8(ascii: ".")
     }
 
-    /// Whether the text is an id that may go out to a client.
+    /// Returns true if the text is an id that may go out to a client.
     package static func isSafe(_ text: String) -> Bool { isSafe(text.utf8) }
 
-    /// Whether one byte may stand in an id.
+    /// Returns true if the byte is allowed in an id.
     package static func isSafe(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -41,10 +42,10 @@ package enum RecordID {
         }
     }
 
-    /// Appends one part of a composite id: safe bytes other than `.` and `_` as they are, every other as `_hh`.
+    /// Appends one part of a composite id: safe bytes other than `.` and `_` as they are, all others as `_hh`.
     ///
-    /// Parts are joined with `.`, so the joined id can be taken apart again and two different lists of parts never
-    /// give the same id.
+    /// Parts are joined with `.`, so a joined id can be split again and different lists of parts never give the same
+    /// id.
     package static func appendPart(_ part: some Collection<UInt8>, to id: inout [UInt8]) {
         for byte in part {
             if isSafe(byte), byte != UInt8(ascii: "."), byte != UInt8(ascii: "_") {
@@ -57,7 +58,7 @@ package enum RecordID {
         }
     }
 
-    /// Appends one part of a composite id that lies in memory, not generic for the same reason.
+    /// Appends one part of a composite id from bytes in memory; not generic, for the same reason as `isSafe`.
     package static func appendPart(_ part: UnsafeRawBufferPointer, to id: inout [UInt8]) {
         for index in 0..<part.count {
             let byte = unsafe part[index]
@@ -71,7 +72,7 @@ package enum RecordID {
         }
     }
 
-    /// Joins the parts of a composite key to one id.
+    /// Joins the parts of a composite key into one id.
     package static func joining(_ parts: [String]) -> String {
         var id: [UInt8] = []
         for (index, part) in parts.enumerated() {
@@ -81,7 +82,7 @@ package enum RecordID {
         return String(decoding: id, as: UTF8.self)
     }
 
-    /// Takes a composite id apart; nil where it was not made by ``joining(_:)`` from `count` parts.
+    /// Splits a composite id into its parts; nil if it was not made by ``joining(_:)`` from `count` parts.
     package static func parts(of id: String, count: Int) -> [String]? {
         var parts: [[UInt8]] = [[]]
         var rest = Array(id.utf8)[...]

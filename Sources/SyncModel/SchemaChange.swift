@@ -1,23 +1,23 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client lacks because its schema has moved from one version to another.
+/// The tables and columns that a client lacks because its schema has moved from one version to another.
 package struct SchemaChange: Hashable, Sendable {
-    /// The version that its data are of.
+    /// The version of the client's data.
     package var from: Int
-    /// The version that it has now.
+    /// The client's present version.
     package var to: Int
-    /// The tables that it has gained, by name.
+    /// The names of the tables that the client has gained.
     package var tables: Set<String>
     /// The columns that older tables have gained, by table.
     package var columns: [String: Set<String>]
-    /// Those of ``tables`` of which it certainly has nothing: only their rows go into `created`.
+    /// Those of ``tables`` that are certainly empty on the client: only their rows go into `created`.
     ///
-    /// Where the version of its data is guessed, it may have some, and may have deleted one without having said so yet:
-    /// `created` would bring that back.
+    /// If the version of the client's data is a guess, such a table may have records, and the client may have deleted
+    /// one without having pushed that yet: `created` would bring it back.
     package var empty: Set<String>
 
-    /// A change.
+    /// Creates a change.
     package init(
         from: Int, to: Int, tables: Set<String> = [], columns: [String: Set<String>] = [:], empty: Set<String> = []
     ) {
@@ -28,15 +28,15 @@ package struct SchemaChange: Hashable, Sendable {
         self.empty = empty
     }
 
-    /// Whether nothing was gained.
+    /// True if the client has gained nothing.
     package var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
 
-    /// All tables of which everything has to be fetched.
+    /// All tables that have to be fetched completely.
     package var affected: Set<String> { tables.union(columns.keys) }
 }
 
 extension Schema {
-    /// What the versions after one have brought up to another: the history is the `since` of tables and columns.
+    /// Returns the tables and columns added after one version, up to another, by the `since` of tables and columns.
     package func change(from: Int, to: Int) -> SchemaChange {
         var change = SchemaChange(from: from, to: to)
         for table in tables(at: to) {

@@ -1,16 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known about one session of the backend.
+/// The stored state of one backend session.
 package struct SessionRow: Hashable, Sendable {
-    /// How many resets it has seen.
+    /// The number of resets that the session has seen.
     package var generation: Int
-    /// What the backend holds for it.
+    /// The checkpoints that the backend holds for the session.
     package var position: Position
-    /// When the backend last accepted its credential, in milliseconds since 1970.
+    /// The time at which the backend last accepted the session's credential, in milliseconds since 1970.
     package var acceptedAt: Int64?
 
-    /// What is true of a session that nobody has met before.
+    /// Creates a row; the defaults are those of a session never seen before.
     package init(generation: Int = 0, position: Position = .unknown, acceptedAt: Int64? = nil) {
         self.generation = generation
         self.position = position

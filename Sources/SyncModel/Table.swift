@@ -7,150 +7,153 @@
 package struct Table: Hashable, Sendable {
     /// One request type, in all the versions that clients may need.
     package struct Feed: Hashable, Sendable {
-        /// One version of it.
+        /// One version of the feed.
         package struct Version: Hashable, Sendable {
-            /// What is asked for in the stream request, such as `AlbumsV2`.
+            /// The type to request from the stream, such as `AlbumsV2`.
             package var requestType: String
             /// The first schema version that gets it; 0 is from the beginning.
             package var since: Int
-            /// A version.
+            /// Creates a version.
             package init(requestType: String, since: Int = 0) {
                 self.requestType = requestType
                 self.since = since
             }
         }
-        /// In rising order of `since`; exactly one is asked for.
+        /// The versions in ascending order of `since`; exactly one of them is requested.
         package var versions: [Version]
-        /// A feed of these versions.
+        /// Creates a feed of these versions.
         package init(versions: [Version]) { self.versions = versions }
 
-        /// The version that a client of this schema version gets; nil where the feed came later.
+        /// Returns the version for a client of this schema version; nil if the feed was added later.
         package func version(at schemaVersion: Int) -> Version? { versions.last { $0.since <= schemaVersion } }
     }
 
-    /// A line type that takes records away.
+    /// A line type that deletes records.
     package struct DeleteRule: Hashable, Sendable {
-        /// How a line says which records.
+        /// Selects the records that a line deletes.
         package enum Target: Hashable, Sendable {
-            /// By the values at these paths, in the order of the id; with `all` whatever sources the record had.
+            /// The record whose id has the values at these paths, in the order of the id; with `all` whatever sources
+            /// it came from.
             case by([Path], all: Bool)
             /// Every record whose column has the value at the path.
             case whereColumn(String, equals: Path)
         }
         /// The line type.
         package var type: String
-        /// Which records it means.
+        /// The records that the line deletes.
         package var target: Target
-        /// A rule.
+        /// Creates a rule.
         package init(type: String, target: Target) {
             self.type = type
             self.target = target
         }
     }
 
-    /// Where the id stands in lines of some types.
+    /// The path of the id in lines of some types.
     package struct IDRule: Hashable, Sendable {
-        /// The parts of the id; several are joined with dots.
+        /// The paths of the id's parts; several parts are joined with dots.
         package var paths: [Path]
-        /// The line types that the rule is for; empty is every type that no other rule names.
+        /// The line types that the rule is for; if empty, all types that no other rule names.
         package var types: [String]
-        /// A rule.
+        /// Creates a rule.
         package init(paths: [Path], types: [String] = []) {
             self.paths = paths
             self.types = types
         }
     }
 
-    /// A column that holds the id of a record whose deletion takes this one along.
+    /// A column that holds the id of another record; this record is deleted with it.
     package struct Parent: Hashable, Sendable {
         /// The column with the parent's id.
         package var column: String
         /// The parent's table.
         package var table: String
-        /// A parent.
+        /// Creates a parent.
         package init(column: String, table: String) {
             self.column = column
             self.table = table
         }
     }
 
-    /// The calls of a push by calls; nil where the configuration has none.
+    /// The calls of a push by calls; nil for an operation that the configuration has no call for.
     package struct Calls: Hashable, Sendable {
-        /// Makes a record.
+        /// Creates a record.
         package var create: CallRule?
-        /// Changes one.
+        /// Updates a record.
         package var update: CallRule?
-        /// Deletes one.
+        /// Deletes a record.
         package var remove: CallRule?
-        /// Reads one.
+        /// Reads a record.
         package var read: CallRule?
-        /// No calls.
+        /// Creates a set without calls.
         package init() {}
 
-        /// Whether an update tells the backend what its client had seen, so that the backend can find conflicts.
+        /// True if an update carries the version that its client had seen, so that the backend can find conflicts.
         package var tellVersion: Bool {
             guard case .call(let call) = update else { return false }
             return call.sendsVersion || call.mentions("base")
         }
     }
 
-    /// What the backend's ids are.
+    /// The type of the backend's ids.
     package enum IDType: String, CaseIterable, Sendable {
         case text, integer
     }
 
-    /// A call, or the explicit word that there is none.
+    /// A call, or the explicit statement that there is none.
     package enum CallRule: Hashable, Sendable {
         /// The operation is accepted and nothing is sent.
         case none
-        /// This request.
+        /// The request to send.
         case call(Call)
     }
 
-    /// The client's name of the table.
+    /// The client's name for the table.
     package var name: String
-    /// The first schema version that has it; 0 where it was always there.
+    /// The first schema version that has the table; 0 if it was always there.
     package var since = 0
-    /// What is asked for; all of them, each a source of its own.
+    /// The feeds to request; each one is a source of its own.
     package var feeds: [Feed] = []
     /// The line types that carry whole rows.
     package var upserts: [String] = []
-    /// The line types that take rows away.
+    /// The line types that delete rows.
     package var deletes: [DeleteRule] = []
-    /// Where the id stands.
+    /// The rules for finding the id in lines.
     package var ids: [IDRule] = []
-    /// Whose deletion takes these along.
+    /// The parents whose deletion deletes records of this table too.
     package var parents: [Parent] = []
-    /// Columns that find a create whose outcome is unknown.
+    /// The columns by which a create with unknown outcome is found.
     package var match: [String] = []
     /// The columns in the order of the configuration, without `id`.
     package var columns: [Column] = []
-    /// How a push by calls writes it.
+    /// The calls with which a push by calls writes the table.
     package var calls = Calls()
-    /// Whether the gateway keeps a ledger of it for each replica: which records it holds, and with what content.
+    /// True if the gateway keeps a ledger of the table for each replica: the records it holds, and a hash of their
+    /// contents.
     package var isLedgered = true
-    /// Whether the backend's ids are numbers, so that they go to it as such.
+    /// The type of the backend's ids: integers are sent to it as numbers.
     package var idType = IDType.text
-    /// Whether the backend gives new records ids of its own although no call reads them from an answer, as in a stream
+    /// True if the backend gives new records ids of its own although no call reads them from an answer, as in a stream
     /// push.
     package var isIDFromBackend = false
-    /// Who looks for conflicts before its pushed records are applied; ``ConflictRule/stream`` needs the ledger.
+    /// Names who looks for conflicts before the table's pushed records are applied; ``ConflictRule/stream`` needs the
+    /// ledger.
     package var conflicts = ConflictRule.backend
-    /// Who deletes what hangs on a record of the table that a client has deleted.
+    /// Names who deletes the descendants of a record of the table that a client has deleted.
     package var cascade = CascadeRule.backend
 
-    /// A table of this name, still without anything.
+    /// Creates an otherwise empty table of this name.
     package init(name: String) { self.name = name }
 
-    /// The id rule for lines of one type.
+    /// Returns the id rule for lines of one type.
     package func idRule(for type: String) -> IDRule? {
         ids.first { $0.types.contains(type) } ?? ids.first { $0.types.isEmpty }
     }
 
-    /// The feed, by its place in ``feeds``, that lines of a type belong to.
+    /// Returns the index in ``feeds`` of the feed that lines of a type belong to.
     ///
-    /// With several feeds the one whose request type has the longest base name in common: `PartnerAssetBackfillV2` goes
-    /// with `PartnerAssetsV2`, `AssetDeleteV1` with `AssetsV2`.
+    /// It is the feed whose request type has the longest base name in common with the type: `PartnerAssetBackfillV2`
+    /// belongs to `PartnerAssetsV2`, `AssetDeleteV1` to `AssetsV2`.
     package func source(of type: String) -> Int {
         var best = (index: 0, length: -1)
         for (index, feed) in feeds.enumerated() {
@@ -162,9 +165,10 @@ package struct Table: Hashable, Sendable {
         return best.index
     }
 
-    /// The upsert types whose lines a client of this schema version can expect.
+    /// Lists the upsert types whose lines a client of this schema version can expect.
     ///
-    /// Where a feed has several versions, the types that carry its number; where none does, all of the feed's.
+    /// If a feed has several versions, these are the types that carry its version number; if no type does, all of the
+    /// feed's types.
     package func upsertTypes(at schemaVersion: Int) -> [String] {
         feeds.enumerated().flatMap { index, feed -> [String] in
             guard let requested = feed.version(at: schemaVersion) else { return [] }
@@ -176,22 +180,22 @@ package struct Table: Hashable, Sendable {
         }
     }
 
-    /// Every namespace whose checkpoint belongs to this table in requests of this schema version.
+    /// Lists the namespaces whose checkpoints belong to this table in requests of this schema version.
     package func namespaces(at schemaVersion: Int) -> [String] {
         let asked = feeds.contains { $0.version(at: schemaVersion) != nil }
         return upsertTypes(at: schemaVersion) + (asked ? deletes.map(\.type) : [])
     }
 
-    /// Whether a record may have another id at the backend than its client has made for it: the backend gives new ones,
-    /// or ids are put together from parts.
+    /// True if a record may have another id at the backend than its client has made for it: either the backend gives
+    /// new ids, or ids have several parts.
     package var hasOwnIDs: Bool { makesIDs || ids.contains { $0.paths.count > 1 } }
 
-    /// Whether the backend gives new records ids of its own.
+    /// True if the backend gives new records ids of its own.
     package var makesIDs: Bool {
         if case .call(let call) = calls.create, call.returns != nil { return true }
         return isIDFromBackend
     }
 
-    /// The columns that a client of this schema version has.
+    /// Returns the columns that a client of this schema version has.
     package func columns(at schemaVersion: Int) -> [Column] { columns.filter { $0.since <= schemaVersion } }
 }

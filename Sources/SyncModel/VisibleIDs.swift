@@ -1,33 +1,34 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// By which ids a device knows the records to which the backend has given ids of its own, as of one of its cursors.
+/// The ids under which a device knows the records that have an id from the backend, as of one of its cursors.
 ///
-/// Everybody calls such a record by the id that a client has made for it, but for devices that had got it before under
-/// the backend's (finding 21).
+/// All devices know such a record by the id that a client has made for it, except those that had already got it under
+/// the backend's id (finding 21).
 package struct VisibleIDs: Hashable, Sendable {
-    /// A record under the backend's id.
+    /// A record that the device knows by the backend's id.
     package struct Kept: Hashable, Sendable {
         /// The client's table.
         package var table: String
         /// The backend's id.
         package var id: String
-        /// A record.
+        /// Creates a record.
         package init(table: String, id: String) {
             self.table = table
             self.id = id
         }
     }
 
-    /// How many records a device may keep so; one that had more is compared with everything, and gets the others.
+    /// The most such records that a device may keep; a device with more gets a full comparison and receives them again,
+    /// under the clients' ids.
     package static let maximumKept = 1_000
 
-    /// How many mappings of the principal were known when the cursor was made.
+    /// The number of the principal's id mappings that existed when the cursor was made.
     package var sequence: Int64
-    /// The records that the device goes on calling by the backend's ids.
+    /// The records that the device still knows by the backend's ids.
     package var kept: Set<Kept>
 
-    /// What a device knows; the default is that of a time before all mappings.
+    /// Creates the visible ids of a device; the default is the state before any mapping.
     package init(sequence: Int64 = 0, kept: Set<Kept> = []) {
         self.sequence = sequence
         self.kept = kept

@@ -3,22 +3,22 @@
 
 /// A versioned type name of the backend's stream, split into its base name and its version.
 package struct WireType: Hashable, Sendable, CustomStringConvertible {
-    /// The name as it stands on the wire, such as `AlbumV2`.
+    /// The full name, such as `AlbumV2`.
     package let name: String
 
-    /// Takes the name as it is.
+    /// Creates a type from its full name.
     package init(_ name: String) { self.name = name }
 
-    /// The name without its `V<n>` suffix: `Album` of `AlbumV2`; the whole name where it has none.
+    /// The name without its `V<n>` suffix: `Album` for `AlbumV2`; the whole name if it has no suffix.
     package var baseName: Substring {
         guard let digits = versionDigits else { return name[...] }
         return name[..<name.index(before: digits.startIndex)]
     }
 
-    /// The number of the `V<n>` suffix, nil where there is none.
+    /// The number in the `V<n>` suffix; nil if there is none.
     package var version: Int? { versionDigits.flatMap { Int($0) } }
 
-    /// The name as it stands on the wire.
+    /// The full name.
     package var description: String { name }
 
     private var versionDigits: Substring? {

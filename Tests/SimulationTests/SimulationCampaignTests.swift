@@ -5,8 +5,8 @@ import Foundation
 import GatewayTesting
 import Testing
 
-/// Random schedules of devices, writers, crashes, lost calls, cut streams and full disks; `docs/TESTING.md` tells how to
-/// replay one.
+/// Random schedules of devices, writers, crashes, lost calls, cut streams and full disks; `docs/TESTING.md` tells how
+/// to replay one.
 @Suite struct SimulationCampaignTests {
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment

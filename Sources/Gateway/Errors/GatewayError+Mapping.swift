@@ -9,11 +9,11 @@ import StateStore
 import SyncMachines
 package import WatermelonWire
 
-// The one place where an error becomes an answer: status, stable code, and a sentence for people.
+// The one place that turns an error into an answer: status, stable code, and a sentence for the user.
 extension GatewayError {
-    /// What a client hears of any error.
+    /// Creates the answer to any error.
     ///
-    /// Sentences say what the user can do, never what lies behind; that is in ``cause``, for the log.
+    /// Sentences state what the user can do, never the cause; that is in ``cause``, for the log.
     package init(_ error: any Error) {
         switch error {
         case let error as GatewayError: self = error
@@ -39,13 +39,13 @@ extension GatewayError {
         }
     }
 
-    /// What a client hears of what the gateway itself refuses.
+    /// Creates the answer to a request that the gateway itself refuses.
     ///
     /// - Parameters:
-    ///   - fault: Why.
-    ///   - details: What it is about.
-    ///   - cause: What lies behind it, for the log only.
-    ///   - figures: What the sync had come to, for the log.
+    ///   - fault: The reason.
+    ///   - details: The records that it is about.
+    ///   - cause: The cause, for the log only.
+    ///   - figures: The figures of the sync, for the log.
     package init(
         fault: GatewayFault, details: [RecordList] = [], cause: String? = nil, figures: SyncFigures? = nil
     ) {
@@ -54,7 +54,7 @@ extension GatewayError {
             details: details, cause: cause, figures: figures)
     }
 
-    /// What a client hears of a backend that does not answer what passes through.
+    /// Creates the answer to a pass-through request that the backend does not answer.
     package init(proxying error: CurlError) {
         switch error {
         case .invalidRequest:
@@ -69,7 +69,7 @@ extension GatewayError {
         if status != 400 { retryAfter = 5 }
     }
 
-    /// What a client hears of a path with other methods than the one asked for.
+    /// Creates the answer to a request whose path takes other methods.
     package init(allowedMethods methods: [String]) {
         self.init(
             status: 405, code: WireError.Code.method.rawValue,

@@ -4,13 +4,13 @@
 import SyncMachines
 import WatermelonWire
 
-// What the client hears of a push that the backend has not applied, or not whole: `applied` operations stay.
+// Answers to a push that the backend has not applied, or only partly: `applied` operations stay.
 extension GatewayError {
     private static func notAccepted(applied: Int) -> String {
         applied > 0 ? "The server did not accept all of your changes." : "The server did not accept your changes."
     }
 
-    /// That the backend has put it off for too long.
+    /// Creates the answer to a push that the backend has put off for too long.
     init(busy applied: Int, retryAfter: Duration?) {
         self.init(
             status: 503, code: PushFailure.busy.rawValue,
@@ -20,14 +20,14 @@ extension GatewayError {
             retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5)
     }
 
-    /// That the backend refuses one record after the other.
+    /// Creates the answer to a push whose records the backend refuses one after the other.
     init(tooManyRefusals details: [RecordList], applied: Int, figures: SyncFigures) {
         self.init(
             status: 422, code: PushFailure.tooManyRefusals.rawValue, message: Self.notAccepted(applied: applied),
             details: details, cause: "the backend refuses one record after the other", figures: figures)
     }
 
-    /// That it was refused: which records, by table, and what the backend has of them.
+    /// Creates the answer to a refused push, with its records by table and their present state at the backend.
     init(
         refused refusal: PushRefusal, details: [RecordList], present: [PresentRecord], applied: Int,
         figures: SyncFigures

@@ -3,26 +3,26 @@
 
 package import WatermelonWire
 
-/// Why a request was not served, as the client, the log and the metrics hear of it.
+/// The reason why a request was not served, for the client, the log and the metrics.
 package struct GatewayError: Error, Sendable {
     /// The HTTP status.
     package var status: Int
     /// The stable code, also the metric's label and the heading in `docs/ERRORS.md`.
     package var code: String
-    /// One short sentence for people; apps show it.
+    /// One short sentence for the user; apps show it.
     package var message: String
-    /// After how many seconds it is worth trying again.
+    /// The number of seconds after which another attempt makes sense.
     package var retryAfter: Int?
-    /// What it is about.
+    /// The records that the error is about.
     package var details: [RecordList]
-    /// What the backend has of some of the records in ``details``.
+    /// The backend's present state of some of the records in ``details``.
     package var present: [PresentRecord]
-    /// What lies behind it, for the log only.
+    /// The cause, for the log only.
     package var cause: String?
-    /// What the sync had come to, for the log.
+    /// The figures of the sync, for the log.
     package var figures: SyncFigures?
 
-    /// An error.
+    /// Creates an error.
     package init(
         status: Int, code: String, message: String, retryAfter: Int? = nil, details: [RecordList] = [],
         present: [PresentRecord] = [], cause: String? = nil, figures: SyncFigures? = nil

@@ -3,11 +3,12 @@
 
 import SyncModel
 
-/// Why the gateway itself does not serve a request; the raw value is the stable code of `docs/ERRORS.md`.
+/// The reasons for which the gateway itself does not serve a request; the raw value is the stable code of
+/// `docs/ERRORS.md`.
 ///
-/// What the backend, the state and the machines fail with has types of its own: `GatewayError(_:)` knows all of them.
+/// Errors of the backend, the state and the machines have types of their own: `GatewayError(_:)` knows all of them.
 package enum GatewayFault: String, Error, CaseIterable, Sendable {
-    // What the request is.
+    // The request.
     case hostMissing = "request.host"
     case targetInvalid = "request.target"
     case targetTooLong = "request.target_too_long"
@@ -22,35 +23,35 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case foreignOrigin = "request.origin"
     case recordID = "request.record_id"
     case notSignedIn = "request.not_signed_in"
-    // What became of it.
+    // Its course.
     case arrivedTooSlowly = "request.timeout"
     case clientGone = "request.client_gone"
     case clientTooSlow = "request.client_too_slow"
     case cancelled = "request.cancelled"
-    // Where there is too much at once.
+    // Limits.
     case connections = "limit.connections"
     case bodies = "limit.bodies"
     case bodyMemory = "limit.memory"
     case pulls = "limit.pulls"
     case queue = "limit.queue"
     case queueWait = "limit.queue_wait"
-    // Who calls, and with which app.
+    // The caller and the app.
     case noPrincipal = "identity.no_principal"
     case otherPrincipal = "identity.changed"
     case appTooOld = "schema.too_old"
-    // What a push may not be.
+    // Pushes.
     case pushWithoutTime = "push.without_cursor"
     case tooManyDescendants = "push.too_many_descendants"
-    // What is not open.
+    // Closed paths and services.
     case deniedPath = "proxy.denied"
     case ambiguousPath = "proxy.ambiguous_target"
     case noPassThrough = "proxy.off"
     case unknownAdminPath = "admin.unknown"
     case draining = "server.draining"
-    /// A defect.
+    /// A defect of the gateway.
     case unknown = "internal"
 
-    /// The HTTP status; 499 is nginx's, for the log, where nobody hears it.
+    /// The HTTP status; 499 is nginx's and appears in the log only, since no client is left to get it.
     package var status: Int {
         switch self {
         case .hostMissing, .targetInvalid, .malformed, .compressedBody, .recordID, .pushWithoutTime, .ambiguousPath: 400
@@ -73,7 +74,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         }
     }
 
-    /// After how many seconds it is worth trying again.
+    /// The number of seconds after which another attempt makes sense.
     package var retryAfter: Int? {
         switch self {
         case .otherPrincipal: 1
@@ -84,7 +85,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         }
     }
 
-    /// What the client hears, in a sentence for people.
+    /// The sentence for the user.
     package var message: String {
         switch self {
         case .hostMissing: "The request must name its host exactly once."

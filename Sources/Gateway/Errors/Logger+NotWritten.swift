@@ -4,10 +4,10 @@
 import Logging
 
 extension Logger {
-    /// Tells that the state could not take what follows from a push that the backend has answered.
+    /// Logs that the state could not record the consequences of a push that the backend has answered.
     ///
-    /// The push ends as the backend has said: its client must not hear of a failure after the fact. `docs/ERRORS.md`
-    /// says under `push.not_recorded` what each of these costs.
+    /// The push ends as the backend has answered: its client must not get an error after the fact. `docs/ERRORS.md`
+    /// lists under `push.not_recorded` the cost of each failure.
     func notWritten(_ message: Logger.Message, _ error: any Error) {
         self.error(message, metadata: ["code": "push.not_recorded", "error": "\(error)"])
     }

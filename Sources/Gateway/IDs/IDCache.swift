@@ -6,9 +6,9 @@ import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
 
-/// The mappings of those principals that called last, so that a pull reads only what is new.
+/// Caches the mappings of the principals that called last, so that a pull reads only the new ones.
 final class IDCache: Sendable {
-    /// How much is kept at most, in bytes; a principal that has more than that is read anew with every request.
+    /// The cache's size in bytes; the mappings of a principal with more are read again for every request.
     static let maximumBytes = 64 << 20
     private static let page = 10_000
 
@@ -31,7 +31,7 @@ final class IDCache: Sendable {
         places = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// All mappings of a principal, at least so many as the sequence says; nil where there are none.
+    /// Returns a principal's mappings, at least up to this sequence; nil if the sequence is 0.
     func ids(of principal: Principal, upTo sequence: Int64) async throws -> PrincipalIDs? {
         guard sequence > 0 else { return nil }
         var ids = known(principal) ?? PrincipalIDs(key: key)
@@ -45,7 +45,7 @@ final class IDCache: Sendable {
         return ids
     }
 
-    /// All mappings of a principal up to now; nil where there are none.
+    /// Returns all mappings of a principal up to now; nil if there are none.
     func newest(of principal: Principal) async throws -> PrincipalIDs? {
         let known = known(principal)?.sequence ?? 0
         guard let next = try await store.idMappings(of: principal, after: known, limit: 1).first else {
@@ -67,7 +67,7 @@ final class IDCache: Sendable {
         guard ids.byteCount <= maximumBytes else { return }
         state.withLockedValue { state in
             if let old = state.entries[principal] {
-                // Somebody else may have read further meanwhile.
+                // Another request may have read further meanwhile.
                 guard old.ids.sequence < ids.sequence else { return }
                 state.bytes -= old.ids.byteCount
             }
@@ -78,7 +78,7 @@ final class IDCache: Sendable {
         }
     }
 
-    /// Drops those that were not used for the longest time; half at once, so that it is seldom.
+    /// Drops the least recently used entries, half of the bytes at once, so that this is seldom needed.
     private static func shrink(_ state: inout State, to limit: Int) {
         for (principal, entry) in state.entries.sorted(by: { $0.value.usedAt < $1.value.usedAt }) {
             guard state.bytes > limit, state.entries.count > 1 else { return }

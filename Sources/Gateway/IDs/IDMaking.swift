@@ -4,12 +4,12 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// For whom ids are being made right now: creates that are under way at a backend that makes the ids itself.
+/// Counts, for each principal, the running creates at a backend that makes the ids itself.
 ///
-/// Between the backend's commit and the answer nobody knows what the record is called. A pull that streamed it
-/// meanwhile would give a device its own record a second time, under the backend's id.
+/// Between the backend's commit and its answer the record's id is unknown. A pull that streamed the record meanwhile
+/// would give a device its own record a second time, under the backend's id.
 final class IDMaking: Sendable {
-    /// How often a pull looks whether they have ended, in milliseconds.
+    /// The polling interval of a waiting pull, in milliseconds.
     private static let pause: Int64 = 10
 
     private let clock: any WallClock
@@ -17,10 +17,10 @@ final class IDMaking: Sendable {
 
     init(clock: any WallClock) { self.clock = clock }
 
-    /// A create begins; ``end(_:)`` follows when its mapping is stored or it has failed.
+    /// Notes that a create begins; ``end(_:)`` follows when its mapping is stored or it has failed.
     func begin(_ principal: Principal) { open.withLockedValue { $0[principal, default: 0] += 1 } }
 
-    /// A create has ended.
+    /// Notes that a create has ended.
     func end(_ principal: Principal) {
         open.withLockedValue { open in
             let count = open[principal, default: 1] - 1
@@ -28,9 +28,9 @@ final class IDMaking: Sendable {
         }
     }
 
-    /// Waits until none is under way.
+    /// Waits until no create of the principal is running.
     ///
-    /// - Returns: Whether that was in time.
+    /// - Returns: True if that was in time.
     /// - Throws: `CancellationError`.
     func waitUntilNone(of principal: Principal, atMost limit: Duration) async throws -> Bool {
         var waited: Int64 = 0

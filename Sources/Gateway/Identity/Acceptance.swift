@@ -4,13 +4,13 @@
 import StateStore
 import SyncModel
 
-/// Lets a sync write only once the backend has accepted its credential: nothing is written for a stranger.
+/// Lets a sync write only after the backend has accepted its credential: nothing is written for a stranger.
 struct Acceptance {
     private let services: SyncServices
     private let identity: CallerIdentity
-    /// The presented cursor, while it is to be confirmed once the credential is accepted.
+    /// The presented cursor, until the credential is accepted and the cursor can be confirmed.
     private var unconfirmed: Cursor?
-    /// Where the presented cursor stands: a credential may be tried by a stream from there.
+    /// The presented cursor's vector: a stream that tries the credential may start there.
     var vector: CheckpointVector?
 
     init(_ identity: CallerIdentity, _ services: SyncServices) {
@@ -18,28 +18,28 @@ struct Acceptance {
         self.services = services
     }
 
-    /// Whether anything may be written.
+    /// True if the sync may write.
     var isGiven: Bool { services.identities.isAccepted(identity, at: services.clock.now) }
 
-    /// Makes sure that something may be written, before the backend has been asked for anything else.
+    /// Makes sure that the sync may write, before the backend has been asked for anything else.
     mutating func obtain() async throws {
         try await services.identities.verify(identity, at: services.clock.now, from: vector)
         try await confirm()
     }
 
-    /// The same, whatever the backend has said a moment ago.
+    /// Makes sure that the backend accepts the credential now, even if it has accepted it a moment ago.
     mutating func obtainAnew() async throws {
         try await services.identities.verifyNow(identity, at: services.clock.now, from: vector)
         try await confirm()
     }
 
-    /// Notes that the backend has just done something with the credential.
+    /// Notes that the backend has just accepted a request with the credential.
     mutating func accepted() async throws {
         services.identities.accepted(identity, at: services.clock.now)
         try await confirm()
     }
 
-    /// Confirms the presented cursor, now or as soon as anything may be written.
+    /// Confirms the presented cursor, now or as soon as the sync may write.
     mutating func confirm(_ cursor: Cursor) async throws {
         unconfirmed = cursor
         if isGiven { try await confirm() }

@@ -4,12 +4,13 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// The credentials that the backend has accepted a moment ago, by their digests, and who it said sends them.
+/// Remembers the digests of the credentials that the backend has recently accepted, and their principals if the backend
+/// named them.
 ///
-/// That a credential is accepted is renewed by whatever the backend does with it. Who sends it is not: a backend may
-/// give the same cookie to somebody else.
+/// Any request that the backend accepts renews the acceptance. It does not renew the principal: a backend may give the
+/// same cookie to another user.
 final class AcceptedCredentials: Sendable {
-    /// How many are remembered; for the rest the backend is asked again.
+    /// The greatest number of credentials that are remembered; for others the backend is asked again.
     static let maximum = 50_000
 
     private struct Entry {
@@ -20,15 +21,15 @@ final class AcceptedCredentials: Sendable {
     private let lifetime: Int64
     private let entries = NIOLockedValueBox<[String: Entry]>([:])
 
-    /// Nothing yet; what is noted counts for so many milliseconds, the last one included.
+    /// Creates an empty set, whose entries are valid for this many milliseconds, the last one included.
     init(lifetime: Int64) { self.lifetime = lifetime }
 
-    /// Whether the backend has accepted a credential within the lifetime.
+    /// Returns true if the backend has accepted a credential within the lifetime.
     func isAccepted(_ credential: String, at now: Int64) -> Bool {
         entries.withLockedValue { $0[credential] }.map { isFresh($0.acceptedAt, now) } ?? false
     }
 
-    /// Who sends a credential, where the backend has said so within the lifetime.
+    /// Returns the principal of a credential, if the backend has named it within the lifetime.
     func principal(of credential: String, at now: Int64) -> Principal? {
         guard let known = entries.withLockedValue({ $0[credential] })?.principal, isFresh(known.at, now) else {
             return nil
@@ -36,7 +37,7 @@ final class AcceptedCredentials: Sendable {
         return known.name
     }
 
-    /// Notes that the backend has just accepted a credential, and who it said sends it, where it was asked for that.
+    /// Notes that the backend has just accepted a credential, and its principal if the backend has named it.
     func accept(_ credential: String, as principal: Principal? = nil, at now: Int64) {
         entries.withLockedValue { entries in
             if entries.count >= Self.maximum, entries[credential] == nil {
@@ -48,6 +49,8 @@ final class AcceptedCredentials: Sendable {
         }
     }
 
-    /// What comes from the future was noted before the clock went back: its age is unknown.
+    /// Returns true if a time is within the lifetime.
+    ///
+    /// A time in the future was noted before the clock went back, so its age is unknown.
     private func isFresh(_ then: Int64, _ now: Int64) -> Bool { now >= then && now - then <= lifetime }
 }

@@ -5,19 +5,19 @@ import Backend
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Who a request comes from, and what is sent on in their name.
+/// Identifies the sender of a request, and holds what is forwarded for them.
 struct CallerIdentity: Sendable {
     let principal: Principal
     let session: Session
-    /// A digest of the whole credential: what the backend accepts, and what cached answers hang on.
+    /// A digest of the whole credential, by which acceptance is remembered and answers are cached.
     let credential: String
-    /// Never stored and never logged.
+    /// The forwarded fields; never stored and never logged.
     let forwarded: ForwardedCredentials
-    /// What the backend has said while this request runs.
+    /// The backend's verdicts while this request runs.
     let admission = Admission()
 }
 
-/// What the backend has said of a credential while one request runs; what it said before is the resolver's to know.
+/// Holds the backend's verdicts on a credential during one request; the resolver remembers earlier ones.
 final class Admission: Sendable {
     private struct State {
         var isAccepted = false
@@ -26,14 +26,14 @@ final class Admission: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Whether it has accepted the credential.
+    /// True if the backend has accepted the credential.
     var isAccepted: Bool { state.withLockedValue { $0.isAccepted } }
-    /// Whether it has said who the caller is.
+    /// True if the backend has named the caller.
     var isNamed: Bool { state.withLockedValue { $0.isNamed } }
 
-    /// Notes that it has accepted the credential.
+    /// Notes that the backend has accepted the credential.
     func accept() { state.withLockedValue { $0.isAccepted = true } }
 
-    /// Notes that it has said who the caller is, and so has accepted the credential.
+    /// Notes that the backend has named the caller, and has thus accepted the credential.
     func name() { state.withLockedValue { $0 = State(isAccepted: true, isNamed: true) } }
 }

@@ -3,22 +3,22 @@
 
 import HTTPTypes
 
-/// What a request carries to show who is calling; never stored and never logged.
+/// The parts of a request that identify the caller; never stored and never logged.
 struct Credential: Sendable {
     /// A field with its name in lower case.
     typealias Field = (name: String, value: String)
 
-    /// The fields that carry it, in a fixed order.
+    /// The fields that carry the credential, in a fixed order.
     let fields: [Field]
-    /// Fields that carry no credential but may decide what the backend shows of whom, such as one that names a tenant.
+    /// Fields that carry no credential but may affect which data the backend shows, such as one that names a tenant.
     let context: [Field]
 
-    /// Finds the credential of a request; nil where it has none.
+    /// Finds the credential of a request; nil if it has none.
     ///
     /// - Parameters:
     ///   - requestFields: The request's header fields.
     ///   - tokenHeaders: Further names that carry a credential, in lower case.
-    ///   - contextHeaders: Names of what else is forwarded and not declared harmless, in lower case.
+    ///   - contextHeaders: Names of other forwarded fields that are not declared harmless, in lower case.
     init?(_ requestFields: HTTPFields, tokenHeaders: [String], contextHeaders: [String] = []) {
         var found: [(name: String, value: String)] = []
         if let authorization = requestFields[.authorization].map(Self.normalized), !authorization.isEmpty {
@@ -37,7 +37,7 @@ struct Credential: Sendable {
         }
     }
 
-    /// The value of one cookie; nil where there is none (RFC 6265, section 4.2.1).
+    /// Returns the value of one cookie; nil if there is none (RFC 6265, section 4.2.1).
     func cookie(named name: String) -> String? {
         guard let cookies = fields.first(where: { $0.name == "cookie" })?.value else { return nil }
         for pair in cookies.split(separator: ";") {
@@ -52,28 +52,29 @@ struct Credential: Sendable {
         return nil
     }
 
-    /// What identifies the backend's session: the tokens, or the cookies where there is no token, with the context.
+    /// The parts that identify the backend's session: the tokens, or the cookies if there is no token, with the
+    /// context.
     ///
-    /// Cookies change for reasons of their own, so they count only where nothing better is there.
+    /// Cookies change for reasons of their own, so they count only if there is nothing better.
     var sessionParts: [[UInt8]] { Self.parts((tokens.isEmpty ? fields : tokens) + context) }
 
-    /// The same where one cookie stands for the session; nil where it is not there.
+    /// Returns the parts that identify the session if one cookie stands for it; nil if there is no such cookie.
     func sessionParts(ofCookie name: String) -> [[UInt8]]? {
         cookie(named: name).map { [Array(name.utf8), Array($0.utf8)] + Self.parts(context) }
     }
 
-    /// All of it: whoever sends the very same has been accepted before.
+    /// All parts: acceptance is remembered for exactly these.
     var allParts: [[UInt8]] { Self.parts(fields + context) }
 
-    /// What a caller with an opaque bearer token is known by: the token, a scheme included, what other tokens come with
-    /// it, and the context.
+    /// The parts that identify a caller with an opaque bearer token: the token with its scheme, other tokens that come
+    /// with it, and the context.
     ///
-    /// Nil where there is no token.
+    /// Nil if there is no token.
     var bearerParts: [[UInt8]]? {
         tokens.first.map { [Array("bearer".utf8), Array($0.value.utf8)] + Self.parts(tokens.dropFirst() + context) }
     }
 
-    /// What a caller is known by whose name is in a cookie; nil where it is not there.
+    /// Returns the parts that identify a caller whose name is in a cookie; nil if there is no such cookie.
     func principalParts(ofCookie name: String) -> [[UInt8]]? {
         sessionParts(ofCookie: name).map { [Array("cookie".utf8)] + $0 }
     }
@@ -84,7 +85,7 @@ struct Credential: Sendable {
         fields.flatMap { [Array($0.name.utf8), Array($0.value.utf8)] }
     }
 
-    /// The scheme in lower case, since schemes are case-insensitive (RFC 9110, section 11.1), and one space.
+    /// Returns the scheme in lower case, since schemes are case-insensitive (RFC 9110, section 11.1), and one space.
     private static func normalized(_ authorization: String) -> String {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2 else { return authorization.trimmed }

@@ -5,46 +5,47 @@ import Backend
 import GatewayConfig
 import SyncModel
 
-// Whether the backend accepts a credential.
+// Checks that the backend accepts a credential.
 extension IdentityResolver {
-    /// How many request types are tried where the backend refuses to stream them.
+    /// The greatest number of request types that are tried if the backend refuses to stream them.
     private static let maximumProbes = 8
 
     private var isNamedByBackend: Bool {
         if case .backend = source { true } else { false }
     }
 
-    /// Whether the backend has accepted this very credential within `[identity] auth_ttl`, or while the request runs.
+    /// Returns true if the backend has accepted this very credential within `[identity] auth_ttl`, or while the request
+    /// runs.
     func isAccepted(_ identity: CallerIdentity, at now: Int64) -> Bool {
         identity.admission.isAccepted || known.isAccepted(identity.credential, at: now)
     }
 
-    /// Makes sure of that: asks the backend where it is not known.
+    /// Makes sure that the credential is accepted, and asks the backend if that is unknown.
     ///
-    /// A stream that is opened for it goes on from `vector`, so that it costs the backend little.
+    /// A stream that is opened for this starts at `vector`, so that it costs the backend little.
     func verify(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
         guard !isAccepted(identity, at: now) else { return }
         try await ask(identity, at: now, from: vector)
     }
 
-    /// Makes sure that the backend accepts the credential now, and that it is still the same caller's, before anything
-    /// that was kept for them is used.
+    /// Makes sure that the backend accepts the credential now, and that it still belongs to the same principal, before
+    /// anything cached for the principal is used.
     func verifyNow(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
         let admission = identity.admission
         guard !(isNamedByBackend ? admission.isNamed : admission.isAccepted) else { return }
         try await ask(identity, at: now, from: vector)
     }
 
-    /// Makes sure that the credential is still the same caller's, where the backend can say so, before the backend's
-    /// answer to this request is laid beside what was kept for them.
+    /// Makes sure, if the backend names principals, that the credential still belongs to the same one, before the
+    /// backend's answer to this request is combined with cached data.
     func verifyName(_ identity: CallerIdentity, at now: Int64) async throws {
         guard isNamedByBackend else { return }
         try await verifyNow(identity, at: now)
     }
 
-    /// Asks the backend, whatever it has said before.
+    /// Asks the backend, even if it has answered before.
     ///
-    /// - Throws: What the backend throws, and ``GatewayError`` where the credential has become somebody else's.
+    /// - Throws: The backend's errors, and ``GatewayError`` if the credential now belongs to another principal.
     func ask(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
         if isNamedByBackend {
             let principal = try await askBackend(identity.forwarded)
@@ -68,8 +69,8 @@ extension IdentityResolver {
 
     /// Opens a stream and drops it after its head: the cheapest request that every backend has.
     ///
-    /// Of one request type alone, from where the caller has got to; where the backend has given that up, of another
-    /// one.
+    /// The stream is of one request type only, from the caller's position; if the backend refuses the type, another one
+    /// is tried.
     private func openStream(_ identity: CallerIdentity, _ vector: CheckpointVector) async throws {
         var refusal = BackendError.notConfigured("stream")
         let begun = probes.filter { $0.isBegun(vector) }
@@ -94,13 +95,13 @@ extension IdentityResolver {
     }
 }
 
-/// A request type that can be streamed to see whether the backend accepts a credential.
+/// A request type that can be streamed to find out if the backend accepts a credential.
 struct StreamProbe: Hashable, Sendable {
     let type: String
-    /// The namespaces of what it streams.
+    /// The namespaces of its stream.
     let namespaces: Set<String>
 
-    /// Those of the newest version of a schema, in its order.
+    /// Returns the probes for the newest version of a schema, in the schema's order.
     static func all(in schema: Schema) -> [StreamProbe] {
         let tables = schema.tables(at: schema.version)
         return schema.requestTypes(at: schema.version).map { type in
@@ -113,9 +114,9 @@ struct StreamProbe: Hashable, Sendable {
         }
     }
 
-    /// Whether a vector says where its stream goes on.
+    /// Returns true if a vector has a position for its stream.
     func isBegun(_ vector: CheckpointVector) -> Bool { namespaces.contains { vector[$0] != nil } }
 
-    /// What of a vector is about it.
+    /// Returns the part of a vector that belongs to its stream.
     func part(of vector: CheckpointVector) -> CheckpointVector { vector.filter { namespaces.contains($0) } }
 }

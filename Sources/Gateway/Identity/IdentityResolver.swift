@@ -7,15 +7,15 @@ import SyncModel
 
 /// Finds out who is calling, and whether the backend accepts their credential.
 ///
-/// Nothing is written, and nothing of the state is answered, for a credential that the backend has not accepted within
+/// Nothing is written, and no state is shown, for a credential that the backend has not accepted within
 /// `[identity] auth_ttl` or while the request runs.
 final class IdentityResolver: Sendable {
     let source: PrincipalSource
-    /// Whether a list of checkpoints shows that a credential is accepted.
+    /// True if listing the checkpoints shows that a credential is accepted.
     let isListable: Bool
     let backend: BackendClient
     let known: AcceptedCredentials
-    /// What a stream can be asked for where nothing cheaper shows that a credential is accepted.
+    /// The streams to open if nothing cheaper shows that a credential is accepted.
     let probes: [StreamProbe]
 
     private let naming: PrincipalNaming
@@ -33,11 +33,14 @@ final class IdentityResolver: Sendable {
         self.digests = digests
     }
 
-    /// Finds out who is calling; who the backend says it is was asked within `[identity] auth_ttl`.
+    /// Finds out who is calling.
     ///
-    /// - Throws: ``GatewayError`` with 401 where there is no credential, and what the backend throws where it is asked.
+    /// A name from the backend is at most `[identity] auth_ttl` old.
+    ///
+    /// - Throws: ``GatewayError`` with 401 if there is no credential, and the backend's errors if it is asked.
     func resolve(_ caller: Caller, at now: Int64) async throws -> CallerIdentity {
-        // Of what is not sent to the backend, such as fields that `Connection` names, nobody has accepted anything.
+        // Fields that are not forwarded, such as those that `Connection` names, do not reach the backend, so it has not
+        // accepted them.
         let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
         guard let credential = naming.credential(in: sent.fields) else { throw notSignedIn }
         let forwarded = sent.with(requestID: caller.requestID)

@@ -6,17 +6,17 @@ package import GatewayConfig
 package import HTTPTypes
 package import SyncModel
 
-/// Finds the name under which the state knows a user, as the identity rule of a configuration makes it.
+/// Finds a user's principal by the identity rule of a configuration.
 ///
-/// The gateway uses it for every request, and commands use it to get from a user to their devices.
+/// The gateway uses it for every request; commands use it to get from a user to their devices.
 package struct PrincipalNaming: Sendable {
-    /// Where the caller's lasting name comes from.
+    /// The source of the principal's lasting name.
     package let source: PrincipalSource
     private let digests: KeyedDigest
     private let tokenHeaders: [String]
     private let contextHeaders: [String]
 
-    /// The naming that a configuration asks for.
+    /// Creates the naming that a configuration defines.
     package init(_ configuration: Configuration) {
         self.init(configuration, KeyedDigest(key: configuration.identity.key.bytes))
     }
@@ -28,23 +28,23 @@ package struct PrincipalNaming: Sendable {
         self.digests = digests
     }
 
-    /// The principal of a user of this id, as the backend's answer to `[identity] principal` has it; nil if the rule
-    /// names nobody by an id.
+    /// Returns the principal of a user with this id in the backend's answer to `[identity] principal`; nil if the rule
+    /// does not name principals by id.
     package func principal(ofUser id: String) -> Principal? {
         guard case .backend = source else { return nil }
         return principal(["backend", id].map { Array($0.utf8) })
     }
 
-    /// The principal of whoever sends these fields, by the token or the cookie in them; nil if it is not there, and if
-    /// only the backend can tell.
+    /// Returns the principal of the caller that sends these fields, by their token or cookie; nil if they have none, or
+    /// if only the backend knows the principal.
     package func principal(of fields: HTTPFields) -> Principal? {
         credential(in: fields).flatMap(principal(of:))
     }
 
-    /// Whether these fields carry a credential, whosever it is.
+    /// Returns true if these fields carry a credential, of any user.
     package func hasCredential(in fields: HTTPFields) -> Bool { credential(in: fields) != nil }
 
-    /// The credential that a request carries.
+    /// Returns the credential that a request carries.
     func credential(in fields: HTTPFields) -> Credential? {
         Credential(fields, tokenHeaders: tokenHeaders, contextHeaders: contextHeaders)
     }

@@ -7,7 +7,7 @@ import SyncModel
 
 /// Stages a layer in a task of its own, so that the state is written while the diff goes on.
 ///
-/// One task runs ``run()``; another one hands batches over and waits where the state falls behind.
+/// One task runs ``run()``; another one hands batches over and waits if the state falls behind.
 final class LayerStaging: Sendable {
     private struct State {
         var layer: LayerID?
@@ -18,7 +18,7 @@ final class LayerStaging: Sendable {
     private let clock: any WallClock
     private let state = NIOLockedValueBox(State())
     private let batches = AsyncStream.makeStream(of: [LedgerChunk].self)
-    /// Has an element for every batch that was staged, and ends when no other will be.
+    /// Yields an element for every staged batch, and ends when no more will be staged.
     private let staged = AsyncStream.makeStream(of: Void.self)
 
     init(store: any StateStore, clock: any WallClock) {
@@ -26,7 +26,7 @@ final class LayerStaging: Sendable {
         self.clock = clock
     }
 
-    /// Stages batch by batch until its task is cancelled.
+    /// Stages batch after batch until its task is cancelled.
     func run() async {
         defer { staged.continuation.finish() }
         do {
@@ -42,13 +42,13 @@ final class LayerStaging: Sendable {
     /// Hands a batch over; it is staged after those before it.
     func hand(_ batch: [LedgerChunk]) { batches.continuation.yield(batch) }
 
-    /// One element for each batch that was handed over; one caller.
+    /// Yields one element for each batch that was staged; for one caller only.
     var progress: AsyncStream<Void>.Iterator { staged.stream.makeAsyncIterator() }
 
-    /// Why there is no more progress: what the state threw, or that the task was cancelled.
+    /// The reason why there is no more progress: the state's error, or a cancellation.
     var failure: any Error { state.withLockedValue { $0.failure } ?? CancellationError() }
 
-    /// The layer, once the first batch was staged.
+    /// The layer; nil until the first batch is staged.
     var layer: LayerID? { state.withLockedValue { $0.layer } }
 
     private func stage(_ batch: [LedgerChunk]) async throws {

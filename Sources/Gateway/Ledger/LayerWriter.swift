@@ -8,9 +8,9 @@ import SyncModel
 ///
 /// Belongs to one diff of one pull.
 final class LayerWriter {
-    /// How many chunks wait in memory: a megabyte, and one transaction.
+    /// The number of chunks that wait in memory: a megabyte, and one transaction.
     private static let maximumWaiting = 64
-    /// How many batches may be on their way to the state.
+    /// The greatest number of batches on their way to the state.
     private static let maximumHanded = 2
 
     private let staging: LayerStaging
@@ -19,7 +19,7 @@ final class LayerWriter {
     private var handed = 0
     private var isStaged = false
 
-    /// A writer to a staging that runs in another task.
+    /// Creates a writer to a staging that runs in another task.
     init(_ staging: LayerStaging) {
         self.staging = staging
         progress = staging.progress
@@ -32,7 +32,7 @@ final class LayerWriter {
         try await hand()
     }
 
-    /// What the commit has to name.
+    /// Returns the ledger's part of the commit, once all chunks are staged.
     func finish(counts: [String: LedgerCount]) async throws -> LedgerCommit {
         guard isStaged else { return .chunks(waiting, counts: counts) }
         if !waiting.isEmpty { try await hand() }

@@ -6,16 +6,16 @@ import LineProjection
 import StateStore
 import SyncModel
 
-/// Tells which records a device holds, as the ledger of one of its cursors has them.
+/// Finds out which records a device holds, from the ledger of one of its cursors.
 struct LedgerHoldings {
     let store: any StateStore
     let schema: Schema
     let key: SipHash.Key
 
-    /// Those of the ids of one table that are held; with `isStreamed` only those that the stream has brought under
-    /// these ids, rather than a push.
+    /// Returns the ids of one table that are held; with `isStreamed` only those that the stream, not a push, has
+    /// brought under these ids.
     ///
-    /// - Throws: `LedgerError` where the ledger is damaged, or what the store throws.
+    /// - Throws: `LedgerError` if the ledger is damaged, or the store's errors.
     func held(
         _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline, isStreamed: Bool = false
     ) async throws -> Set<String> {

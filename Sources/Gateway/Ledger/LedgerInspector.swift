@@ -7,25 +7,25 @@ package import LineProjection
 package import StateStore
 package import SyncModel
 
-/// Looks into the ledger of a replica for the operator; changes nothing.
+/// Inspects the ledger of a replica for the operator; changes nothing.
 ///
 /// The ledger knows records by keyed digests of their ids, so this needs the configuration's `[identity] key`.
 package struct LedgerInspector: Sendable {
     private let store: any InspectableStore
     private let schema: Schema
-    /// What ids are hashed with under this configuration.
+    /// The key with which ids are hashed under this configuration.
     package let key: SipHash.Key
 
-    /// An inspector of the state that a gateway of this configuration keeps.
+    /// Creates an inspector of the state that a gateway with this configuration keeps.
     package init(configuration: Configuration, store: any InspectableStore) {
         self.store = store
         schema = configuration.schema
         key = KeyedDigest(key: configuration.identity.key.bytes).hashKey
     }
 
-    /// Looks for a record everywhere.
+    /// Finds everything in the state about a record.
     ///
-    /// - Throws: `StateError`, or `LedgerError` where the ledger is damaged.
+    /// - Throws: `StateError`, or `LedgerError` if the ledger is damaged.
     package func find(_ id: String, in table: Table, of replica: ReplicaRow) async throws -> RecordFinding {
         let (row, outline) = try await view(of: replica)
         var finding = RecordFinding(
@@ -60,9 +60,9 @@ package struct LedgerInspector: Sendable {
         return finding
     }
 
-    /// The newest cursor on the replica's own line, and its ledger as that one sees it.
+    /// Returns the newest cursor on the replica's own line, and its ledger as of that cursor.
     private func view(of replica: ReplicaRow) async throws -> (row: CursorRow?, outline: LedgerOutline?) {
-        // Nobody's session: what is said of it is not looked at.
+        // This is no client's session; the session's data are not used.
         let session = Session(rawValue: "inspection")
         var found: (row: CursorRow?, outline: LedgerOutline?)
         for cursor in [replica.newest, replica.tip].compactMap({ $0 }) {
@@ -70,7 +70,7 @@ package struct LedgerInspector: Sendable {
                 principal: replica.principal, session: session, presented: cursor)
             guard let row = context.row else { continue }
             found = (row, context.ledger)
-            // A newest one that was not made from the tip is an answer that was lost.
+            // A newest cursor that was not made from the tip belongs to an answer that was lost.
             if replica.tip == nil || row.cursor == replica.tip || row.parent == replica.tip { break }
         }
         return found
@@ -83,7 +83,7 @@ package struct LedgerInspector: Sendable {
         return outline.undos.contains(layer) ? .before(cursor) : .cursor(cursor)
     }
 
-    /// Whether entries of a shape can be read by the table's links and feeds.
+    /// Returns true if entries of a shape fit the table's links and feeds.
     private static func fits(_ shape: LedgerShape, _ table: Table) -> Bool {
         shape == LedgerShape(table: table)
     }
@@ -120,7 +120,7 @@ package struct LedgerInspector: Sendable {
         return parents
     }
 
-    /// The record of a table that a digest names, as the ledger sees it; reads the whole table until it is found.
+    /// Returns the record of a table with this digest; reads the whole table until it is found.
     private func find(_ digest: UInt64, in table: String, _ outline: LedgerOutline) async throws -> LedgerEntry? {
         for layer in outline.layers {
             var last: IDHash?
@@ -129,7 +129,7 @@ package struct LedgerInspector: Sendable {
                 for stored in chunks {
                     var reader = try LedgerChunkReader(stored.chunk.bytes)
                     while try reader.next() {
-                        // The first layer that has it is the one that counts.
+                        // The first layer that has the record decides.
                         if reader.hash(key).link == digest { return reader.entry(key) }
                     }
                     last = stored.chunk.first

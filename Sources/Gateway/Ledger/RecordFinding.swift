@@ -5,28 +5,28 @@ package import Ledger
 package import StateStore
 package import SyncModel
 
-/// All that the state says about one record of one replica.
+/// Holds everything in the state about one record of one replica.
 package struct RecordFinding: Sendable {
     /// An entry of the ledger, with its place in time.
     package struct Sight: Sendable {
-        /// Where an entry lies.
+        /// The part of the ledger that has an entry.
         package enum Place: Hashable, Sendable {
-            /// In what this cursor added.
+            /// The layer that this cursor added.
             case cursor(Cursor)
-            /// In the base: it came with this cursor or with an older one; nil where nobody knows with which.
+            /// The base: the entry came with this cursor or with an older one; nil if the cursor is unknown.
             case base(Cursor?)
-            /// In what leads back behind this cursor: it is what was there before.
+            /// The undo of this cursor: the record's state before it.
             case before(Cursor)
         }
 
-        /// Where it lies.
+        /// The part of the ledger that has the entry.
         package var place: Place
-        /// What it says.
+        /// The entry.
         package var entry: LedgerEntry
-        /// Whether it was written for the table's present links and sources; else they mean nothing.
+        /// True if the entry was written for the table's present links and sources; otherwise these mean nothing.
         package var hasPresentShape: Bool
 
-        /// An entry in its place.
+        /// Creates a sight of an entry.
         package init(place: Place, entry: LedgerEntry, hasPresentShape: Bool = true) {
             self.place = place
             self.entry = entry
@@ -34,20 +34,20 @@ package struct RecordFinding: Sendable {
         }
     }
 
-    /// A record that the record names as its parent.
+    /// A record that the record refers to as its parent.
     package struct Parent: Sendable {
-        /// The column that names it.
+        /// The column that refers to the parent.
         package var column: String
-        /// The digest that the ledger has of the name.
+        /// The ledger's digest of the reference.
         package var digest: UInt64
-        /// The parent's table; nil where only delete lines go by the column.
+        /// The parent's table; nil if only delete lines use the column.
         package var table: String?
-        /// Its id, where the replica's ledger knows one with this digest.
+        /// The parent's id, if the replica's ledger has one with this digest.
         package var id: String?
-        /// Whether the device holds it, as far as the ledger knows it.
+        /// True if the device holds the parent, as far as the ledger shows.
         package var isHeld: Bool
 
-        /// A parent.
+        /// Creates a parent.
         package init(column: String, digest: UInt64, table: String? = nil, id: String? = nil, isHeld: Bool = false) {
             self.column = column
             self.digest = digest
@@ -57,34 +57,34 @@ package struct RecordFinding: Sendable {
         }
     }
 
-    /// The cursor as which the ledger was read: the one that has come back last, or a newer one made from it.
+    /// The cursor for which the ledger was read: the newest one that has come back, or a newer one made from it.
     package var cursor: Cursor?
     /// The newest cursor that has come back.
     package var confirmed: Cursor?
-    /// Whether the replica has a ledger of the table.
+    /// True if the replica has a ledger of the table.
     package var hasLedger: Bool
-    /// Whether the ledger tells exactly what the device holds; otherwise it may hold less.
+    /// True if the ledger has exactly what the device holds; otherwise the device may hold less.
     package var isExact: Bool
-    /// The entries of the record, the one that counts first.
+    /// The entries of the record, the valid one first.
     package var sights: [Sight] = []
-    /// What the record names as its parents, by the entry that counts.
+    /// The record's parents, by the valid entry.
     package var parents: [Parent] = []
-    /// What a push of the same principal has said of the record last.
+    /// The newest note of a push of the same principal about the record.
     package var note: PushNote?
-    /// Whether the note came after the cursor's stream began, so that its echo is still to come.
+    /// True if the note came after the cursor's stream began, so that its echo is still to come.
     package var isNoteNew = false
-    /// Why the backend has refused a pushed operation on it last; nil where it has not of late.
+    /// The last refusal by the backend of a pushed operation on the record; nil if there was none lately.
     package var refusal: RefusalEntry?
-    /// What is known of the id: the backend's of a client's, or the clients' of a backend's.
+    /// The mappings of the id: the backend's id of a client's, or the clients' ids of a backend's.
     package var mappings: [StoredIDMapping] = []
-    /// Whether the device calls the record by the backend's id, since it had got it before the mapping.
+    /// True if the device knows the record by the backend's id, because it had got it before the mapping.
     package var isKept = false
-    /// The record's lines in quarantine, whoever they were for, the newest first.
+    /// The record's lines in quarantine, of all principals, the newest first.
     package var quarantined: [QuarantineEntry] = []
-    /// How many lines of the table are in quarantine whose id could not be read.
+    /// The number of lines of the table in quarantine whose id could not be read.
     package var unreadable = 0
 
-    /// A finding of nothing.
+    /// Creates a finding without entries.
     package init(cursor: Cursor?, confirmed: Cursor?, hasLedger: Bool, isExact: Bool) {
         self.cursor = cursor
         self.confirmed = confirmed
@@ -92,7 +92,7 @@ package struct RecordFinding: Sendable {
         self.isExact = isExact
     }
 
-    /// Whether what counts came with an answer that has not come back yet.
+    /// True if the valid entry came with an answer whose cursor has not come back yet.
     package var isPending: Bool {
         guard case .cursor(let cursor) = sights.first?.place else { return false }
         return confirmed.map { cursor > $0 } ?? true

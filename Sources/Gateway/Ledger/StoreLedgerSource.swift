@@ -5,19 +5,19 @@ package import Ledger
 package import StateStore
 package import SyncModel
 
-/// Shows the state store to the engine's ledger.
+/// Gives the engine access to the ledgers in the state store.
 package struct StoreLedgerSource: LedgerSource {
     let store: any StateStore
 
-    /// A source that reads the chunks of this store.
+    /// Creates a source that reads the chunks of this store.
     package init(store: any StateStore) { self.store = store }
 
-    /// The chunk that an id would be in.
+    /// Returns the chunk whose range contains an id.
     package func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? {
         try await store.ledgerChunk(layer: layer, table: table, holding: id).map(NumberedChunk.init)
     }
 
-    /// The chunks of a layer's table that begin after a hash, in their order.
+    /// Returns the chunks of a layer's table that begin after a hash, in their order.
     package func chunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int
     ) async throws -> [NumberedChunk] {

@@ -4,24 +4,24 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Counts what runs at the same time, up to a limit of which nobody takes all.
+/// Counts running operations, up to a limit that no principal can use up alone.
 final class FairPlaces: Sendable {
     private let shares: NIOLockedValueBox<FairShares<Principal>>
 
     init(maximum: Int) { shares = NIOLockedValueBox(FairShares(total: maximum)) }
 
-    /// How many are taken.
+    /// The number of permits in use.
     var taken: Int { shares.withLockedValue(\.taken) }
 
-    /// Takes a place.
+    /// Takes a permit.
     ///
-    /// - Throws: ``GatewayFault/pulls`` where there is none for this principal; nothing is counted then.
+    /// - Throws: ``GatewayFault/pulls`` if there is none for this principal; nothing is counted then.
     func enter(_ principal: Principal) throws {
         guard shares.withLockedValue({ $0.take(1, for: principal) }) else {
             throw GatewayFault.pulls
         }
     }
 
-    /// Gives a place back.
+    /// Gives a permit back.
     func leave(_ principal: Principal) { shares.withLockedValue { $0.giveBack(1, of: principal) } }
 }

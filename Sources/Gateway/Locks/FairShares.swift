@@ -1,27 +1,27 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Shares places, or bytes, between those who want them: who holds much finds less room than who holds little.
+/// Shares permits, or bytes, among holders: one that has much gets less than one that has little.
 ///
-/// Nobody ends up with more than what is then free. So one alone gets half, the next one half of the rest, and
-/// whoever holds nothing always finds something, but for what is too little to be halved.
+/// No holder ends up with more than what is then free. A single holder can thus get half, the next one half of the
+/// rest, and a holder without a share always gets something, unless the rest is too little to be halved.
 package struct FairShares<Holder: Hashable & Sendable>: Sendable {
-    /// How many there are.
+    /// The number of units.
     package let total: Int
-    /// How many are taken.
+    /// The number of units that are taken.
     package private(set) var taken = 0
     private var held: [Holder: Int] = [:]
 
-    /// Shares of so many.
+    /// Creates shares of this many units.
     package init(total: Int) { self.total = total }
 
-    /// How many are free.
+    /// The number of free units.
     package var free: Int { total - taken }
 
-    /// The most that one alone can ever hold.
+    /// The most that a single holder can ever have.
     var mostOfOne: Int { total / 2 + total % 2 }
 
-    /// Takes so many more, as if `reserve` were taken already; false, and nothing is taken, where that would be too
+    /// Takes this many more, as if `reserve` were taken already; returns false, and takes nothing, if that would be too
     /// many.
     package mutating func take(_ count: Int, for holder: Holder, leaving reserve: Int = 0) -> Bool {
         guard count > 0 else { return true }
@@ -32,7 +32,7 @@ package struct FairShares<Holder: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Takes so many more whatever the holder has; false, and nothing is taken, where so many are not free.
+    /// Takes this many more regardless of what the holder has; returns false, and takes nothing, if fewer are free.
     package mutating func takeFree(_ count: Int, for holder: Holder) -> Bool {
         guard count <= free else { return false }
         taken += count
@@ -40,7 +40,7 @@ package struct FairShares<Holder: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Gives so many back.
+    /// Gives this many back.
     package mutating func giveBack(_ count: Int, of holder: Holder) {
         guard count > 0 else { return }
         let rest = held[holder, default: 0] - count

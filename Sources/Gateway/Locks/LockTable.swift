@@ -5,15 +5,15 @@ import DequeModule
 import NIOConcurrencyHelpers
 package import SyncModel
 
-/// Why a lock was not given.
+/// The reasons for which a lock was not acquired.
 package enum LockError: Error, Hashable, Sendable {
-    /// As many are waiting already as `[limits] queue` allows.
+    /// The queue has reached `[limits] queue`.
     case queueFull
-    /// It took longer than `[limits] queue_wait`.
+    /// The wait took longer than `[limits] queue_wait`.
     case timedOut
 }
 
-/// One holder at a time for each key, first come, first served, with a bounded queue.
+/// Lets one holder at a time have each key, first come, first served, with a bounded queue.
 package final class LockTable: Sendable {
     private struct Waiter {
         let id: UInt64
@@ -21,7 +21,7 @@ package final class LockTable: Sendable {
     }
 
     private struct State {
-        /// Who waits, by key; a key that is here is held.
+        /// The waiters by key; a key in this dictionary is held.
         var lanes: [String: Deque<Waiter>] = [:]
         var nextID: UInt64 = 0
     }
@@ -31,22 +31,22 @@ package final class LockTable: Sendable {
     private let timeout: Duration
     private let clock: any WallClock
 
-    /// A table in which at most `maximumWaiting` wait for one key, each no longer than `timeout`.
+    /// Creates a table in which at most `maximumWaiting` wait for one key, each no longer than `timeout`.
     package init(maximumWaiting: Int, timeout: Duration, clock: any WallClock) {
         self.maximumWaiting = maximumWaiting
         self.timeout = timeout
         self.clock = clock
     }
 
-    /// How many hold or wait, for the metrics.
+    /// The numbers of holders and waiters, for the metrics.
     package var occupancy: (held: Int, waiting: Int) {
         state.withLockedValue { state in (state.lanes.count, state.lanes.values.reduce(0) { $0 + $1.count }) }
     }
 
-    /// Runs `body` while nobody else holds `key`.
+    /// Runs `body` while no other task holds `key`.
     ///
-    /// - Throws: ``LockError`` where the lock was not given, `CancellationError` where the task was cancelled while it
-    ///   waited, otherwise what `body` throws.
+    /// - Throws: ``LockError`` if the lock was not acquired, `CancellationError` if the task was cancelled while it
+    ///   waited, otherwise the errors of `body`.
     package func withLock<R>(_ key: String, _ body: () async throws -> R) async throws -> R {
         if !tryAcquire(key) { try await acquireInTime(key) }
         defer { release(key) }
@@ -77,7 +77,7 @@ package final class LockTable: Sendable {
                 try await group.next()
             }
         } catch {
-            // The timer and the lock may have come at the same moment: what was given is given back.
+            // The timer and the lock may have come at the same moment: a lock that was acquired is released.
             if gotIt.withLockedValue({ $0 }) { release(key) }
             throw error
         }
@@ -91,7 +91,7 @@ package final class LockTable: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 enqueue(Waiter(id: id, continuation: continuation), for: key)
-                // A cancellation that came before the waiter stood in the queue found nobody there.
+                // A cancellation before this moment found no waiter in the queue.
                 if Task.isCancelled { abandon(id, key) }
             }
         } onCancel: {

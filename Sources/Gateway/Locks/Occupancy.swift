@@ -3,14 +3,14 @@
 
 import NIOConcurrencyHelpers
 
-/// Counts what runs at the same time, up to a limit.
+/// Counts running operations, up to a limit.
 final class Occupancy: Sendable {
     private let maximum: Int
     private let count = NIOLockedValueBox(0)
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Counts one more where there is room; false where there is none.
+    /// Counts one more; returns false if the limit is reached.
     func tryEnter() -> Bool {
         count.withLockedValue { count in
             guard count < maximum else { return false }

@@ -3,15 +3,15 @@
 
 /// Decides when memory that is free, but that the allocator still holds, is worth giving back to the system.
 ///
-/// Giving back walks over all that is free, so it is for what a peak has left, not for what comes and goes.
+/// Giving back walks all free memory, so it is for the remains of a peak, not for ordinary variation.
 struct MemoryTrim: Hashable, Sendable {
-    /// How much more than usual must lie idle, in bytes.
+    /// The number of bytes above the usual that must be idle.
     static let threshold = 64 << 20
 
-    /// The least that lay idle since the last time: code, and what lies between pieces in use.
+    /// The fewest idle bytes since memory was last given back: code, and gaps between pieces in use.
     private var usual: Int?
 
-    /// Takes what the process has and what of it is in use, in bytes; whether to give back now.
+    /// Takes the resident bytes and those in use; returns true if memory is to be given back now.
     mutating func isDue(resident: Int, inUse: Int) -> Bool {
         let idle = resident - inUse
         let usual = min(usual ?? idle, idle)
@@ -19,6 +19,7 @@ struct MemoryTrim: Hashable, Sendable {
         return idle - usual > Self.threshold
     }
 
-    /// Takes the same after giving back: what is idle still cannot be given back, and is not tried again.
+    /// Takes the same figures after giving back: the bytes that are still idle cannot be given back, and count as
+    /// usual.
     mutating func done(resident: Int, inUse: Int) { usual = resident - inUse }
 }

@@ -7,17 +7,17 @@ package import Logging
 import NIOPosix
 package import SyncModel
 
-/// The memory of this process, as the system and the allocator see it.
+/// The memory of this process, as the system and the allocator report it.
 package struct ProcessMemory: Hashable, Sendable {
-    /// How many bytes are in memory.
+    /// The number of resident bytes.
     package let resident: Int
-    /// How many bytes were asked of the allocator and not given back to it.
+    /// The number of bytes that are allocated and not freed.
     package let inUse: Int
 
-    /// How often somebody looks, in seconds.
+    /// The time between two checks, in seconds.
     private static let interval: Int64 = 15
 
-    /// What it is now; nil where the system or the allocator does not tell.
+    /// The present figures; nil if the system or the allocator does not provide them.
     package static var now: ProcessMemory? {
         #if os(Linux) && canImport(Glibc)
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
@@ -31,14 +31,15 @@ package struct ProcessMemory: Hashable, Sendable {
         #endif
     }
 
-    /// Gives back to the system what is free; takes a moment for each gigabyte, in which others wait for the allocator.
+    /// Gives free memory back to the system; takes a moment for each gigabyte, during which others wait for the
+    /// allocator.
     package static func trim() {
         #if os(Linux) && canImport(Glibc)
         malloc_trim(0)
         #endif
     }
 
-    /// Gives back what peaks have left, until it is cancelled.
+    /// Gives back the remains of peaks, until it is cancelled.
     package static func giveBackAfterPeaks(clock: any WallClock, logger: Logger) async {
         var trim = MemoryTrim()
         while !Task.isCancelled {

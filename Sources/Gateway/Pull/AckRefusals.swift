@@ -4,29 +4,29 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Tells a checkpoint that the backend has forgotten from a call that leads nowhere: both are answered 404.
+/// Distinguishes a checkpoint that the backend has forgotten from an ack call with a wrong address: both are answered
+/// 404.
 ///
-/// The first is cured by a stream from the beginning, whose tokens the backend takes; where it does not take these
-/// either, each pull would begin anew for ever. Other devices of the session may still bring tokens of before.
+/// A full stream cures the former, because the backend takes its tokens. If the backend refuses these as well, each
+/// pull would start from the beginning for ever. Other devices of the session may still send older tokens.
 final class AckRefusals: Sendable {
-    /// Of how many sessions it is known; then all are forgotten, which costs a stream each.
+    /// The greatest number of sessions; beyond it all are forgotten, which costs a stream each.
     private static let maximum = 10_000
-    /// For how long a first refusal counts, in milliseconds.
+    /// The time for which a first refusal counts, in milliseconds.
     ///
-    /// Then one more stream from the beginning is tried: a pull that was under way may have brought old tokens with a
-    /// new cursor.
+    /// Then one more full stream is tried: a pull that was running may have handed out old tokens with a new cursor.
     static let lifetime: Int64 = 3_600_000
 
-    /// When a session's tokens were refused first, since they were taken last.
+    /// The time of each session's first refusal since its tokens were taken last.
     private let refused = NIOLockedValueBox<[String: Int64]>([:])
 
     /// Notes that a session's tokens were refused.
     ///
     /// - Parameters:
-    ///   - session: Whose.
-    ///   - presented: The cursor that they came with, which tells their age.
+    ///   - session: The session of the tokens.
+    ///   - presented: The cursor that they came with, which gives their age.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Whether they were handed out after tokens had been refused before, and none was taken since.
+    /// - Returns: True if they were handed out after an earlier refusal, and none was taken since.
     func note(_ session: String, presented: Cursor?, at now: Int64) -> Bool {
         refused.withLockedValue { refused in
             if let first = refused[session], now - first < Self.lifetime {

@@ -4,9 +4,10 @@
 import Backend
 
 extension BackendError {
-    /// Whether a stream that ended with this error is taken up again within the same pull.
+    /// True if a stream that ended with this error is resumed within the same pull.
     ///
-    /// A backend that asks for a longer pause than a client waits gets it: the client hears when to come back.
+    /// A backend that asks for a pause of more than a second gets it: the pull fails, and the client is told when to
+    /// come back.
     var isWorthResuming: Bool {
         if case .busy(_, let retryAfter) = self, let retryAfter, retryAfter > .seconds(1) { return false }
         return isTransient

@@ -10,25 +10,25 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// Runs what a push and its recovery ask of the stream.
+/// Runs the stream for a push's conflict check or for push recovery, which only search its lines.
 struct CheckRunner {
-    /// What came of it.
+    /// The result of a check.
     enum Checked {
-        /// What has become of the pushed records.
+        /// The changes of the pushed records.
         case compared(Comparison)
         /// The client has to pull before anything can be compared.
         case outdated(PullRestart)
     }
 
-    /// By the table's place and in the order of the subjects.
+    /// The result of a comparison, by the table's index and in the order of the subjects.
     struct Comparison {
-        /// What has become of the records.
+        /// The findings for each table's subjects.
         var findings: [Int: [ConflictCheck.Finding]] = [:]
-        /// The rows of some that somebody else has changed, by their places among the subjects.
+        /// The present rows of some changed records, by the table's index and the subject's.
         var rows: [Int: [Int: [UInt8]]] = [:]
     }
 
-    /// Of how many records the rows are kept, and how many bytes altogether.
+    /// The greatest number of rows that are kept, and their greatest total size in bytes.
     private static let keptRows = 64
     private static let keptBytes = 64 << 10
 
@@ -42,10 +42,10 @@ struct CheckRunner {
         device = DeviceState(scope)
     }
 
-    /// Streams what has changed since the cursor and looks for records in it.
+    /// Streams everything since the cursor and searches it for records.
     ///
-    /// The subjects are the records by the table's place in the schema, only of tables that the query asks for. Throws
-    /// what a pull throws.
+    /// The subjects are grouped by the table's index in the schema, only for tables that the query asks for. Throws the
+    /// errors of a pull.
     mutating func check(_ subjects: [Int: [ConflictCheck.Subject]]) async throws -> Checked {
         switch try await run() {
         case .outdated(let reason): return .outdated(reason)
@@ -55,12 +55,12 @@ struct CheckRunner {
         }
     }
 
-    /// Streams what has changed since the cursor, and has a search look at its lines.
+    /// Streams everything since the cursor and lets a search inspect its lines.
     ///
-    /// - Returns: The search; nil where the stream cannot go on from the cursor.
+    /// - Returns: The search; nil if the stream cannot go on from the cursor.
     mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
         stream.creations = search
-        // What the backend does not stream any more brings nothing; the rest of the search goes on.
+        // Types that the backend no longer streams bring no lines; the search goes on with the others.
         guard case .complete = try await run() else { return nil }
         return stream.creations
     }
@@ -91,14 +91,14 @@ struct CheckRunner {
             return .compared(
                 Comparison(findings: findings.mapValues { $0.map(\.finding) }, rows: try await rows(findings)))
         } catch let error as LedgerError {
-            // The next pull gets everything and another ledger.
+            // The next pull is a full stream and makes another ledger.
             scope.logger.error(
                 "a ledger is damaged: a push cannot be compared", metadata: ["code": "\(error.rawValue)"])
             return .outdated(.damagedLedger)
         }
     }
 
-    /// What the backend has of records in conflict, as the client would get it: as much as fits into an error answer.
+    /// Returns the backend's rows of records in conflict, in the client's form, as many as fit into an error answer.
     private mutating func rows(
         _ findings: [Int: [ConflictCheck.Located]]
     ) async throws -> [Int: [Int: [UInt8]]] {
@@ -119,7 +119,7 @@ struct CheckRunner {
         return rows
     }
 
-    /// What the backend streams no more can be compared with nothing, and must not stop its devices.
+    /// Logs types that the backend no longer streams: they cannot be compared, and must not stop their devices.
     private func tellUnchecked(_ types: Set<String>) {
         guard !types.isEmpty else { return }
         scope.logger.error(
@@ -151,7 +151,7 @@ extension CheckRunner: Effects {
         }
     }
 
-    /// No error is an event.
+    /// Passes every error on, because no error is an event of the machine.
     mutating func event(
         for error: any Error, of action: CheckAction, of machine: CheckMachine
     ) async throws -> CheckEvent {

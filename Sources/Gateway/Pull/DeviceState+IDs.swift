@@ -10,13 +10,13 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-// By which ids the device knows records to which the backend has given ids (finding 21).
+// The ids by which the device knows records that have backend-assigned ids (finding 21).
 extension DeviceState {
     private static let page = 10_000
 
-    /// Loads the principal's ids, and finds out which records the device goes on calling by the backend's.
+    /// Loads the principal's ids, and finds out which records the device still knows by the backend's ids.
     ///
-    /// - Returns: False where nobody can tell, so that everything has to be compared.
+    /// - Returns: False if that is unknown, so that everything has to be compared.
     mutating func loadIDs(upTo sequence: Int64) async throws -> Bool {
         guard let known = try await scope.services.ids.ids(of: scope.query.principal, upTo: sequence) else {
             ids = VisibleIDs()
@@ -52,17 +52,17 @@ extension DeviceState {
         return isCertain
     }
 
-    /// What mappings that a device does not know yet mean for it.
+    /// The consequences for a device of mappings that it does not know yet.
     private struct News {
-        /// The clients' ids that no pull says.
+        /// The clients' ids that pulls never use.
         var hidden: [VisibleIDs.Kept] = []
-        /// The records that the device had got before, under the backend's ids, each with the client's.
+        /// The records that the device has got under the backend's ids, each with the client's id.
         var held: [VisibleIDs.Kept: String] = [:]
 
         var isEmpty: Bool { hidden.isEmpty && held.isEmpty }
     }
 
-    /// Those of the records called by the backend's ids that the device has still.
+    /// Returns those of the records known by the backend's ids that the device still has.
     private func stillHeld(_ kept: Set<VisibleIDs.Kept>) async throws -> Set<VisibleIDs.Kept> {
         guard let outline, scope.keepsLedgers else { return kept }
         let schema = scope.schema
@@ -77,7 +77,7 @@ extension DeviceState {
         return held
     }
 
-    /// Looks through the mappings that came since the presented cursor.
+    /// Searches the mappings that were added since the presented cursor.
     private func news(after first: Int64, upTo last: Int64) async throws -> News {
         let schema = scope.schema
         let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
@@ -105,10 +105,10 @@ extension DeviceState {
         return news
     }
 
-    /// Takes away what the device has twice: records that it has made and that pulls call by another id.
+    /// Deletes the duplicates on the device: records that it has created and that pulls list under another id.
     ///
-    /// That is done once, with each cursor that is the first to know so, and again where a redelivery of the record is
-    /// pending. Devices that do not have them hear nothing.
+    /// This is done once, by each cursor that is the first to know the mapping, and again if a redelivery of the record
+    /// is pending. Devices without duplicates get no deletions.
     func deleteDuplicates(from spooler: inout StreamSpooler) throws {
         guard let knownIDs else { return }
         for (place, table) in scope.schema.tables.enumerated() {
@@ -124,19 +124,19 @@ extension DeviceState {
         }
     }
 
-    /// Takes over what the stream has told about ids, and waits until none is being made for the principal, so that the
-    /// commit sees all that the stream may have brought.
+    /// Waits until no ids are being made for the principal, and saves the ids that the stream has reported, so that the
+    /// commit sees all ids that the stream may contain.
     ///
-    /// Where something is new the commit fails, and the pull begins anew with it: the stream may have brought the
-    /// record before the line.
+    /// If there are new ids, the commit fails and the pull starts again with them: the stream may have brought the
+    /// record before the line with its id.
     func awaitIDs(after spooler: StreamSpooler) async throws {
         guard scope.services.makesIDs else { return }
         let limit = scope.services.configuration.limits.queueWait
         guard try await scope.services.making.waitUntilNone(of: scope.query.principal, atMost: limit) else {
-            // To begin anew would be to wait as long once more.
+            // Another start would mean the same wait again.
             throw LockError.timedOut
         }
-        // A push has ended meanwhile of which nobody knows whether it has made a record.
+        // A push has ended meanwhile, and may have created a record whose id is unknown.
         let open = try await scope.store.openJournals(of: scope.query.principal)
         guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { throw StateError.idsChanged }
         guard !spooler.idMappings.isEmpty else { return }
@@ -145,7 +145,7 @@ extension DeviceState {
         for mapping in spooler.idMappings where makers.contains(mapping.table) {
             told[PushedRecordKey(table: mapping.table, id: mapping.clientID)] = mapping
         }
-        // Only of what the caller has pushed: nobody else decides what its records are called.
+        // Only ids of records that the caller has pushed: no other user decides which ids its records have.
         let believed = try await withoutStreamed(
             scope.store.unmappedPushes(Array(told.values), of: scope.query.principal))
         if spooler.counts.idMappings > spooler.idMappings.count {
@@ -158,8 +158,10 @@ extension DeviceState {
         scope.logger.info("the stream has told ids of pushed records", metadata: ["records": "\(believed.count)"])
     }
 
-    /// Those mappings whose records the caller may have made, not only changed: a client's id that is one of the
-    /// backend's numbers, or by which the device has got a record from the stream, is the backend's.
+    /// Returns the mappings whose records the caller may have created, not only changed.
+    ///
+    /// A client's id is the backend's if it is one of the backend's numbers, or if the device has got a record under it
+    /// from the stream.
     private func withoutStreamed(_ mappings: [IDMapping]) async throws -> [IDMapping] {
         let schema = scope.schema
         let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)

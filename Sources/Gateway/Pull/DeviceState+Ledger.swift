@@ -10,22 +10,22 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-// What the device has.
+// The device's ledger.
 extension DeviceState {
-    /// Small layers, up to so many chunks, are read at once.
+    /// Layers with at most this many chunks are preloaded.
     private static let preloadedChunks = 16
-    /// So many layers at a time, until there are so many bytes; the others are read when something is looked for.
+    /// This many layers are preloaded at a time, until this many bytes are read; other layers are read on demand.
     private static let preloadedLayers = 32
     private static let preloadedBytes = 16 << 20
-    /// Notes of pushes are laid over a ledger in memory, up to so many: about 12 MB.
+    /// The greatest number of notes of pushes that are laid over a ledger in memory: about 12 MB.
     static let maximumNotes = 50_000
 
-    /// What the machine needs to know of the replica's ledger.
+    /// Returns what the machine needs to know about the replica's ledger.
     func ledgerContext(acceptedAt: Int64, resyncAt: Int64) async throws -> SyncMachines.PullContext.Ledger {
         guard scope.keepsLedgers, let outline else { return SyncMachines.PullContext.Ledger() }
         let tuning = scope.services.tuning
         var ledger = SyncMachines.PullContext.Ledger(outline, maximumUndos: tuning.undos)
-        // So much was added to the base that finding something takes too long.
+        // With this many additions to the base, lookups take too long.
         ledger.needsCompaction =
             outline.base != nil
             && (outline.deltas.count > tuning.deltas || outline.deltaChunks > tuning.deltaChunks)
@@ -41,11 +41,11 @@ extension DeviceState {
         return ledger
     }
 
-    /// Whether more was pushed since the cursor than can be laid over its ledger, so that everything is compared
-    /// instead.
+    /// Returns true if more records were pushed since the cursor than can be laid over its ledger; everything is
+    /// compared then.
     func hasTooManyNotes(sequence: Int64) async throws -> Bool {
         let limit = Self.maximumNotes
-        // Each note has a sequence of its own, but many of those may be of one record.
+        // Each note has a sequence of its own, but many may be about the same record.
         guard scope.keepsLedgers, let row, sequence - row.noted > limit,
             try await scope.store.hasMorePushNotes(than: limit, of: scope.query.principal, after: row.noted)
         else { return false }
@@ -55,10 +55,10 @@ extension DeviceState {
         return true
     }
 
-    /// Makes that what cannot be read of the ledger does not stop the device for good: from now on it is passed over.
+    /// Skips the unreadable parts of the ledger from now on, so that they do not stop the device for good.
     ///
-    /// - Throws: The error if it was to be passed over already, and `StateError.ledgerChanged` where another pull has
-    ///   compacted a ledger under this one.
+    /// - Throws: The error if they were to be skipped already, and `StateError.ledgerChanged` if another pull has
+    ///   compacted a ledger during this one.
     mutating func passOver(_ error: LedgerError) async throws {
         for outline in consulted + (outline.map { [$0] } ?? []) {
             let now = try await scope.store.ledger(of: outline.replica)
@@ -74,8 +74,9 @@ extension DeviceState {
             ])
     }
 
-    /// What a diff of what came with what the device has goes out from; with how many lines had come when the comparison
-    /// of a whole type began.
+    /// Returns the input for diffing a stream with the device's ledger.
+    ///
+    /// `comparisonBegan` is the number of lines that had been received when the comparison of a whole type began.
     mutating func diffInput(
         _ plan: LedgerDiffPlan, signs: StreamSigns, comparisonBegan: UInt64? = nil
     ) async throws -> LedgerDiffInput {
@@ -108,7 +109,7 @@ extension DeviceState {
         input.notes = try await scope.store.pushNotes(
             of: scope.query.principal, after: row?.noted ?? 0, limit: limit + 1)
         if input.notes.count > limit {
-            // Pushed while this pull was streaming: the next one finds too many from the start.
+            // These were pushed while this pull was streaming: the next pull finds too many from the start.
             if plan.isExact { throw StateError.ledgerChanged }
             input.notes.removeFirst()
         }
@@ -135,7 +136,7 @@ extension DeviceState {
         }
     }
 
-    /// Brings what was added to the replica's ledger into its base.
+    /// Merges the layers that were added to the replica's ledger into its base.
     mutating func compactLedger() async throws {
         guard let cursor = row?.cursor, let before = outline, let base = before.base else { return }
         let deltas = try await scope.store.foldableDeltas(replica: before.replica, upTo: cursor)
@@ -163,6 +164,6 @@ extension DeviceState {
 }
 
 extension LedgerOutline {
-    /// Whether a ledger that was read now is the same; the last bit of a version belongs to a compaction under way.
+    /// Returns true if a ledger that was read just now is unchanged; a version's last bit marks a running compaction.
     func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
 }

@@ -7,35 +7,36 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// What the state has of the device that pulls or pushes: where its cursor stands, what it has, and by which ids.
+/// Holds the state's data about the device that pulls or pushes: its cursor, its ledger, and the ids that it knows
+/// records by.
 struct DeviceState {
     let scope: PullScope
-    /// The presented cursor as the state knows it, and the ledger as it sees it.
+    /// The presented cursor as the state knows it, and the ledger as of that cursor.
     private(set) var row: CursorRow?
     var outline: LedgerOutline?
-    /// The ledgers that were looked at last, and whether what cannot be read of them is passed over.
+    /// The ledgers that were consulted last, and whether their unreadable parts are skipped.
     var consulted: [LedgerOutline] = []
     var skipsDamage = false
-    /// The ledgers that were diffed against, and their versions.
+    /// The ledgers that the diff has read, with their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
-    /// What has to be delivered again to the client.
+    /// The records that have to be delivered to the client again.
     private(set) var redeliveries: [PendingRedelivery] = []
-    /// By which ids the device knows records to which the backend has given ids.
+    /// The ids by which the device knows records that have backend-assigned ids.
     var ids = VisibleIDs()
     var aliases: IDAliases?
     var knownIDs: PrincipalIDs?
-    /// What the device may have under ids by which pulls do not call it any more, as of the presented cursor.
+    /// Records that the device may have under ids that pulls no longer use, as of the presented cursor.
     var duplicates: [VisibleIDs.Kept] = []
 
     init(_ scope: PullScope) { self.scope = scope }
 
-    /// Loads it, for a machine to decide by.
+    /// Loads the device's data and returns what the machine decides by.
     mutating func load() async throws -> SyncMachines.PullContext {
         let query = scope.query
         let context = try await scope.store.pullContext(
             principal: query.principal, session: query.session, presented: query.presented)
         if context.belongsToAnotherPrincipal {
-            // The cursor is worth nothing here, but the operator may want to know (finding 26).
+            // The cursor is useless here, but the operator may want to know (finding 26).
             scope.logger.warning(
                 "a cursor of another principal was presented: does the credential rotate?",
                 metadata: ["code": "pull.foreign_cursor"])
@@ -55,7 +56,7 @@ struct DeviceState {
         return known
     }
 
-    /// Loads what a 409 has promised to the client of the cursor; as much as notes are laid over a ledger.
+    /// Loads the redeliveries that 409s have promised to the cursor's client, up to the limit for notes.
     mutating func loadRedeliveries() async throws {
         guard scope.keepsLedgers, let row else { return }
         redeliveries = try await scope.store.redeliveries(

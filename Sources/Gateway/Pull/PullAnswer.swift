@@ -5,29 +5,29 @@ import Deduplication
 import SyncModel
 import WatermelonWire
 
-/// A pull that is committed: the client may see it now.
+/// A committed pull, which the client may see now.
 package struct PullAnswer: Sendable {
-    /// What it came to.
+    /// The figures of the pull.
     package let figures: SyncFigures
     /// The body's type.
     package var contentType: String { AnswerWriter.contentType }
 
     let cursor: Cursor
     let strategy: AnswerWriter.Strategy
-    /// The tables that the client has, each with its place in the schema.
+    /// The tables that the client has, each with its index in the schema.
     let tables: [(place: Int, name: String)]
-    /// What goes out; nil where nothing has changed.
+    /// The records of the answer; nil if nothing has changed.
     let spool: FinishedSpool?
-    /// The memory for sending it, held until that is done.
+    /// The memory for sending the answer, held until it is sent.
     let room: SpoolLease?
     let writer: AnswerWriter
 
     /// Hands the body over, piece by piece.
     ///
-    /// Call it once or, for a repeated request, several times.
+    /// May be called several times, for a repeated request.
     ///
-    /// - Throws: What `sink` throws, and ``SpoolError`` where the spool cannot be read: the connection must then be
-    ///   cut, never ended cleanly.
+    /// - Throws: The errors of `sink`, and ``SpoolError`` if the spool cannot be read: the connection must then be cut,
+    ///   never ended cleanly.
     package func write(to sink: ([UInt8]) async throws -> Void) async throws {
         var pending = writer.opening
         for (index, table) in tables.enumerated() {
@@ -48,7 +48,7 @@ package struct PullAnswer: Sendable {
         to sink: ([UInt8]) async throws -> Void
     ) async throws {
         try await spool?.forEachPiece(of: table, array: array) { piece in
-            // Small pieces travel together, large ones without a copy.
+            // Small pieces are gathered; large ones are sent without a copy.
             if piece.count < 16 * 1_024 {
                 pending += piece
                 if pending.count < 64 * 1_024 { return }

@@ -7,21 +7,21 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// What came of the lines of a pull, compared with what the client has.
+/// The lines of a pull, diffed with the client's ledger.
 struct DiffedPull {
-    /// What goes out.
+    /// The records of the answer.
     let spool: FinishedSpool
     /// The lines as they were diffed, if another pull may go on from their end.
     let lines: (spooler: StreamSpooler, length: SpoolLength)?
-    /// What the pull adds to the ledger.
+    /// The layer that the pull adds to the ledger.
     let layer: LedgerCommit
     let report: LedgerDiffReport
-    /// What the answer brings of what has to be delivered again.
+    /// The pending redeliveries that the answer delivers.
     let delivered: [PendingRedelivery]
 }
 
 extension PullRunner {
-    /// Compares what came with what the client has.
+    /// Diffs the received lines with the client's ledger.
     mutating func diff(_ plan: LedgerDiffPlan) async throws -> LedgerDiffReport {
         if !plan.isFirst { try device.deleteDuplicates(from: &stream.spooler) }
         scope.logger.debug(
@@ -33,7 +33,7 @@ extension PullRunner {
         let input = try await device.diffInput(
             plan, signs: stream.spooler.signs, comparisonBegan: comparison?.began)
         let staging = LayerStaging(store: scope.store, clock: scope.services.clock)
-        // Ends with this method, at once where batches are left that no commit needs any more.
+        // Ends with this method, at once even if batches are left that no commit needs.
         async let _: Void = staging.run()
         let writer = LayerWriter(staging)
         var diff = LedgerDiff(input, verdicts: stream.spooler.verdicts)
@@ -47,7 +47,7 @@ extension PullRunner {
         let report = diff.report
         figures.looks += 1
         guard !report.needsSecondLook || plan.isSecondLook else { return report }
-        // What the device has twice under other ids is its own affair.
+        // Duplicates that a device has under other ids concern that device only.
         let isPlain = device.knownIDs == nil || device.duplicates.isEmpty && device.redeliveries.isEmpty
         let lines = isPlain ? (stream.spooler, stream.spooler.length) : nil
         let finished = try await stream.spooler.finish(diff.diffed, absences: diff.absences)

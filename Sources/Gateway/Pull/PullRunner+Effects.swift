@@ -44,7 +44,7 @@ extension PullRunner: Effects {
         return .done
     }
 
-    /// What fails of a comparison need not fail the pull.
+    /// Turns a failure of a comparison into an event, since it need not fail the pull.
     mutating func event(
         for error: any Error, of action: PullAction, of machine: PullMachine
     ) async throws -> PullEvent {
@@ -53,7 +53,9 @@ extension PullRunner: Effects {
         return .comparisonFailed
     }
 
-    /// Does something with the ledger; what cannot be read of it does not stop the device for good.
+    /// Runs work on the ledger.
+    ///
+    /// Its unreadable parts do not stop the device for good.
     private mutating func readingLedger(
         _ body: (inout PullRunner) async throws -> PullEvent
     ) async throws -> PullEvent {

@@ -7,9 +7,9 @@ import Logging
 import SyncMachines
 import SyncModel
 
-// What the operator should know of a pull.
+// The log of a pull.
 extension PullRunner {
-    /// Tells what a comparison has found, once its result is in the state.
+    /// Logs the findings of a comparison, once its result is in the state.
     func tell(_ report: LedgerDiffReport, of replica: ReplicaID) {
         let diffed = figures.diffed
         if diffed.repairs > 0 {
@@ -46,7 +46,7 @@ extension PullRunner {
         }
     }
 
-    /// Tells what the client's schema version means for the pull.
+    /// Logs the consequences of the client's schema version for the pull.
     func tell(_ decision: SchemaNegotiator.Decision) {
         if !decision.unknown.isEmpty {
             scope.logger.warning(

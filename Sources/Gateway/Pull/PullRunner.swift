@@ -11,15 +11,15 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Runs the actions of one pull: what the machine decides, this does.
+/// Runs one pull: carries out the actions that the machine decides on.
 struct PullRunner {
     let scope: PullScope
     let cacheKey: CachedAnswers.Key
     var stream: StreamRunner
     var device: DeviceState
-    /// What came of the lines, once they are diffed.
+    /// The result of the diff, once the lines are diffed.
     var diffed: DiffedPull?
-    /// What the stream and the ledgers have come to, for the log.
+    /// The figures of the stream and the ledgers, for the log.
     var figures = SyncFigures()
     /// The memory for sending the answer.
     private var sendingRoom: SpoolLease?
@@ -27,14 +27,15 @@ struct PullRunner {
     private(set) var comparison: RunningComparison?
     var comparisonFailure: (any Error)?
     private var droppedComparison = ""
-    /// What was negotiated about the client's schema version, once it is known.
+    /// The decision about the client's schema version, once it is made.
     private var negotiation: SchemaNegotiator.Decision?
 
     /// A comparison of a whole request type.
     struct RunningComparison {
-        /// How many lines had come when it began; nil once everything is streamed anew.
+        /// The number of lines that had been received when it began; nil once everything is streamed from the
+        /// beginning.
         var began: UInt64?
-        /// What had come by then, to go back to where it fails.
+        /// The lines received by then, which the pull goes back to if the comparison fails.
         var before: (spooler: StreamSpooler, length: SpoolLength)?
     }
 
@@ -49,7 +50,7 @@ struct PullRunner {
 
     /// Runs the pull to its end.
     ///
-    /// Why it failed is noted for the operator, about once a minute for each replica.
+    /// The reason of a failure is stored for the operator, about once a minute for each replica.
     mutating func run() async throws -> PullAnswer {
         defer { stream.tellFlaws() }
         do {
@@ -72,7 +73,7 @@ struct PullRunner {
         return try await drive(&machine, &self)
     }
 
-    /// Loads what is known of the device.
+    /// Loads what is known about the device.
     mutating func loadContext() async throws -> SyncMachines.PullContext {
         var context = try await device.load()
         try await device.loadRedeliveries()
@@ -89,7 +90,7 @@ struct PullRunner {
         return try await stream.perform(action, isComparing: machine.isComparing)
     }
 
-    /// Takes over what was negotiated, before something is streamed; the operator hears of it once a pull.
+    /// Applies the negotiated schema version before anything is streamed, and logs it once for each pull.
     private mutating func begin(_ decision: SchemaNegotiator.Decision, without refused: Set<String>) {
         stream.begin(added: decision.change?.columns ?? [:], without: refused)
         guard negotiation == nil else { return }
@@ -101,7 +102,7 @@ struct PullRunner {
 
     mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
         try await device.awaitIDs(after: stream.spooler)
-        // Before anything is written: an answer that cannot be sent had better not begin.
+        // Before anything is written: an answer that cannot be sent should not begin.
         sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal))
         var row = row
         row.ids = device.ids
@@ -120,7 +121,7 @@ struct PullRunner {
         return .done
     }
 
-    /// What the replica "last did", for the operator.
+    /// The replica's last action, as the operator sees it.
     private var resultText: String {
         guard let spool = diffed?.spool else { return "pull" }
         let counts = AnswerArray.allCases.map { "\(spool.count($0)) \($0.rawValue)" }
@@ -130,9 +131,9 @@ struct PullRunner {
     }
 }
 
-// The comparison of a whole request type, which may fail without the pull.
+// The comparison of a whole request type, which may fail without failing the pull.
 extension PullRunner {
-    /// Takes a place among the pulls that compare a whole request type, where there is one.
+    /// Takes a permit to compare a whole request type; returns false if too many pulls do so already.
     mutating func beginComparison(_ type: String) -> Bool {
         guard scope.services.comparing.tryEnter() else { return false }
         comparison = RunningComparison(
@@ -141,12 +142,12 @@ extension PullRunner {
         return true
     }
 
-    /// Whether an error is about what a stream brings, rather than about the state.
+    /// Returns true if an error comes from the stream rather than from the state.
     static func isOfStream(_ error: any Error) -> Bool {
         error is BackendError || error is StreamIntake.Failure || error is SpoolError || error is DamagedRun
     }
 
-    /// Goes back to what had come when the comparison began.
+    /// Goes back to the lines received before the comparison began.
     mutating func dropComparison(_ type: String, failures: Int) async throws {
         guard let before = comparison?.before else { throw PullFailure.unexpectedEvent }
         let error = GatewayError(comparisonFailure ?? PullFailure.streamBroken)
@@ -168,13 +169,13 @@ extension PullRunner {
     }
 }
 
-// An answer may get lost: what was streamed for it is not streamed again.
+// An answer may get lost: its lines are cached, so that they need not be streamed again.
 extension PullRunner {
-    /// Keeps what was streamed for a pull that would stream the same, if it was much.
+    /// Caches the lines of a large answer for a repeat of the pull.
     func keep(_ answer: CachedAnswer?) {
         guard let answer, let lines = diffed?.lines, stream.spooler.counts.bytes >= scope.services.tuning.cachedBytes
         else { return }
-        // The first answer is being read from the spool; what later pulls put behind it is theirs alone.
+        // The first answer is being read from the spool; lines that later pulls append are only their own.
         let length = SpoolLength(lines: stream.spooler.length.lines, runs: lines.length.runs)
         let room = scope.services.spools.lease(for: scope.query.principal)
         guard room.takeForLines(lines.spooler.byteCount) else { return }
@@ -183,8 +184,8 @@ extension PullRunner {
             at: scope.now)
     }
 
-    /// Keeps what was taken for the next try, unless it may be the reason why this one has failed; no longer than it
-    /// would have been kept.
+    /// Puts back the cached answer that this pull went on from, for the next attempt and without extending its life,
+    /// unless it may have caused the failure.
     private func keepAgain(after error: any Error) {
         guard let kept = stream.kept else { return }
         let isHarmless =
@@ -198,10 +199,11 @@ extension PullRunner {
     }
 }
 
-// What goes out.
+// The answer.
 extension PullRunner {
     mutating func answer(_ plan: PullAnswerPlan, _ cached: CachedAnswer?) async throws -> PullAnswer {
-        // A push may have left one while this pull was streaming (finding 18); nothing is written where there is none.
+        // A push may have left a receipt while this pull was streaming (finding 18); nothing is written if there is
+        // none.
         if plan.row == nil { try await scope.store.dropReceipts(principal: scope.query.principal) }
         let spool: FinishedSpool? =
             switch plan.content {
@@ -219,12 +221,12 @@ extension PullRunner {
             room: sendingRoom, writer: AnswerWriter(dialect: scope.services.dialect))
     }
 
-    /// How the client is to treat what the answer does not name.
+    /// Decides how the client treats records that are not in the answer.
     private func strategy(_ plan: PullAnswerPlan) -> AnswerWriter.Strategy {
         let replacesAll = plan.delivery == .replacement
         if replacesAll, stream.refusedTypes.isEmpty { return .replacement }
         guard replacesAll || plan.replacesUnledgered else { return .incremental }
-        // What the backend has not taken must not be replaced by nothing.
+        // Tables whose type the backend has refused must not be replaced by nothing.
         let refused = Set(stream.refusedTables)
         let tables = scope.projection.schema.tables(at: scope.projection.schemaVersion)
             .filter { replacesAll || !$0.isLedgered }

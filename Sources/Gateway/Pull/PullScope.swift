@@ -9,7 +9,7 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// What everything that serves one pull or check works with.
+/// Holds what all parts of one pull or check work with.
 struct PullScope {
     let services: SyncServices
     let query: PullQuery
@@ -20,16 +20,16 @@ struct PullScope {
     var store: any StateStore { services.store }
     var schema: Schema { services.configuration.schema }
     var now: Int64 { services.clock.now }
-    /// Whether it is known which records devices have.
+    /// True if ledgers record which records devices have.
     var keepsLedgers: Bool { services.pullSettings.comparisons != nil }
-    /// Says in the log whose request it speaks for.
+    /// The backend's client, with the logger of this request.
     var backend: BackendClient {
         var backend = services.backend
         backend.logger = logger
         return backend
     }
 
-    /// Names what a mistake of ours was about.
+    /// Logs an event that the gateway's own machine did not expect.
     func tell(unexpected: UnexpectedEvent?) {
         guard let unexpected else { return }
         logger.error(

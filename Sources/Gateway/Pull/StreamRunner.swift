@@ -10,25 +10,25 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// Does what a stream machine decides: brings the backend to a vector, and streams into a spool.
+/// Carries out the decisions of a stream machine: brings the backend to a vector, and streams into a spool.
 struct StreamRunner {
     let scope: PullScope
     var acceptance: Acceptance
     var spooler: StreamSpooler
-    /// Looks at the lines beside everything else, while a journal is closed.
+    /// The search for creations that reads the lines as well, during a push recovery.
     var creations: CreationSearch?
-    /// What an earlier pull with the same cursor has streamed; nil for a check.
+    /// The cached answer of an earlier pull with the same cursor; nil for a check.
     let kept: CachedAnswers.Entry?
-    /// What of the counts that has brought.
+    /// The part of the counts that comes from the cached answer.
     private(set) var taken = StreamIntake.Counts()
-    /// How often the stream broke.
+    /// The number of times that the stream broke.
     private(set) var breaks = 0
-    /// Whether it broke without having brought a line.
+    /// True if the last stream broke without having brought a line.
     private var avoidsCompression = false
     /// The columns that the client has only just got, by table.
     private var added: [String: Set<String>] = [:]
     private var aliases: IDAliases?
-    /// The request types that the backend does not take, and those that the operator has heard of.
+    /// The request types that the backend refuses, and those that were logged.
     private(set) var refusedTypes: Set<String> = []
     private var toldRefused: Set<String> = []
 
@@ -39,7 +39,7 @@ struct StreamRunner {
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
     }
 
-    /// Takes over where the device stands and how it calls records, before anything is streamed.
+    /// Applies the device's position and its ids before anything is streamed.
     mutating func takeOver(_ device: DeviceState) {
         acceptance.vector = device.row?.vector
         guard let aliases = device.aliases else { return }
@@ -47,15 +47,15 @@ struct StreamRunner {
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal, aliases: aliases)
     }
 
-    /// Takes over what is known of the client's schema and of the backend's types, before something is streamed.
+    /// Applies what is known about the client's schema and the backend's types before anything is streamed.
     mutating func begin(added: [String: Set<String>], without refused: Set<String>) {
         self.added = added
         refusedTypes = refused
     }
 
-    /// Does a step.
+    /// Performs an action.
     ///
-    /// What the backend refuses while a whole type is compared is thrown: the comparison fails by it.
+    /// A refusal by the backend during the comparison of a whole type is thrown, and the comparison fails.
     mutating func perform(_ action: StreamAction, isComparing: Bool) async throws -> StreamEvent {
         switch action {
         case .storePosition(let position):
@@ -86,8 +86,8 @@ struct StreamRunner {
         return .done
     }
 
-    /// Ends what is believed of the principal's other sessions, which may be the same one at the backend; writes
-    /// nothing where that is noted already.
+    /// Marks the positions of the principal's sessions as unknown, since they may be the same session at the backend;
+    /// writes nothing if they are marked already.
     private mutating func noteMove() async throws {
         try await acceptance.obtain()
         try await scope.store.setPosition(
@@ -128,8 +128,8 @@ struct StreamRunner {
         }
     }
 
-    /// Goes on with what an earlier pull has streamed: an answer may get lost, and what was streamed for it is not
-    /// streamed again.
+    /// Goes on from the lines of an earlier pull: its answer may have got lost, and the lines need not be streamed
+    /// again.
     private mutating func takeCached() async throws {
         guard let kept else { throw PullFailure.unexpectedEvent }
         try await scope.services.identities.verifyName(scope.identity, at: scope.now)
@@ -138,7 +138,7 @@ struct StreamRunner {
         taken = spooler.counts
     }
 
-    /// Streams into the spool, to a complete line or to an interruption.
+    /// Streams into the spool, up to a complete line or an interruption.
     private mutating func open(
         _ types: [String], from vector: CheckpointVector, afresh: Bool, isComparing: Bool
     ) async throws -> StreamEvent {
@@ -147,7 +147,7 @@ struct StreamRunner {
         } catch BackendError.typesRefused(let named) where !isComparing {
             return .typesRefused(named: named)
         } catch BackendError.refused(status: 400) where !isComparing && types.count < scope.query.requestTypes.count {
-            // Once it has named some, a refusal that names none is about the same.
+            // After a refusal that has named some types, one that names none is about the same types.
             return .typesRefused(named: [])
         }
     }
@@ -183,16 +183,16 @@ struct StreamRunner {
         let report = spooler.report()
         if report.end == .broken {
             breaks += 1
-            // What was compressed may have been held back, together with the reason why it broke.
+            // Compression may have held lines back, together with the reason for the break.
             avoidsCompression = spooler.counts.lines == before
         }
         return report
     }
 }
 
-// What the operator should know of a stream.
+// The log of a stream.
 extension StreamRunner {
-    /// The client's tables of which something was not asked for.
+    /// The client's tables with a request type that was left out.
     var refusedTables: [String] {
         let (schema, version) = (scope.projection.schema, scope.projection.schemaVersion)
         return schema.tables(at: version).filter { table in
@@ -202,7 +202,7 @@ extension StreamRunner {
         }.map(\.name)
     }
 
-    /// Tells what was wrong with lines, one line for each kind of flaw that was not there before.
+    /// Logs the flaws of lines, one line for each kind that did not occur before.
     func tellFlaws(since before: StreamFlaws = StreamFlaws()) {
         let kinds = spooler.flaws.kinds.filter { before.kinds[$0.key] == nil }
         for (kind, lines) in kinds.sorted(by: { $0.key.code < $1.key.code }) {
@@ -215,7 +215,7 @@ extension StreamRunner {
         }
     }
 
-    /// Says what the backend does not take, once it takes the rest: until then it is a guess.
+    /// Logs the types that the backend refuses, once it accepts the others: until then they are a guess.
     private mutating func tellRefused() {
         guard refusedTypes != toldRefused else { return }
         toldRefused = refusedTypes
@@ -228,7 +228,7 @@ extension StreamRunner {
             ])
     }
 
-    /// Tells how the answer to a stream request ended that came whole and has no complete line.
+    /// Logs the end of an answer that is whole but has no complete line.
     private mutating func tellBrokenEnd() {
         let end = spooler.finishRequest()
         var metadata: Logger.Metadata = [
@@ -246,7 +246,7 @@ extension StreamRunner {
             "the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
     }
 
-    /// Tells that the backend does not take checkpoints of its own making; the pull begins anew.
+    /// Logs that the backend refuses its own checkpoints; the pull starts from the beginning.
     private func tellRefusedTokens(status: Int) {
         scope.logger.error(
             "the backend refuses checkpoints that it has made itself",

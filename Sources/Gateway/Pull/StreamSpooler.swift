@@ -6,15 +6,15 @@ import LineProjection
 import NIOCore
 import SyncModel
 
-/// Runs an intake: what it hands over goes into the spool.
+/// Runs an intake and puts its output into the spool.
 ///
-/// Belongs to one pull; nothing of it is shared until it is finished.
+/// Belongs to one pull, and is not shared until it is finished.
 struct StreamSpooler: Sendable {
     private var intake: StreamIntake
-    /// Where everything that goes out is put.
+    /// The spool of all lines of the answer.
     let spool: Spool
     private let runs: Spool
-    /// Makes a lease of the budget for the one who pulls.
+    /// Makes a lease of the budget for the pulling principal.
     private let lease: @Sendable () -> SpoolLease
 
     init(
@@ -32,28 +32,28 @@ struct StreamSpooler: Sendable {
         runs = Spool(limits: runLimits, lease: lease())
     }
 
-    /// What came so far.
+    /// The counts of what was received so far.
     var counts: StreamIntake.Counts { intake.counts }
-    /// How many values became their column's default.
+    /// The number of values that were replaced by their column's default.
     var defaulted: Int { intake.defaulted }
-    /// Lines that were set aside.
+    /// The quarantined lines.
     var quarantined: [QuarantinedLine] { intake.quarantined }
-    /// What is wrong with lines that came.
+    /// The flaws of the lines so far.
     var flaws: StreamFlaws { intake.flaws }
-    /// What lines about ids that the backend has given said.
+    /// The mappings in the stream's lines about backend-assigned ids.
     var idMappings: [IDMapping] { intake.idMappings }
-    /// What the stream said beside its records.
+    /// The signs in the stream other than its records.
     var signs: StreamSigns { intake.signs }
-    /// Whether the complete or reset line has come.
+    /// True if the complete or reset line has been received.
     var isEnded: Bool { intake.end != nil }
 
     /// Prepares for the first byte of a stream request.
     mutating func beginRequest() { intake.beginRequest() }
 
-    /// How the answer to a request ended that has no complete line.
+    /// Ends a request whose answer has no complete line, and returns the way in which it ended.
     mutating func finishRequest() -> StreamIntake.BrokenEnd { intake.finishRequest() }
 
-    /// What became of the request.
+    /// Returns the result of the request.
     func report() -> StreamReport { intake.report() }
 
     /// Takes the next bytes of the stream.
@@ -63,10 +63,10 @@ struct StreamSpooler: Sendable {
         while let piece = intake.nextRunPiece() { try await runs.append(piece) }
     }
 
-    /// Says that a record of the client is gone.
+    /// Adds a deletion of one of the client's records.
     mutating func delete(_ id: String, table: Int) throws(StreamIntake.Failure) { try intake.delete(id, table: table) }
 
-    /// Reads all lines that came so far by record; more may be taken afterwards.
+    /// Returns a reader of all lines so far, by record; more lines may be taken afterwards.
     mutating func reader() -> DeduplicationReader {
         intake.reader { [runs] offset, count in
             var bytes = try await runs.read(at: offset, upTo: count)
@@ -77,41 +77,41 @@ struct StreamSpooler: Sendable {
         }
     }
 
-    /// Verdicts on all lines that came so far: nothing goes anywhere yet.
+    /// The verdicts on all lines so far: no line goes out yet.
     var verdicts: [LineVerdicts] { intake.verdicts }
 
-    /// Puts what is full into the spool; to be called now and then between deletions.
+    /// Puts full chunks into the spool; to be called now and then between deletions.
     mutating func storeFullChunks() async throws(SpoolError) {
         while let chunk = intake.nextFullChunk(offset: spool.length) { try await spool.append(chunk) }
     }
 
-    /// How many bytes of memory it holds beside its files.
+    /// The bytes of memory in use, besides the files.
     var byteCount: Int { intake.byteCount }
 
-    /// Prepares it, as a copy of what an earlier pull had when its files had this length, for the lines of another.
+    /// Prepares a copy of an earlier pull's spooler, whose files had this length, for the lines of another pull.
     ///
-    /// What pulls have put behind it since that came to nothing is cut off; before it, somebody may be reading.
+    /// Lines that failed pulls have appended since are cut off; the lines before them may be in use by a reader.
     mutating func takeUp(at length: SpoolLength) async throws(SpoolError) {
         intake.forgetQuarantined()
         try await cut(to: length)
     }
 
-    /// How much is in the files.
+    /// The lengths of the files.
     var length: SpoolLength { SpoolLength(lines: spool.length, runs: runs.length) }
 
-    /// Forgets what was put into the files since; for a copy that was made when they had this length.
+    /// Cuts off what was appended to the files since this copy was made, when they had this length.
     func cut(to length: SpoolLength) async throws(SpoolError) {
         try await spool.cut(to: length.lines)
         try await runs.cut(to: length.runs)
     }
 
-    /// Puts the rest into the spool; no line may come any more.
+    /// Puts the rest into the spool; no lines may be taken afterwards.
     ///
     /// - Parameters:
-    ///   - diffed: What has become of the lines.
-    ///   - absences: Where the deletions lie that no line has named, by the table's place.
+    ///   - diffed: The verdicts on the lines.
+    ///   - absences: The positions of the deletions that no line has named, by the table's index.
     /// - Returns: The spool that answers are written from.
-    /// - Throws: What the spool's file fails with.
+    /// - Throws: The errors of the spool and its file.
     mutating func finish(_ diffed: DiffedLines, absences: [SegmentIndex]) async throws(SpoolError) -> FinishedSpool {
         while let chunk = intake.nextRestChunk(offset: spool.length) { try await spool.append(chunk) }
         try await spool.flush()
@@ -123,7 +123,7 @@ struct StreamSpooler: Sendable {
     }
 }
 
-/// How much a spooler had put into its files at a moment.
+/// The lengths of a spooler's files at one moment.
 struct SpoolLength: Sendable {
     let lines: UInt64
     let runs: UInt64

@@ -6,14 +6,14 @@ import JSONBytes
 import SyncMachines
 import SyncModel
 
-/// What the backend has answered to a call.
+/// The backend's answer to a call.
 struct CallReply {
     let call: Call
     var outcome: CallOutcome
-    /// What it says where it refuses.
+    /// The backend's explanation of a refusal.
     let sentence: String?
 
-    /// Why it refuses, for operators.
+    /// The reason of a refusal, for operators.
     var message: String {
         let status = "status \(outcome.status)"
         let reason = outcome.failsConditions ? "\(status), and the answer meets no condition of 'when'" : status
@@ -21,7 +21,7 @@ struct CallReply {
     }
 }
 
-// What an answer means by the protocol's push rules 2 to 4.
+// The meaning of an answer by the protocol's push rules 2 to 4.
 extension CallSender {
     mutating func report(_ reply: CallReply, at place: Int, _ content: OperationReader.Content) async throws
         -> CallReport
@@ -41,33 +41,33 @@ extension CallSender {
         }
     }
 
-    /// Updates what exists already, or creates what is missing: once, and not back again.
+    /// Updates a record that exists already, or creates a missing one; only once, and not back again.
     private mutating func sendInstead(
         _ rule: Table.CallRule?, at place: Int, _ content: OperationReader.Content
     ) async throws -> CallReport {
         guard case .call(let call) = rule else {
-            // An edit of a record that is gone must not vanish with a 2xx (push rule 3).
+            // An edit of a record that is gone must not be lost behind a 2xx (push rule 3).
             let isLost = rule == nil && plan.operations[place].kind == .update
             return isLost
                 ? refused(at: place, .conflict, "the record is gone from the backend")
                 : CallReport(place: place, result: .applied)
         }
-        // What came of the first call may have taught what the record is called.
+        // The answer to the first call may have given the record's id.
         let content = try reader.content(of: plan.operations[place])
         return try await perform(call, at: place, content, isLast: true)
     }
 
-    /// Whether a record is there of which nobody knows what the backend calls it.
+    /// Returns true if a record exists whose backend id is unknown.
     private func isNameless(_ outcome: CallOutcome, at place: Int, _ content: OperationReader.Content) -> Bool {
         let operation = plan.operations[place]
         return content.table.makesIDs && outcome.returned == nil
             && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
     }
 
-    /// What a 409 means that answers a creation and has no meaning of its own in the configuration (push rule 2).
+    /// Interprets a 409 to a creation if the configuration gives it no meaning (push rule 2).
     ///
-    /// Where clients make the ids, the record is there: it is updated. Where the backend does, it is something that no
-    /// pull resolves, such as a value that has to be unique.
+    /// If clients make the ids, the record exists and is updated. If the backend makes them, the cause is something
+    /// that no pull resolves, such as a value that has to be unique.
     func meant(
         _ outcome: CallOutcome, by call: Call, at place: Int, _ content: OperationReader.Content, isLast: Bool
     ) -> CallOutcome {
@@ -85,12 +85,13 @@ extension CallSender {
         switch reply.outcome.meaning {
         case .ok: CallReport(place: place, result: .applied)
         case .conflict: refused(at: place, .conflict, reply)
-        // Neither there nor not there: somebody else's, most likely. A 2xx would lose the user's edit.
+        // The backend reports the record both as missing and as existing: it most likely belongs to another user. A 2xx
+        // would lose the user's edit.
         case .missing, .exists, .rejected: refused(at: place, .rejected, reply)
         }
     }
 
-    /// A refusal by the backend, in its own words where it has any.
+    /// Reports a refusal by the backend, with the backend's explanation if it has one.
     func refused(at place: Int, _ kind: PushRefusal.Kind, _ reply: CallReply) -> CallReport {
         refused(
             at: place, kind, reply.message, by: reply.call, status: reply.outcome.status)
@@ -107,7 +108,7 @@ extension CallSender {
         return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
     }
 
-    /// What becomes of an operation of which no request can be made: the others must not stop for it.
+    /// Reports an operation for which no request can be made, so that it does not stop the others.
     func unsendable(
         _ error: BackendError, by call: Call, at place: Int, _ content: OperationReader.Content
     ) throws(BackendError) -> CallReport {
@@ -120,16 +121,16 @@ extension CallSender {
         }
     }
 
-    /// Whether a deletion has no address: the backend has given no id, and the client's has not the parts of one, so
-    /// the backend has never had the record.
+    /// Returns true if a deletion has no address: the backend has given no id, and the client's id lacks the parts of
+    /// one, so the backend has never had the record.
     func isNowhere(_ operation: PushOperation, _ content: OperationReader.Content) -> Bool {
         operation.kind == .delete && content.key.count < content.paths.count
             && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
     }
 
-    /// `{id}`, its parts, and the columns as the backend wants to see them.
+    /// Returns `{id}`, its parts, and the columns in the backend's form.
     ///
-    /// A placeholder stands for its column whatever was changed.
+    /// A placeholder has its column's value even if the column has not changed.
     func values(
         _ operation: PushOperation, _ content: OperationReader.Content, for call: Call, isPart: Bool
     ) -> CallValues {
@@ -137,26 +138,27 @@ extension CallSender {
             columns: (isPart ? content.update : content.record).map { record in
                 record.values.compactMap { column, value in column.outgoingPath.map { ($0, value) } }
             })
-        // The backend is to make an id of its own, and may keep the client's beside it.
+        // The backend makes an id of its own, and may store the client's id with it.
         let isNew = content.table.makesIDs && content.table.calls.create == .call(call)
         values.named["id"] = isNew ? .string(operation.id) : content.id
         for (index, part) in content.key.enumerated() {
             values.named["id.\(index + 1)"] = part.value
-            // A deletion names its columns by the parts of the id.
+            // A deletion gets its columns from the parts of the id.
             if let column = content.table.columns.first(where: { $0.outgoingPath == part.path }) {
                 values.named[column.name] = part.value
             }
         }
         for (column, value) in content.record?.values ?? [] { values.named[column.name] = value }
         if content.table.columns.contains(where: \.isVersion) {
-            // Of a deletion the client tells nothing but the id.
+            // A deletion has no version: the client sends the id only.
             values.named["base"] = content.table.conflicts == .backend ? content.record?.version ?? .null : .null
             values.seen = tag(content)
         }
         return values
     }
 
-    /// What an update's client had seen of the record; what it has made itself has no version yet.
+    /// Returns the tag of the version that an update's client had seen; nil for records that the client has created
+    /// itself, which have no version yet.
     private func tag(_ content: OperationReader.Content) -> EntityTag? {
         guard content.treatment == .send(.update), content.table.conflicts == .backend else { return nil }
         switch content.record?.version {

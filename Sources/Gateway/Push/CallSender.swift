@@ -8,41 +8,43 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// What became of one operation of a push by calls.
+/// Reports the outcome of one operation of a push by calls.
 struct CallReport: Sendable {
     let place: Int
     var result: CallResult
     /// The id that the backend has given.
     var mapping: IDMapping?
-    /// Why it has failed.
+    /// The error with which the operation has failed.
     var error: (any Error)?
-    /// Why it was put off, or its outcome is unknown, for operators.
+    /// The reason why the operation was put off or its outcome is unknown, for operators.
     var message: String?
-    /// When the backend that puts it off wants to be asked again.
+    /// The delay that the backend asked for when it put the operation off.
     var retryAfter: Duration?
-    /// Whether the journal has it already.
+    /// True if the outcome is in the journal already.
     var isWritten = false
 }
 
-/// Sends operations by the templates of their tables, one at a time; a push has several at work.
+/// Sends operations by the templates of their tables, one at a time; a push has several senders.
 struct CallSender: Sendable {
     let plan: PushPlan
-    /// Knows what the backend calls the records that were created before, and learns of those that are created here.
+    /// Reads operations.
+    ///
+    /// It knows the backend's ids of records that were created before, and learns new ones.
     private(set) var reader: OperationReader
     let backend: BackendClient
     let forwarded: ForwardedCredentials
     let logger: Logger
-    /// The header field for idempotency keys, and what those of this push begin with.
+    /// The header field for idempotency keys, and the prefix of this push's keys.
     let keyHeader: String?
     let keyPrefix: String
-    /// Whether the others go on where the backend will never take a record.
+    /// True if the other operations go on after the backend has refused a record for good.
     let passesRefusals: Bool
     let notes: NoteMaker?
     let journal: JournalWriter
-    /// The places that were sent before, and may have been applied then.
+    /// The indices of operations that were sent before and may have been applied then.
     let uncertain: Set<Int>
 
-    /// What is not in the journal yet: it is written when the next creation is noted as in flight, or at the end.
+    /// Outcomes that are not in the journal yet: they are written with the next creation in flight, or at the end.
     private var unwritten = JournalStep()
 
     init(
@@ -63,7 +65,7 @@ struct CallSender: Sendable {
         self.uncertain = uncertain
     }
 
-    /// Sends operations until there are none left, or until one stops the others.
+    /// Sends operations until none are left, or until one stops the others.
     mutating func run(_ queue: CallQueue) async -> [CallReport] {
         var reports: [CallReport] = []
         while let place = queue.next() {
@@ -79,7 +81,7 @@ struct CallSender: Sendable {
         do {
             try await journal.write(unwritten)
         } catch {
-            // By the journal they are in flight still, so they count here as they do for whoever closes it.
+            // In the journal these operations are still in flight, so here, too, their outcome counts as unknown.
             logger.notWritten("could not record ids that the backend assigned", error)
             for index in reports.indices where unwritten.applied.contains(reports[index].place) {
                 reports[index].result = .unknown
@@ -99,7 +101,7 @@ struct CallSender: Sendable {
         }
     }
 
-    /// Keeps what is to be written of a creation that was in the journal on its own.
+    /// Adds the outcome of a creation that was in flight on its own to the unwritten step.
     private mutating func finish(_ report: CallReport) throws -> CallReport {
         guard let mapping = report.mapping, report.result == .applied else { return report }
         var report = report
@@ -111,9 +113,9 @@ struct CallSender: Sendable {
         return report
     }
 
-    /// The rule of an operation's table and kind.
+    /// Returns the rule for an operation's table and kind.
     ///
-    /// Where each creation makes a record, none stands in for an update.
+    /// If every create makes a new record, the create rule does not stand in for a missing update rule.
     static func rule(_ kind: PushOperation.Kind, _ table: Table) -> Table.CallRule? {
         switch kind {
         case .create: table.calls.create
@@ -136,7 +138,7 @@ struct CallSender: Sendable {
             let name = kind == .delete ? "remove" : kind.rawValue
             return refused(at: place, .rejected, "the configuration has no '\(name)' for this table")
         case .some(.none): return CallReport(place: place, result: .applied)
-        // What was changed the backend does not take.
+        // The backend takes none of the changed columns.
         case .call
         where kind == .update && content.update?.values.isEmpty == true
             && content.record?.values.isEmpty == false:
@@ -149,7 +151,7 @@ struct CallSender: Sendable {
         }
     }
 
-    /// Makes one call; what the backend refuses for good is a refusal, and what nobody knows is said so.
+    /// Makes one call and reports its outcome: applied, refused, put off or unknown.
     mutating func perform(
         _ call: Call, at place: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
     ) async throws -> CallReport {
@@ -169,7 +171,7 @@ struct CallSender: Sendable {
             CallReply(call: call, outcome: outcome, sentence: answer.sentence)
         }
         switch answer.result {
-        // The first request still runs (draft-ietf-httpapi-idempotency-key-header, section 2.6).
+        // The first request is still running (draft-ietf-httpapi-idempotency-key-header, section 2.6).
         case .success(let outcome) where isRepeated && outcome.status == 409 && call.statuses[409] == nil:
             logger.notice("the backend is still at a creation that is sent again", metadata: ["status": "409"])
             return CallReport(place: place, result: .notNow(after: nil, isKnown: false))
@@ -180,7 +182,7 @@ struct CallSender: Sendable {
                 isLast ? lastReport(reply(outcome), place) : try await self.report(reply(outcome), at: place, content)
             if report.mapping == nil { report.mapping = mapping }
             return report
-        // It says nothing of the first one, which may have made a record.
+        // This refusal shows nothing about the first request, which may have created a record.
         case .failure(.refused(let status))
         where isRepeated && call.returns != nil && ![400, 408, 422, 425].contains(status),
             .failure(.credentialRefused(status: let status)) where isRepeated && call.returns != nil && status == 403:
@@ -188,7 +190,7 @@ struct CallSender: Sendable {
         case .failure(.refused(let status)) where status != 408 && status != 425:
             return refused(at: place, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
         case .failure(.credentialRefused(status: 403)):
-            // The stream and the caller's name were not refused: it is about this record.
+            // The backend has accepted this caller before, so the 403 is about this record.
             return refused(at: place, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
         case .failure(let error):
             return try failed(
@@ -196,7 +198,7 @@ struct CallSender: Sendable {
         }
     }
 
-    /// Takes what the backend calls a record that it has created, or has got already.
+    /// Learns the backend's id of a record that the backend has created or already had.
     private mutating func learn(
         _ outcome: CallOutcome, of operation: PushOperation, _ content: OperationReader.Content
     ) -> IDMapping? {
@@ -217,7 +219,7 @@ struct CallSender: Sendable {
         _ error: BackendError, sentence: String?, at place: Int, by call: Call, isRepeatable: Bool
     ) throws -> CallReport {
         let message = error.description + (sentence.map { ": \($0)" } ?? "")
-        // What may have been applied is put off only where sending it again does no harm.
+        // An operation that may have been applied is put off only if repeating it is harmless.
         if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
             var after: Duration?
             if case .busy(_, let told) = error { after = told }
@@ -233,7 +235,7 @@ struct CallSender: Sendable {
         return unknown(at: place, message, by: call, code: error.code)
     }
 
-    /// What becomes of an operation of which nobody knows whether the backend has carried it out.
+    /// Reports an operation whose outcome is unknown.
     private func unknown(
         at place: Int, _ message: String, by call: Call, code: String = PushFailure.unknownOutcome.rawValue
     ) -> CallReport {
@@ -244,7 +246,7 @@ struct CallSender: Sendable {
         return CallReport(place: place, result: .unknown, message: message)
     }
 
-    /// Which operation a line of the log is about.
+    /// Returns the log metadata that identifies an operation.
     private func facts(_ place: Int, _ call: Call) -> Logger.Metadata {
         let operation = plan.operations[place]
         return [
@@ -253,12 +255,12 @@ struct CallSender: Sendable {
         ]
     }
 
-    /// Whether a call may be made again although it may have been carried out: what sets values by id or deletes by id
-    /// comes to the same twice, and a create does where the backend says that the record is there already.
+    /// Returns true if a call may be repeated although it may have been carried out: setting values by id and deleting
+    /// by id are idempotent, and so is a create if the backend answers that the record exists.
     private func isRepeatable(_ call: Call) -> Bool { call.method != "POST" || call.statuses.values.contains(.exists) }
 
-    /// Writes down, before it is sent, a creation whose record gets an id from the backend, and what came of the ones
-    /// before it.
+    /// Notes a creation as in flight before it is sent if its record gets an id from the backend, and writes the
+    /// outcomes of earlier creations.
     private mutating func fly(
         at place: Int, _ content: OperationReader.Content, request: CallRequest, key: String?
     ) async throws {
@@ -276,7 +278,7 @@ struct CallSender: Sendable {
         unwritten = JournalStep()
     }
 
-    /// The values by which the record is looked for in the stream (`match`).
+    /// Returns the values by which the record is searched for in the stream (`match`).
     private func sought(_ content: OperationReader.Content) -> JSONValue? {
         guard !content.table.match.isEmpty else { return nil }
         return .object(

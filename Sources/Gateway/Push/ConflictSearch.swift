@@ -8,23 +8,23 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Asks the stream whether somebody else has changed what is pushed, as the principal's pull with this cursor would.
+/// Finds out from the stream if the pushed records were changed elsewhere, as a pull with this cursor would.
 struct ConflictSearch {
-    /// How many records a 409 tells more of than the id, at the most.
+    /// A 409 adds no further deleted records once it describes this many.
     private static let shownRecords = 128
 
-    /// What the stream has told.
+    /// The result of the search.
     enum Outcome {
         /// The device has to pull first.
         case outdated(PullRestart)
-        /// These records are in conflict; of some the backend has this. How many changes could not be read.
+        /// The records in conflict, the backend's present state of some of them, and the number of unreadable changes.
         case compared(conflicts: [PushRefusal.Record], present: [PresentRecord], unreadable: Int)
     }
 
     let scope: PushScope
     let row: CursorRow
 
-    /// The operations of tables whose conflicts are looked for in the stream, by the table's place.
+    /// Returns the indices of the operations whose conflicts are searched for in the stream, by the table's index.
     static func places(in scope: PushScope) -> [Int: [Int]] {
         let operations = scope.plan.operations
         return Dictionary(grouping: operations.indices) { operations[$0].table }.filter { table, _ in
@@ -73,13 +73,13 @@ struct ConflictSearch {
         return (records, unreadable)
     }
 
-    /// Whether rows that were compared have no more in them than the client's version of the app may see.
+    /// Returns true if the compared rows contain nothing that the client's version of the app may not see.
     private func mayTell(_ tables: Set<Int>) -> Bool {
         let own = scope.request.schemaVersion ?? row.schemaVersion ?? scope.schema.version
         return version(tables.map { scope.schema.tables[$0] }) <= own
     }
 
-    /// What the backend has of the records that the 409 is about to name.
+    /// Returns the backend's present state of the records that the 409 names.
     private func present(_ comparison: CheckRunner.Comparison, _ places: [Int: [Int]]) -> [PresentRecord] {
         var present: [PresentRecord] = []
         for (table, places) in places.sorted(by: { $0.key < $1.key }) {
@@ -96,7 +96,7 @@ struct ConflictSearch {
         return present
     }
 
-    /// A pull with the cursor of the push, for the tables alone.
+    /// Returns a runner of a pull with the push's cursor, for these tables only.
     private func checkRunner(_ tables: Set<Int>) -> CheckRunner {
         let (services, schema, identity) = (scope.services, scope.schema, scope.identity)
         let version = version(tables.map { schema.tables[$0] })
@@ -112,10 +112,12 @@ struct ConflictSearch {
                 projection: services.projections.projection(at: version), logger: scope.logger))
     }
 
-    /// The schema version of the client's last pull: a push seldom tells it, and under another one other types would be
-    /// asked for, and rows look changed that are not.
+    /// Returns the schema version of the client's last pull.
     ///
-    /// Of those that it may be the one whose types the cursor has been streamed with.
+    /// A push seldom states it, and with another version the stream would have other types, so that unchanged rows
+    /// would look changed.
+    ///
+    /// Of the possible versions, the one whose types the cursor has been streamed with is taken.
     private func version(_ tables: [Table]) -> Int {
         let newest = scope.schema.version
         let candidates = [scope.request.schemaVersion, row.schemaVersion, newest].compactMap {

@@ -5,15 +5,14 @@ import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
 
-/// Writes the steps of one push's journal, as many in one transaction as have gathered while the last one ran.
+/// Writes the steps of one push's journal. One transaction has all steps that have gathered while the last one ran.
 ///
-/// Each write waits for the disk, which takes longer than everything else about it; calls that are under way side by
-/// side share it.
+/// Most of a write's time is spent waiting for the disk; calls that run at the same time share that wait.
 actor JournalWriter {
     private enum Role {
-        /// Its step is written.
+        /// The caller's step is written.
         case isDone
-        /// It writes what has gathered, its own step among it.
+        /// The caller writes all gathered steps, its own included.
         case leads
     }
 
@@ -30,9 +29,9 @@ actor JournalWriter {
         self.clock = clock
     }
 
-    /// Writes a step; durable when it returns.
+    /// Writes a step, which is durable when the function returns.
     ///
-    /// - Throws: What the store throws; of steps that were written together each caller hears it.
+    /// - Throws: The store's errors; all callers whose steps were written together get the same one.
     func write(_ step: JournalStep) async throws {
         gathered.append(step)
         if isWriting {
@@ -59,14 +58,14 @@ actor JournalWriter {
     }
 }
 
-/// The places of one batch of calls, handed out one by one to those who send.
+/// The indices of the operations of one batch of calls, handed out one by one to the senders.
 final class CallQueue: Sendable {
     private let places: [Int]
     private let next0 = NIOLockedValueBox(0)
 
     init(_ places: [Int]) { self.places = places }
 
-    /// The next place; nil where there is none, or where nothing more is to be begun.
+    /// Returns the next index; nil if there is none, or if nothing more is to be sent.
     func next() -> Int? {
         next0.withLockedValue { next in
             guard next < places.count else { return nil }
@@ -75,20 +74,20 @@ final class CallQueue: Sendable {
         }
     }
 
-    /// Has nothing more begun.
+    /// Stops the queue: no further operation is begun.
     func stop() { next0.withLockedValue { $0 = places.count } }
 }
 
-/// The journals of pushes that this gateway runs, by their numbers: nobody closes those.
+/// The journals of pushes that this gateway is running, by their ids; push recovery does not close them.
 final class RunningJournals: Sendable {
     private let running = NIOLockedValueBox<[Int64: Bool]>([:])
 
-    /// Notes that a journal runs, and whether its push makes records that get their ids from the backend.
+    /// Notes that a journal is running, and if its push creates records that get their ids from the backend.
     func begin(_ journal: Int64, makesIDs: Bool) { running.withLockedValue { $0[journal] = makesIDs } }
 
-    /// Notes that it does not run any more.
+    /// Notes that a journal is no longer running.
     func end(_ journal: Int64) { running.withLockedValue { $0[journal] = nil } }
 
-    /// Whether a pull may go on although a journal is open: it runs, and what it makes keeps its ids.
+    /// Returns true if a pull may go on although the journal is open: it is running, and its records keep their ids.
     func isHarmless(_ journal: Int64) -> Bool { running.withLockedValue { $0[journal] == false } }
 }

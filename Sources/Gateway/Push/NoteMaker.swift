@@ -12,7 +12,7 @@ struct NoteMaker: Sendable {
     let reader: OperationReader
     let hashKey: SipHash.Key
 
-    /// A note that a record is in a state; nil for one that is in no ledger.
+    /// Returns a note that a record is in a state; nil if the record is in no ledger.
     func note(_ operation: PushOperation, _ state: PushNote.State) throws -> PushNote? {
         try note(operation, state, links: links(of:_:))
     }
@@ -28,12 +28,14 @@ struct NoteMaker: Sendable {
             shape: LedgerShape(table: table).tag)
     }
 
-    /// A note that the backend has applied an operation; the links of the note before it, that it was seen, count on.
+    /// Returns a note that the backend has applied an operation.
+    ///
+    /// The links of the record's earlier *seen* note stay valid.
     func held(_ operation: PushOperation) -> PushNote? {
         note(operation, operation.kind == .delete ? .gone : .held) { _, _ in [] }
     }
 
-    /// The digests of the columns by which descendants are found, as a streamed record would have them.
+    /// Returns the digests of the columns that lead to descendants, as a streamed record would have them.
     private func links(of operation: PushOperation, _ table: Table) throws -> [UInt64] {
         let columns = table.links.map { table.columns[$0.column] }
         guard !columns.isEmpty else { return [] }

@@ -12,12 +12,12 @@ struct OperationLines: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
     typealias Failure = any Error
 
-    /// How many bytes of lines are gathered before they are sent.
+    /// The number of bytes of lines that are gathered before they are sent.
     private static let batchSize = 64 * 1_024
 
     let operations: [PushOperation]
     let reader: OperationReader
-    /// What the client knew, for the `base` of each line.
+    /// The checkpoint vector that the client knew, for the `base` of each line.
     let base: CheckpointVector?
     /// The namespace of the tokens that stand for everything up to them.
     let completeNamespace: String
@@ -58,12 +58,12 @@ struct OperationLines: AsyncSequence, Sendable {
             data: content.update?.data.serialised, base: token(of: content.table))
     }
 
-    /// The token up to which the client had seen everything of the table: that of its only upsert namespace with a
-    /// token.
+    /// Returns the token up to which the client had seen everything of the table: that of its only upsert namespace
+    /// with a token.
     ///
-    /// Where several have one, nothing tells which of them brought the record; where none has, the client may have made
-    /// the record itself. Then the complete token of the client's last pull says it for all namespaces. Versions do not
-    /// matter: the vector has those of the pull, while a push seldom tells its schema version.
+    /// If several namespaces have one, it is unknown which of them brought the record; if none has, the client may have
+    /// created the record itself. In both cases the complete token of the client's last pull covers all namespaces.
+    /// Versions do not matter: the vector has those of the pull, while a push seldom has a schema version.
     private func token(of table: Table) -> String? {
         guard let base, table.conflicts == .backend else { return nil }
         let tokens = table.upserts.compactMap { base[$0] }

@@ -5,7 +5,7 @@ import Backend
 import JSONBytes
 import SyncModel
 
-/// An id that is empty or too long, under which a backend has created a record.
+/// Reports that a backend has created a record under an id that is empty or too long.
 struct UnfitID: Error, CustomStringConvertible {
     let bytes: Int
 
@@ -13,14 +13,14 @@ struct UnfitID: Error, CustomStringConvertible {
 }
 
 extension OperationReader.Content {
-    /// What the backend calls a record that it has taken; nil where that is the client's id.
+    /// Returns the mapping to the backend's id of a record that the backend has taken; nil if that is the client's id.
     ///
-    /// An update may have made one, too: the backend may not have had what the client takes for synced.
-    /// Ids of several parts are put together as those of streamed records, whatever an answer says.
+    /// An update may have created a record, too: the backend may not have had what the client takes for synced. Ids of
+    /// several parts are composed like those of streamed records, whatever id an answer has.
     ///
     /// - Parameters:
-    ///   - returned: What the answer calls it.
-    ///   - operation: What was sent.
+    ///   - returned: The id in the answer.
+    ///   - operation: The operation that was sent.
     /// - Returns: The mapping.
     /// - Throws: ``UnfitID``.
     func mapping(_ returned: String?, _ operation: PushOperation) throws(UnfitID) -> IDMapping? {
@@ -36,8 +36,8 @@ extension OperationReader.Content {
             table: table.name, clientID: operation.id, backendID: id, mayBeBackends: mayBeBackends(operation))
     }
 
-    /// Whether the id of an operation, which has gone to the backend as it is, may be one that the backend had given to
-    /// a record that it has no more.
+    /// Returns true if the operation's id, which was sent unchanged, may be one that the backend had given to a record
+    /// that it no longer has.
     private func mayBeBackends(_ operation: PushOperation) -> Bool {
         guard treatment == .send(.update), self.id.idText == operation.id else { return false }
         return paths.count == 1 || RecordID.parts(of: operation.id, count: paths.count) != nil
@@ -45,13 +45,13 @@ extension OperationReader.Content {
 }
 
 extension OperationReader {
-    /// Takes what a stream push's answer calls the records, line by line, parents before what names them: the id of one
-    /// that is put together from others is made of theirs.
+    /// Learns the ids in a stream push's answer, line by line, parents before the records that refer to them: a
+    /// composite id contains theirs.
     ///
     /// - Parameters:
-    ///   - returned: The ids in the answer, by the places of the operations.
-    ///   - operations: What was sent.
-    /// - Returns: What is new, and what is wrong with ids that cannot be kept: the backend has taken all of it, so that
+    ///   - returned: The ids in the answer, by the indices of the operations.
+    ///   - operations: The operations that were sent.
+    /// - Returns: The new mappings, and the errors of ids that cannot be kept: the backend has taken all operations, so
     ///   one line must not cost the others their ids.
     mutating func learn(
         _ returned: [Int: String], _ operations: [PushOperation]

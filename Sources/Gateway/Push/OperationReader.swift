@@ -7,27 +7,26 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Reads the operations of one push, one at a time: the record behind each, sanitised, and the key that the backend
-/// knows it by.
+/// Reads the operations of one push, one at a time: each one's sanitised record, and the backend's key of it.
 struct OperationReader: Sendable {
-    /// An operation with what it carries.
+    /// An operation's table, record, ids and treatment.
     struct Content: Sendable {
         /// The table's mapping.
         let table: Table
         /// The sanitised record; nil for a deletion.
         let record: SanitizedRecord?
-        /// What of it an update carries.
+        /// The part of the record that an update carries; the whole record if it is not reduced.
         let update: SanitizedRecord?
-        /// The parts of the id under the backend's names; the whole id where it cannot be taken apart.
+        /// The parts of the id under the backend's names; the whole id if it cannot be split.
         let key: [(path: Path, value: JSONValue)]
-        /// Where the parts of the id stand.
+        /// The paths of the id's parts in the backend's records.
         let paths: [Path]
-        /// The id as the backend knows it; the client's where it has given none.
+        /// The backend's id; the client's if the backend has given none.
         let id: JSONValue
-        /// What becomes of the operation.
+        /// The decision to send, skip or refuse the operation.
         let treatment: PushedIDs.Treatment
 
-        /// What the operation is to the backend.
+        /// Returns the kind of operation that the backend gets.
         func kind(_ operation: PushOperation) -> PushOperation.Kind {
             if case .send(let kind) = treatment { kind } else { operation.kind }
         }
@@ -38,16 +37,18 @@ struct OperationReader: Sendable {
     private let sanitizers: [RecordSanitizer]
     private let limits: JSONValue.Limits
     private let sendsChanged: Bool
-    /// Records of which updates carry everything all the same, since an earlier change of them was set aside.
+    /// Records whose updates always carry all columns, because an earlier change of them is in quarantine.
     var wholeRecords: Set<PushedRecordKey> = []
-    /// What the client's ids are to the backend.
+    /// Translates the client's ids to the backend's.
     var ids: PushedIDs
 
+    /// Creates a reader of one push's operations.
+    ///
     /// - Parameters:
     ///   - schema: The whitelist.
-    ///   - changes: What was pushed.
-    ///   - depth: How deep a record may be nested.
-    ///   - sendsChanged: Whether updates carry only what the client has changed.
+    ///   - changes: The pushed changes.
+    ///   - depth: The greatest nesting depth of a record.
+    ///   - sendsChanged: True if updates carry only the columns that the client has changed.
     init(schema: Schema, changes: PushChanges, depth: Int, sendsChanged: Bool) {
         self.schema = schema
         self.sendsChanged = sendsChanged
@@ -57,18 +58,18 @@ struct OperationReader: Sendable {
         limits = JSONValue.Limits(bytes: changes.bytes.count, depth: depth, elements: changes.bytes.count)
     }
 
-    /// The client's name of an operation's table.
+    /// Returns the client's name of an operation's table.
     func tableName(of operation: PushOperation) -> String { schema.tables[operation.table].name }
 
-    /// What names an operation's record in the state.
+    /// Returns the key of an operation's record in the state.
     func key(of operation: PushOperation) -> PushedRecordKey {
         PushedRecordKey(table: tableName(of: operation), id: operation.id)
     }
 
-    /// The record as the client sent it; empty for a deletion.
+    /// Returns the record as the client sent it; empty for a deletion.
     func bytes(of operation: PushOperation) -> [UInt8] { operation.range.map { Array(changes.bytes[$0]) } ?? [] }
 
-    /// The content of an operation.
+    /// Returns the content of an operation.
     func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
         var treatment = ids.treatment(of: operation)
@@ -82,7 +83,7 @@ struct OperationReader: Sendable {
             sendsChanged && operation.kind == .update && treatment == .send(.update)
             && !wholeRecords.contains(key(of: operation))
         let update = isPart ? record?.onlyChanged : record
-        // What only a placeholder may need is no reason to refuse the record.
+        // A column that only a placeholder may need is no reason to refuse the record.
         if let lost = missing.first(where: { update?.value(of: $0.key) != nil }) {
             treatment = .refuse(
                 "'\(lost.key)' names the record '\(lost.value.id)' of '\(schema.tables[lost.value.table].name)', "
@@ -99,7 +100,7 @@ struct OperationReader: Sendable {
             treatment: treatment)
     }
 
-    /// The record as the client sent it; nil for a deletion.
+    /// Returns the record as the client sent it; nil for a deletion.
     private func record(of operation: PushOperation) throws -> JSONValue? {
         guard let range = operation.range else { return nil }
         return try changes.bytes.withUnsafeBytes { bytes in
@@ -107,7 +108,8 @@ struct OperationReader: Sendable {
         }
     }
 
-    /// The record as the client sent it, as slices for as long as `body` runs; nil for a deletion.
+    /// Passes the record as the client sent it to `body`, as slices valid only during the call; returns nil for a
+    /// deletion.
     func withRecord<R>(of operation: PushOperation, _ body: (JSONSlice) throws -> R) throws -> R? {
         guard let range = operation.range else { return nil }
         return try changes.bytes.withUnsafeBytes { bytes in
@@ -116,9 +118,9 @@ struct OperationReader: Sendable {
         }
     }
 
-    /// The records that an operation's record refers to, by `ref` columns and `parent`.
+    /// Returns the records that an operation's record refers to, by `ref` columns and `parent`.
     ///
-    /// A record that cannot be read refers to nothing; that it cannot is found out when it is its turn.
+    /// An unreadable record refers to nothing; the error is found when the record is sent.
     func references(of operation: PushOperation) -> [PushReference] {
         let table = schema.tables[operation.table]
         let parents = table.parents.map { ($0.column, $0.table) }
@@ -134,7 +136,7 @@ struct OperationReader: Sendable {
         return found ?? []
     }
 
-    /// The parts of a composite id come from the columns that hold them, else from the id.
+    /// Returns the parts of a composite id: from the columns that hold them, or else from the id.
     private func key(
         _ reference: PushReference, at paths: [Path], of table: Table, in record: SanitizedRecord?
     ) -> [(path: Path, value: JSONValue)] {
@@ -147,7 +149,7 @@ struct OperationReader: Sendable {
             guard let part = parts?[index] else { return nil }
             let column = table.columns.first { $0.outgoingPath == path }
             guard let target = column.flatMap(ids.place) else { return (path, .string(part)) }
-            // What the backend has put together is made of its own ids.
+            // The backend has composed this id of its own ids.
             if known != nil { return (path, PushedIDs.value(part, as: schema.tables[target].idType)) }
             return (path, ids.reference(to: PushReference(table: target, id: part)) ?? .string(part))
         }

@@ -3,7 +3,7 @@
 
 /// A push that the backend has taken.
 package struct PushAnswer: Sendable {
-    /// What it came to.
+    /// The figures of the push.
     package let figures: SyncFigures
     /// The HTTP status.
     package let status: Int

@@ -7,15 +7,15 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// Writes down what a push means for the ledgers of its principal's devices (finding 14); nothing where none is kept.
+/// Writes what a push means for the ledgers of its principal's devices (finding 14); nothing if no ledger is kept.
 struct PushNotes {
-    /// How many are written in one transaction.
+    /// The number of notes that are written in one transaction.
     static let atOnce = 2_000
 
     private let scope: PushScope
-    /// The device that pushes.
+    /// The device that pushes; nil if it is unknown.
     private let replica: ReplicaID?
-    /// Makes them; nil where no ledger is kept.
+    /// Makes the notes; nil if no ledger is kept.
     let maker: NoteMaker?
 
     init(_ scope: PushScope, replica: ReplicaID?) {
@@ -26,31 +26,34 @@ struct PushNotes {
             ? nil : NoteMaker(schema: scope.schema, reader: scope.reader, hashKey: scope.services.hashKey)
     }
 
-    /// Makes room for the notes of the push; theirs alone have greater sequences.
+    /// Begins the notes of the push.
+    ///
+    /// Only its own notes get sequences greater than the returned one.
     func begin() async throws -> Int64? {
         maker == nil ? nil : try await scope.store.beginNotes(of: scope.principal)
     }
 
-    /// Writes down that operations are about to be sent.
+    /// Notes that operations are about to be sent.
     func writeSeen(_ operations: some Collection<PushOperation>) async throws {
         try await write(operations) { try $0.note($1, .seen) }
     }
 
-    /// Writes down that the backend has these operations.
+    /// Notes that the backend has these operations.
     func writeHeld(_ places: Set<Int>) async throws {
         try await write(places.sorted().map { scope.plan.operations[$0] }) { $0.held($1) }
         try await dropRedeliveries(places)
     }
 
-    /// Writes down that the backend has refused operations and that their client takes them for synced all the same.
+    /// Notes that the backend has refused operations although their client takes them for synced.
     func writeRefused(_ places: Set<Int>) async throws {
         try await write(places.sorted().map { scope.plan.operations[$0] }) { try $0.note($1, .refused) }
     }
 
-    /// Writes down what the backend has of a stream push that comes to no end.
+    /// Notes what the backend has applied of a stream push that was cut short.
     ///
-    /// Without it what was created would count as only seen, and stay on its device for ever if it goes before the next
-    /// pull. Runs in a task that is cancelled, too: writes of the state are finished whatever becomes of their caller.
+    /// Without this, a created record would count as only seen; if the backend deleted it before the next pull, it
+    /// would stay on its device for ever. This also works in a cancelled task: the state finishes a write even if its
+    /// caller has gone.
     func writeHeldAtLast(_ places: Set<Int>) async {
         guard !places.isEmpty, maker != nil else { return }
         do {
@@ -60,10 +63,10 @@ struct PushNotes {
         }
     }
 
-    /// Takes back what the push has noted, where the backend has refused it as a whole: that its records were seen
-    /// protects what may have been applied, and nothing was.
+    /// Drops the notes of a push that the backend has refused as a whole: *seen* protects records that may have been
+    /// applied, and none was.
     ///
-    /// Notes of records that an earlier push has noted stay: what became of that one is another matter.
+    /// Notes of an earlier push about the same records stay, because that push may have been applied.
     func drop(after sequence: Int64) async {
         do {
             try await scope.store.dropNotes(of: scope.principal, after: sequence)
@@ -72,7 +75,7 @@ struct PushNotes {
         }
     }
 
-    /// Drops the pending redeliveries of what these operations are about.
+    /// Drops the pending redeliveries of the records of these operations.
     func dropRedeliveries(_ places: Set<Int>) async throws {
         guard let replica, maker != nil, !places.isEmpty else { return }
         var rest = places.map(scope.key(at:)).map { PendingRedelivery(table: $0.table, id: $0.id) }[...]
@@ -82,8 +85,9 @@ struct PushNotes {
         }
     }
 
-    /// Writes down what the next pull of the device has to bring; where that fails the client hears of the conflict all
-    /// the same.
+    /// Notes which records the device's next pull has to bring.
+    ///
+    /// A failure is only logged: the client must still hear of the conflict.
     func scheduleRedelivery(_ records: [PushRefusal.Record]) async {
         guard let replica else { return }
         let redeliveries = records.filter {
@@ -99,7 +103,7 @@ struct PushNotes {
 
     /// Writes notes in transactions of bounded size, since others write to the state, too.
     ///
-    /// A push that ends between two of them has noted some of its ids as seen, which does no harm.
+    /// A push that ends between two transactions has noted some of its ids as seen, which is harmless.
     private func write(
         _ operations: some Collection<PushOperation>, _ note: (NoteMaker, PushOperation) throws -> PushNote?
     ) async throws {

@@ -9,12 +9,12 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Prepares a push: looks up what is set aside, and what goes with deleted records and which of them goes first.
+/// Prepares a push: finds its quarantined records, the descendants of deleted records, and the order of deletions.
 struct PushPreparation: Effects {
-    /// How many notes are laid over the ledger.
+    /// The greatest number of notes that are laid over the ledger.
     private static let maximumNotes = 50_000
 
-    /// What deletions mean for other records.
+    /// The consequences of deletions for other records.
     private struct Consequences {
         var added: [Int: [String]] = [:]
         var references: [PushReference: [PushReference]] = [:]
@@ -26,9 +26,9 @@ struct PushPreparation: Effects {
 
     private init(_ scope: PushScope) { self.scope = scope }
 
-    /// The push as it is to be sent.
+    /// Returns the push as it is to be sent.
     ///
-    /// - Throws: `GatewayError` where it cannot be taken, and what the state throws.
+    /// - Throws: `GatewayError` if the push cannot be taken, and the state's errors.
     static func prepare(_ scope: PushScope) async throws -> PushScope {
         var preparation = PushPreparation(scope)
         var machine = PushPreparationMachine(query: preparation.query)
@@ -79,23 +79,25 @@ struct PushPreparation: Effects {
         return scope
     }
 
-    /// No error is an event.
+    /// Passes every error on, because no error is an event of the machine.
     mutating func event(
         for error: any Error, of action: PushPreparationMachine.Action, of machine: PushPreparationMachine
     ) async throws -> PushPreparationMachine.Event { throw error }
 }
 
-// What is looked up.
+// Lookups.
 extension PushPreparation {
-    /// Looks up what of the principal's is set aside, since the push may resolve it.
+    /// Loads which of the principal's records are in quarantine, since the push may resolve them.
     ///
-    /// Of a record whose earlier change waits there, an update carries everything: the backend never got that change.
+    /// An update of such a record carries all columns, because the backend never got the earlier change.
     private mutating func loadSetAside() async throws {
         scope.setAside = try await scope.store.setAsideKinds(of: scope.principal)
         scope.reader.wholeRecords = Set(scope.setAside.keys)
     }
 
-    /// Whether the presented cursor has a ledger that is exact.
+    /// Loads the ledger of the presented cursor.
+    ///
+    /// Returns false if there is none, or if it is not exact.
     private mutating func loadLedger() async throws -> Bool {
         guard let presented = scope.presented else { return false }
         let context = try await scope.store.pullContext(
@@ -141,7 +143,7 @@ extension PushPreparation {
         return consequences
     }
 
-    /// Whether no other pull has compacted the ledger under this push.
+    /// True if no other pull has compacted the ledger during this push.
     private var isCurrent: Bool {
         get async throws {
             guard let outline = ledger?.outline else { return false }
@@ -149,7 +151,7 @@ extension PushPreparation {
         }
     }
 
-    /// Adds the deletions of descendants, and puts deletions into the order of their records.
+    /// Adds the deletions of descendants, and puts all deletions into the order of their records.
     private mutating func follow() {
         let (reader, references) = (scope.reader, found.references)
         scope.plan = PushPlan(changes: changes(adding: found.added), schema: scope.schema) { operation in
@@ -174,9 +176,9 @@ extension PushPreparation {
     }
 }
 
-// What is told.
+// Logs and errors.
 extension PushPreparation {
-    /// Tells once a push what of it the configuration does not have, so that edits do not vanish in silence.
+    /// Logs, once for each push, the names that are not in the configuration, so that edits are not dropped silently.
     private mutating func tellUnknown() {
         let unknown = UnknownNames(scope.plan, reader: scope.reader, schema: scope.schema)
         scope.figures.dropped = unknown.count
@@ -190,8 +192,9 @@ extension PushPreparation {
             ])
     }
 
-    /// Tells of ids that clients could not get back: any text that a backend can hold may be one, and stays with its
-    /// device.
+    /// Logs records whose ids no pull can return.
+    ///
+    /// A backend may accept any text as an id, but such a record stays on its device.
     private func tellUnreachable() {
         let records = scope.plan.operations.count { !RecordID.isSafe($0.id) }
         guard records > 0 else { return }
@@ -206,7 +209,7 @@ extension PushPreparation {
             metadata: ["code": "push.cascade_unknown", "told": "\(scope.request.lastPulledAt != nil)"])
     }
 
-    /// What the client hears of a push that cannot be taken.
+    /// Returns the error for a push that cannot be taken.
     private func error(_ obstacle: PushObstacle, _ unexpected: UnexpectedEvent?) -> any Error {
         switch obstacle {
         case .withoutTime: return GatewayFault.pushWithoutTime

@@ -7,14 +7,15 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// Sets aside what the backend will never take (`[push] rejected = quarantine`), and removes what it has taken since.
+/// Quarantines records that the backend refuses for good (`[push] rejected = quarantine`), and removes those that it
+/// has taken since.
 struct PushQuarantine {
-    /// How many entries a log line names.
+    /// The number of entries that a log line names.
     private static let shown = 20
 
     let scope: PushScope
 
-    /// Whether operations can be set aside; where not, the push fails and the log says why.
+    /// Returns true if operations can be quarantined; if not, the push fails and the log has the reason.
     func hasRoom(for places: Set<Int>) -> Bool {
         let (push, operations) = (scope.settings, places.map { scope.plan.operations[$0] })
         if let large = operations.first(where: { $0.range?.count ?? 0 > push.quarantineRecord }) {
@@ -39,7 +40,7 @@ struct PushQuarantine {
         return false
     }
 
-    /// Sets operations aside, durably.
+    /// Puts operations into quarantine, durably.
     func setAside(_ places: Set<Int>, because refusals: PushRefusals) async throws {
         let pushes = places.sorted().map { place in
             let operation = scope.plan.operations[place]
@@ -70,9 +71,11 @@ struct PushQuarantine {
             "records that were set aside were taken by the backend", metadata: ["records": "\(keys.count)"])
     }
 
-    /// The same for a push that comes to a bad end.
+    /// Removes entries after a push that has failed.
     ///
-    /// An entry that stayed would, once it is retried, put an older state of its record over a newer one.
+    /// An error is only logged.
+    ///
+    /// A retry of an entry that stayed would overwrite a newer state of its record with an older one.
     func removeAtLast(_ taken: Set<Int>) async {
         do {
             try await remove(taken)

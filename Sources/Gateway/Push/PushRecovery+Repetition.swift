@@ -9,23 +9,23 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-// Making a request once more under its idempotency key (finding 20).
+// Repeating a request under its idempotency key (finding 20).
 extension PushRecovery {
-    /// How often, and for how long in milliseconds, a request is made again that the backend does not answer while it
-    /// answers others: no device may stay stuck for ever.
+    /// The number of attempts, and the time in milliseconds, after which recovery gives up a request that the backend
+    /// does not answer while it answers others: no device may be stuck for ever.
     static let (tries, patience) = (3, Int64(300_000))
 
-    /// What an answer to a repetition tells.
+    /// The meaning of an answer to a repetition.
     private enum Verdict {
         case event(PushRecoveryMachine.Event)
-        /// Nothing for now: the request still runs, was not heard, or nobody knows whether it was.
+        /// No result yet: the request is still running, did not arrive, or may not have arrived.
         case later(BackendError)
     }
 
-    /// Makes the very same request once more, with the caller's credential: the backend answers as it did, or does now
-    /// what it has not done.
+    /// Repeats the very same request with the caller's credential: the backend repeats its answer, or carries out the
+    /// request if it has not done so.
     ///
-    /// - Throws: What says nothing of the creation: it is asked for another time.
+    /// - Throws: An error that shows nothing about the creation; a later sync repeats the request.
     func repeatRequest(_ operationInFlight: InFlightOperation, _ journal: PushJournal) async throws
         -> PushRecoveryMachine.Event
     {
@@ -46,7 +46,7 @@ extension PushRecovery {
         switch verdict {
         case .event(let event): return event
         case .later(let error):
-            // Whoever has hung up says nothing about the backend.
+            // A client that has hung up shows nothing about the backend.
             try Task.checkCancellation()
             logger.warning(
                 "an interrupted push cannot be resolved yet",
@@ -57,15 +57,15 @@ extension PushRecovery {
         }
     }
 
-    /// Whether a request has been in vain for long enough that the rest of its principal's syncs comes first.
+    /// Returns true if a request has failed for so long that the principal's other syncs take precedence.
     ///
-    /// While the backend answers nothing at all there is no need for it: no sync would go on either.
+    /// While the backend answers nothing at all, there is no need to give up: no sync would go on anyway.
     ///
-    /// - Throws: What the backend says of the caller.
+    /// - Throws: The backend's refusal of the caller.
     private func mayGiveUp(
         _ operationInFlight: InFlightOperation, _ journal: PushJournal, after error: BackendError
     ) async throws -> Bool {
-        // What the gateway has failed at itself.
+        // These failures are the gateway's own.
         if case .transport(let error) = error {
             switch error {
             case .cancelled, .shutDown, .system, .upload, .invalidRequest: return false
@@ -79,7 +79,7 @@ extension PushRecovery {
         return tries >= Self.tries && now - since >= Self.patience
     }
 
-    /// Whether the backend answers something else.
+    /// Returns true if the backend answers another request.
     private func answersOthers() async throws -> Bool {
         do {
             try await services.identities.ask(identity, at: services.clock.now)
@@ -94,24 +94,24 @@ extension PushRecovery {
         }
     }
 
-    /// What an answer says that the call's configuration gives a meaning.
+    /// Returns the verdict of an answer that has a meaning in the call's configuration.
     private static func verdict(_ outcome: CallOutcome, of call: Call) -> Verdict {
         switch outcome.meaning {
         case .ok, .exists:
             let id = outcome.returned.flatMap { (1...RecordID.maximumLength).contains($0.utf8.count) ? $0 : nil }
             return .event(id.map { .created($0) } ?? .unanswerable)
         case .rejected: return .event(.refused)
-        // The first request still runs (draft-ietf-httpapi-idempotency-key-header, section 2.6).
+        // The first request is still running (draft-ietf-httpapi-idempotency-key-header, section 2.6).
         case .conflict where outcome.status == 409 && call.statuses[409] == nil:
             return .later(.busy(status: 409, retryAfter: nil))
         case .conflict, .missing: return .event(.unanswerable)
         }
     }
 
-    /// What a status without a meaning says, or that there was no answer.
+    /// Returns the verdict of a status without a configured meaning, or of a missing answer.
     ///
-    /// A backend that will not take the request has not taken it before either; one that does not know the caller or
-    /// the address any more has not looked at it.
+    /// If the backend refuses the request now, it has refused it before, too; if it no longer knows the caller or the
+    /// address, it has not looked at the request.
     private static func verdict(_ error: BackendError) -> Verdict {
         switch error {
         case .refused(400), .refused(422): .event(.refused)

@@ -8,9 +8,9 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-// Looking in the stream (finding 20).
+// Searching the stream (finding 20).
 extension PushRecovery {
-    /// Where the backend has the values of a creation's `match` columns; nil where there are none.
+    /// Returns the paths and values of a creation's `match` columns; nil if there are none.
     func sought(_ operationInFlight: InFlightOperation) -> [CreationSearch.Mark.Place]? {
         guard let bytes = operationInFlight.sought,
             let table = services.configuration.schema.table(named: operationInFlight.record.table),
@@ -18,7 +18,7 @@ extension PushRecovery {
         else { return nil }
         let places = (values.members ?? []).compactMap { member -> CreationSearch.Mark.Place? in
             guard let column = table.columns.first(where: { $0.name == member.name }) else { return nil }
-            // Where the stream has it, which need not be where it is sent.
+            // The path in the stream, which may differ from the one in requests.
             let paths = column.sources.compactMap { if case .path(let path, _) = $0 { path } else { nil } }
             guard let path = paths.first ?? column.outgoingPath else { return nil }
             return CreationSearch.Mark.Place(path: path, value: member.value)
@@ -37,7 +37,7 @@ extension PushRecovery {
         }
     }
 
-    /// Looks for records in what has come since the push's cursor, or in everything where the stream cannot go on
+    /// Searches for records in everything since the push's cursor, or in a full stream if the stream cannot go on from
     /// there.
     func search(_ inFlight: [InFlightOperation], _ journal: PushJournal) async throws -> [Int: String] {
         let configuration = services.configuration
@@ -66,7 +66,7 @@ extension PushRecovery {
         return done.found(taken: taken)
     }
 
-    /// A pull for these tables alone, of which only the lines are looked at.
+    /// Returns a runner of a pull for these tables only, whose lines are only searched.
     private func runner(_ tables: Set<String>, _ presented: Cursor?) -> CheckRunner {
         let version = services.versions.last ?? services.configuration.schema.version
         let digests = services.mappings.digests(at: version)

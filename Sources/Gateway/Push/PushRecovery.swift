@@ -8,20 +8,20 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Closes the journals of pushes that were cut off, before anything else is done for their principal (finding 19).
+/// Closes the journals of interrupted pushes before anything else is done for their principal (finding 19).
 ///
-/// A record that was made, and whose id nobody has noted, would come to its own device as a second one; so where that
-/// cannot be found out for the moment, neither pull nor push goes on.
+/// If a record was created and its id was not stored, its own device would get it as a second record. While that cannot
+/// be ruled out, neither pull nor push goes on.
 struct PushRecovery {
     typealias Open = (journal: PushJournal, inFlight: [InFlightOperation])
 
     let services: SyncServices
     let identity: CallerIdentity
     let logger: Logger
-    /// What the caller pushes; nil where it pulls, or does not say what it shows now.
+    /// The caller's push; nil for a pull.
     var push: PushRequest?
 
-    /// Whether a journal is open that keeps a pull from going on.
+    /// True if an open journal keeps a pull from going on.
     var isNeeded: Bool {
         get async throws {
             try await services.store.openJournals(of: identity.principal)
@@ -29,10 +29,10 @@ struct PushRecovery {
         }
     }
 
-    /// Closes what is open.
+    /// Closes the open journals.
     ///
-    /// - Precondition: Nobody pushes for the principal meanwhile.
-    /// - Throws: What keeps a journal open: the caller's request must not go on then.
+    /// - Precondition: No push runs for the principal meanwhile.
+    /// - Throws: The error that keeps a journal open; the caller's request must not go on then.
     func close() async throws {
         let open = try await services.store.openJournals(of: identity.principal)
         guard !open.isEmpty else { return }
@@ -55,10 +55,10 @@ struct PushRecovery {
         }
     }
 
-    /// Writes down what was found where the rest cannot be resolved now.
+    /// Writes what was found if the rest cannot be resolved now.
     ///
-    /// So each attempt has less to do than the one before it. Runs in a task that is cancelled, too: writes of the
-    /// state are finished all the same.
+    /// Each attempt thus has less to do than the one before. This also works in a cancelled task: the state finishes a
+    /// write all the same.
     private func keep(_ found: [Int: String], _ inFlight: [Int: InFlightOperation], of journal: PushJournal) async {
         guard !found.isEmpty else { return }
         var step = JournalStep()
@@ -75,8 +75,8 @@ struct PushRecovery {
         guard let call = creation(operationInFlight.record.table) else { return .none }
         let canSearch = call.reference != nil || sought(operationInFlight) != nil
         let push = services.configuration.push
-        // What the backend has forgotten it would carry out once more; how old what comes from the future is, is
-        // unknown.
+        // The backend would carry out a request again if it has forgotten the key. The age of a journal from the future
+        // is unknown.
         let age = services.clock.now - journal.startedAt
         let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
         return PushRecoveryMachine.Means(
@@ -85,8 +85,9 @@ struct PushRecovery {
             shown: shown(operationInFlight, journal))
     }
 
-    /// What the device that has made a record shows of it, where it is the one that pushes: it has the cursor of the
-    /// push that was cut off, and names the record's table.
+    /// Returns what the creating device shows of a record; unknown if another device pushes.
+    ///
+    /// The creating device presents the interrupted push's cursor, and its push has the record's table.
     private func shown(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> PushRecoveryMachine.Shown {
         guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
             let table = push.changes.tables.first(where: { $0.name == operationInFlight.record.table })
@@ -96,7 +97,7 @@ struct PushRecovery {
         return table.created.contains { $0.id == id } || table.updated.contains { $0.id == id } ? .unknown : .gone
     }
 
-    /// The call that makes records of a table, as it is configured now.
+    /// Returns the call that creates records of a table, by the present configuration.
     func creation(_ table: String) -> Call? {
         guard case .call(let call) = services.configuration.schema.table(named: table)?.calls.create,
             call.returns != nil
@@ -104,7 +105,7 @@ struct PushRecovery {
         return call
     }
 
-    /// What the state is told of creations that were found.
+    /// Returns the mappings and notes of creations that were found.
     private func written(
         _ found: [Int: String], _ inFlight: [Int: InFlightOperation]
     ) -> (mappings: [IDMapping], notes: [PushNote]) {
@@ -117,13 +118,13 @@ struct PushRecovery {
             guard let table = services.configuration.schema.table(named: record.table), table.isLedgered,
                 services.pullSettings.comparisons != nil, RecordID.isSafe(record.id)
             else { continue }
-            // Of its links the note from before the push tells.
+            // The note from before the push has the record's links.
             notes.append(PushNote(table: record.table, id: record.id, state: .held))
         }
         return (mappings, notes)
     }
 
-    /// Writes down what was found, and tells the operator what was not.
+    /// Writes what was found, and logs what was not.
     private func close(
         _ open: Open, _ inFlight: [Int: InFlightOperation], found: [Int: String], lost: [Int]
     ) async throws {
@@ -150,7 +151,7 @@ struct PushRecovery {
     }
 }
 
-/// Finds out what has become of creations, one after the other.
+/// Finds out the outcomes of creations, one after the other.
 private struct Resolving: Effects {
     let recovery: PushRecovery
     let inFlight: [Int: InFlightOperation]

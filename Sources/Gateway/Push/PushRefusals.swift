@@ -6,9 +6,9 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// Why operations of a push were refused, for the log, the state and the quarantine.
+/// Collects why operations of a push were refused, for the log, the state and the quarantine.
 struct PushRefusals {
-    /// Of how many operations of a push the log and the state tell.
+    /// The number of refused operations that are logged and stored for each push.
     static let told = 20
 
     private struct Refusal {
@@ -17,12 +17,12 @@ struct PushRefusals {
         let record: PushRefusal.Record
     }
 
-    /// By the places of the operations.
+    /// Refusals by the index of their operation.
     private var refusals: [Int: Refusal] = [:]
 
     var isEmpty: Bool { refusals.isEmpty }
 
-    /// Keeps why operations were refused, and tells of the first ones.
+    /// Stores why operations were refused, and logs the first ones.
     mutating func take(_ event: PushEvent, of scope: PushScope) {
         var found: [PushRefusal] = []
         switch event {
@@ -35,14 +35,14 @@ struct PushRefusals {
             refusal.records.map { Refusal(code: $0.obstacle?.rawValue ?? refusal.kind.rawValue, record: $0) }
         }.sorted { $0.record.place < $1.record.place }
         for refused in news {
-            // The backend may name a line with each request of a batch.
+            // The backend may name the same line in every request of a batch.
             let isKnown = refusals.updateValue(refused, forKey: refused.record.place) != nil
             if !isKnown, refusals.count <= Self.told { tell(refused, of: scope) }
         }
         tellObstacles(news.map(\.record), scope.logger)
     }
 
-    /// Why the operation at a place was refused, under its own code or another one.
+    /// Returns why an operation was refused, with the refusal's code or the given one.
     func reason(at place: Int, code: String? = nil) -> SetAsidePush.Reason {
         let refusal = refusals[place]
         return SetAsidePush.Reason(
@@ -50,7 +50,9 @@ struct PushRefusals {
             message: refusal?.record.message)
     }
 
-    /// Notes what was refused for `rind why` and `rind replicas`; where that fails the push ends as it would.
+    /// Stores the refusals for `rind why` and `rind replicas`.
+    ///
+    /// A failure is only logged and does not change how the push ends.
     func write(of scope: PushScope, from replica: ReplicaID?) async {
         guard !refusals.isEmpty, !scope.isRetry else { return }
         if refusals.count > Self.told {
@@ -101,7 +103,7 @@ struct PushRefusals {
 }
 
 extension SetAsidePush.Kind {
-    /// What an operation does.
+    /// Creates the kind of an operation.
     init(_ kind: PushOperation.Kind) {
         self =
             switch kind {

@@ -8,10 +8,10 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// What the client of a push hears.
+/// Makes the answers and errors for the client of a push.
 struct PushReply {
     private let scope: PushScope
-    /// The places of the operations that the backend will never take, while the others went on.
+    /// The indices of the operations that the backend has refused for good while the others went on.
     private let rejected: Set<Int>
 
     init(_ scope: PushScope, rejected: Set<Int> = []) {
@@ -19,21 +19,21 @@ struct PushReply {
         self.rejected = rejected
     }
 
-    /// That the push was applied.
+    /// The receipt of the applied push.
     var receipt: Receipt {
         Receipt(
             status: 200, contentType: AnswerWriter.contentType,
             body: AnswerWriter(dialect: scope.services.dialect).pushAnswer(rejected: reported))
     }
 
-    /// The receipt as it is kept for a push that comes again; nil where none is.
+    /// Returns the receipt to store for a repetition of the push; nil if receipts are off.
     func keptReceipt(_ digest: String) -> JournalEnd.KeptReceipt? {
         let window = scope.settings.receiptWindow.milliseconds
         guard window > 0 else { return nil }
         return JournalEnd.KeptReceipt(receipt: receipt, digest: digest, expiresAt: scope.now + window)
     }
 
-    /// The answer that says what a receipt does.
+    /// Returns the answer with a receipt's contents.
     func answer(_ receipt: Receipt) -> PushAnswer {
         var figures = scope.figures
         if scope.settings.rejected == .quarantine { figures.quarantined = rejected.count }
@@ -41,14 +41,14 @@ struct PushReply {
             figures: figures, status: receipt.status, contentType: receipt.contentType, body: receipt.body)
     }
 
-    /// What the client hears of what was refused: where it is set aside, nothing.
+    /// The refused records that the client is told about; none if they are quarantined.
     private var reported: [RecordList] {
         scope.settings.rejected == .report ? rejectedLists : []
     }
 
     private var rejectedLists: [RecordList] { lists(rejected.sorted().map { scope.record(at: $0, nil) }) }
 
-    /// Ids by table, in the order in which the tables first come.
+    /// Groups ids by table, in the order in which the tables first occur.
     private func lists(_ records: [PushRefusal.Record]) -> [RecordList] {
         var lists: [RecordList] = []
         for record in records {
@@ -62,14 +62,14 @@ struct PushReply {
     }
 }
 
-// What the client hears of a push that was not applied, or not whole.
+// Errors for a push that was not applied, or only partly.
 extension PushReply {
-    /// That the backend refuses one record after the other.
+    /// Returns the error for a backend that refuses one record after the other.
     func tooManyRefusals(applied: Int) -> GatewayError {
         GatewayError(tooManyRefusals: rejectedLists, applied: applied, figures: scope.figures)
     }
 
-    /// That it was refused: which records, by table, and what the backend has of them.
+    /// Returns the error for a refused push, with its records by table and their present state at the backend.
     func refused(_ refusal: PushRefusal, applied: Int, present: [PresentRecord] = []) -> GatewayError {
         GatewayError(
             refused: refusal, details: lists(refusal.records), present: present, applied: applied,

@@ -45,7 +45,7 @@ extension PushRunner: Effects {
             try await quarantine.setAside(places, because: refusals)
             try await notes.writeRefused(places)
         case .saveReceipt:
-            // Before it: once there is a receipt, nothing more happens when the client comes again.
+            // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await quarantine.remove(machine.taken)
             await saveReceipt(PushReply(scope, rejected: machine.rejected))
         case .answer, .answerFromReceipt, .refuse, .fail, .rethrow: throw PushFailure.unexpectedEvent
@@ -59,7 +59,7 @@ extension PushRunner: Effects {
         case .answer:
             try await quarantine.remove(machine.taken)
             await refusals.write(of: scope, from: pusher?.replica)
-            // A retry is the operator's, and says nothing of the app.
+            // A retry is the operator's and shows nothing about the app.
             if !scope.isRetry { await ShownVersion(scope: scope, pusher: pusher).write() }
             return reply.answer(reply.receipt)
         case .answerFromReceipt:
@@ -83,7 +83,7 @@ extension PushRunner: Effects {
         }
     }
 
-    /// No error is an event: the push ends, and leaves behind what is known of it.
+    /// Ends the push and writes what is known about it, because no error is an event of the machine.
     mutating func event(
         for error: any Error, of action: PushAction, of machine: PushMachine
     ) async throws -> PushEvent {
@@ -94,16 +94,16 @@ extension PushRunner: Effects {
     }
 }
 
-// What the state and the operator hear of a push that comes to a bad end.
+// Records and logs of a push that fails.
 extension PushRunner {
-    /// Writes down what is known; its own notes may go only where the backend is known to have applied nothing.
+    /// Writes what is known; the push's notes are dropped only if the backend is known to have applied nothing.
     private func leave(_ machine: PushMachine, dropsNotes: Bool) async {
         await quarantine.removeAtLast(machine.taken)
         if dropsNotes, machine.isUnapplied, let notedAfter { await notes.drop(after: notedAfter) }
         await refusals.write(of: scope, from: pusher?.replica)
     }
 
-    /// Writes down what a failed push leaves, and says what its client hears.
+    /// Writes what is known about a failed push, and returns the error for its client.
     private mutating func failed(_ failure: PushFailure, applied: Int, _ machine: PushMachine) async -> any Error {
         if failure == .unknownOutcome || applied > 0 { tellHalf(applied) }
         if let unexpected = machine.unexpected {
@@ -112,13 +112,13 @@ extension PushRunner {
                 metadata: [
                     "code": "\(failure.rawValue)", "state": "\(unexpected.state)", "event": "\(unexpected.event)",
                 ])
-            // It may have ended before its journal did.
+            // The push may have ended before its journal did.
             if journal == nil { await notes.writeHeldAtLast(machine.taken) }
             await abandonJournal(machine, because: failure)
         }
         await leave(machine, dropsNotes: failure == .busy || failure == .tooManyRefusals)
         if refusals.isEmpty, let replica = pusher?.replica {
-            // For the operator; the push ends as it does.
+            // This is for the operator only; a failure does not change how the push ends.
             try? await scope.store.touch(
                 replica: replica, result: "push failed: \(failure.rawValue)", at: scope.now)
         }
@@ -143,13 +143,15 @@ extension PushRunner {
             metadata: ["code": "push.half_applied", "applied": "\(applied)", "operations": "\(operations.count)"])
     }
 
-    /// Counts conflicts, whoever has found them.
+    /// Counts conflicts, whether the stream or the backend has found them.
     private mutating func count(_ refusal: PushRefusal) {
         guard refusal.kind == .conflict else { return }
         for record in refusal.records { scope.figures.conflicts[record.table, default: 0] += 1 }
     }
 
-    /// Keeps the answer; where that fails the push is applied all the same, and its client must hear so.
+    /// Stores the receipt.
+    ///
+    /// A failure is only logged: the push was applied, and its client must get that answer.
     private func saveReceipt(_ reply: PushReply) async {
         guard let kept = reply.keptReceipt(digest) else { return }
         do {

@@ -8,23 +8,23 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-/// The journal of one push by calls, as far as its runner knows it.
+/// The journal of one push by calls, as its runner knows it.
 struct PushRunnerJournal {
     let id: Int64
     let writer: JournalWriter
-    /// Whether records get ids of the backend's: pulls of the principal wait until these are known.
+    /// True if the backend gives ids to records: pulls of the principal wait until these are known.
     let namesRecords: Bool
-    /// Places of which the journal has the outcome already.
+    /// The indices of the operations whose outcome is in the journal.
     var written: Set<Int> = []
-    /// Places that were sent, and of which nobody knows whether they were applied.
+    /// The indices of the operations that were sent and whose outcome is unknown.
     var uncertain: Set<Int> = []
 }
 
 // The journal of a push by calls (finding 19), in the transactions of `docs/STATE.md`.
 extension PushRunner {
-    /// Whether an operation may make a record that gets its id from the backend.
+    /// Returns true if an operation may create a record that gets its id from the backend.
     ///
-    /// Each of those is noted as in flight by itself.
+    /// Each such operation is noted as in flight on its own.
     func makesID(_ operation: PushOperation) -> Bool {
         let calls = scope.schema.tables[operation.table].calls
         guard case .call(let call) = calls.create, call.returns != nil,
@@ -35,10 +35,10 @@ extension PushRunner {
         return update.statuses.values.contains(.missing)
     }
 
-    /// Opens the journal, with the notes that all is about to be sent.
+    /// Opens the journal and notes all operations as seen.
     mutating func beginJournal() async throws {
         notedAfter = try await notes.begin()
-        // Only the last ones in the transaction that opens the journal: others write to the state, too.
+        // Only the last notes go into the transaction that opens the journal: others write to the state, too.
         let last = operations.suffix(PushNotes.atOnce)
         try await notes.writeSeen(operations.dropLast(last.count))
         let seen = try notes.maker.map { maker in try last.compactMap { try maker.note($0, .seen) } }
@@ -53,7 +53,7 @@ extension PushRunner {
             namesRecords: namesRecords)
     }
 
-    /// Writes what was applied or will never be, and what is about to be sent.
+    /// Writes which operations were applied or were rejected for good, and which are about to be sent.
     mutating func advance(applied: [Int], rejected: Set<Int>, inFlight: [Int]) async throws {
         guard let journal else { return }
         var step = step(applied, rejected)
@@ -71,7 +71,7 @@ extension PushRunner {
         self.journal?.written.formUnion(step.applied + step.rejected)
     }
 
-    /// What of these operations the journal does not have yet.
+    /// Returns the outcomes that are not in the journal yet.
     private func step(_ applied: [Int], _ rejected: Set<Int>) -> JournalStep {
         var step = JournalStep()
         guard let written = journal?.written else { return step }
@@ -81,7 +81,7 @@ extension PushRunner {
         return step
     }
 
-    /// Sends operations that do not depend on each other, as many side by side as the configuration says.
+    /// Sends operations that do not depend on each other, up to `[push] parallel` of them at a time.
     mutating func send(_ places: [Int]) async -> PushEvent {
         guard let journal else { return .sent([:]) }
         let push = scope.settings
@@ -115,19 +115,20 @@ extension PushRunner {
         return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
     }
 
-    /// Writes how the push ends.
+    /// Writes the end of the push.
     mutating func endJournal(_ end: PushEnd, of machine: PushMachine) async throws {
         guard let journal else { return }
         var written = JournalEnd(step: step(end.applied, machine.rejected), unknown: end.unknown)
         do {
             try await notes.dropRedeliveries(machine.taken)
         } catch {
-            // What is pending although it was overwritten comes once more, which harms nobody.
+            // A redelivery that stays pending although its record was overwritten repeats the record once, which is
+            // harmless.
             logger.notWritten("could not clear pending redeliveries after a push", error)
         }
         switch end.outcome {
         case .answered(let keepsReceipt):
-            // Before it: once there is a receipt, nothing more happens when the client comes again.
+            // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await quarantine.remove(machine.taken)
             written.receipt = keepsReceipt ? PushReply(scope, rejected: machine.rejected).keptReceipt(digest) : nil
         case .refused(let refusal):
@@ -156,16 +157,16 @@ extension PushRunner {
         if journal.namesRecords { services.making.end(scope.principal) }
     }
 
-    /// Writes what is known of a push that comes to no end: an error, or a client that has hung up.
+    /// Writes what is known about a push that is cut short by an error or by a client that has hung up.
     mutating func abandonJournal(_ machine: PushMachine, because error: any Error) async {
         guard let journal else { return }
         failure = error
         do {
-            // All that was taken: what the machine has handed over may not have been written.
+            // All operations that were taken: those that the machine has handed over may not have been written.
             try await endJournal(
                 PushEnd(.error, applied: machine.taken.sorted(), unknown: machine.unknown), of: machine)
         } catch {
-            // It stays open, and is closed when the principal comes again.
+            // The journal stays open until push recovery closes it at the principal's next sync.
             leave(journal)
             logger.notWritten("could not record the end of a push", error)
         }

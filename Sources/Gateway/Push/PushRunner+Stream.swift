@@ -8,7 +8,7 @@ import StateStore
 import SyncMachines
 import SyncModel
 
-// Pushes in one request, or one for each batch.
+// Stream pushes: one request, or one for each batch.
 extension PushRunner {
     /// Sends all operations, or those of a batch, in one request.
     mutating func sendAll(
@@ -24,13 +24,13 @@ extension PushRunner {
         defer { if services.makesIDs { services.making.end(scope.principal) } }
         switch await attempt(lines, key: key(without: without, batch: batch)) {
         case .success(.applied(let results)):
-            // The ids stand in this answer alone.
+            // The ids are in this answer only.
             try await learn(results, lines.operations)
             try await acceptance.accepted()
             return .applied
         case .success(.refused(let lines)): return .refused(refusal(lines, places))
         case .failure(let error):
-            // The key makes it harmless to send it again.
+            // The key makes a repetition harmless.
             if error.isTransient {
                 if case .busy(_, let after) = error { retryAfter = after }
                 logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
@@ -42,11 +42,11 @@ extension PushRunner {
         }
     }
 
-    /// Names a request: what is sent without other operations, or with others, is another one.
+    /// Returns the key of a request: leaving out operations, or other operations, makes it another request.
     private func key(without: Set<Int>, batch: Range<Int>?) -> String {
         var key = idempotencyKey
         if let batch { key += "-from-\(batch.lowerBound)" }
-        // Of what is left out there is more with every request of a batch.
+        // Every repetition of a batch's request leaves out more operations.
         if !without.isEmpty { key += "-\(without.count)" }
         return key
     }
@@ -60,7 +60,7 @@ extension PushRunner {
         }
     }
 
-    /// The operations of these that are sent in one request, and why others can never be.
+    /// Splits these operations into those that are sent in one request, and those that never can be, with the reasons.
     private func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
         guard scope.reader.ids.translates else { return (places, []) }
         var (sent, refused) = ([Int](), [PushRefusal.Record]())
@@ -74,9 +74,9 @@ extension PushRunner {
         return (sent, refused)
     }
 
-    /// What a refused stream push is about; a conflict weighs more, since a new pull may resolve the rest.
+    /// Returns the refusal of a stream push: its conflicts if there are any, because a new pull may resolve the rest.
     ///
-    /// Lines are counted in `places`, which has the operations that were sent.
+    /// A line's number is an index into `places`, the operations that were sent.
     private func refusal(_ lines: [StreamPushLine], _ places: [Int]) -> PushRefusal {
         let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
         let shown = conflicts.isEmpty ? lines : conflicts
@@ -90,7 +90,7 @@ extension PushRunner {
             })
     }
 
-    /// Writes down what a stream push has taught, by the operations that were sent, line by line.
+    /// Saves the ids in the answer to a stream push; its line numbers are indices into the operations that were sent.
     private mutating func learn(_ lines: [StreamPushLine], _ operations: [PushOperation]) async throws {
         guard scope.reader.ids.translates else { return }
         var returned: [Int: String] = [:]

@@ -9,35 +9,37 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Runs one push: does what its machines decide.
+/// Runs one push: carries out what its machines decide.
 ///
-/// It holds what the state and the backend have answered; which operations were applied and which were refused is the
-/// machine's alone.
+/// It holds the answers of the state and the backend. Only the machine knows which operations were applied and which
+/// were refused.
 struct PushRunner {
     var scope: PushScope
     /// The presented cursor as the state knows it.
     private(set) var row: CursorRow?
-    /// Who pushes, as far as the cursor tells.
+    /// The replica that pushes, with the schema version of its earlier pushes; nil if the cursor does not identify it.
     private(set) var pusher: ShownVersion.Pusher?
     let digest: String
     var acceptance: Acceptance
-    /// The notes of this push alone have greater sequences; nil while there are none.
+    /// The sequence after which all notes are of this push; nil until the push has begun its notes.
     var notedAfter: Int64?
     private(set) var receipt: Receipt?
-    /// What the backend has of records in conflict, where the stream has told.
+    /// The backend's present state of records in conflict, if the stream has it.
     private(set) var present: [PresentRecord] = []
-    /// Why operations were refused.
+    /// The reasons for which operations were refused.
     var refusals = PushRefusals()
-    /// Names the push, or its creations, to the backend; random for every request of a client, so that a push that is
-    /// meant to be applied again is applied again, and the same for the gateway's own repetitions.
+    /// The key that identifies the push, or its creations, to the backend.
+    ///
+    /// Every request of a client gets a random one, so that a push that is repeated on purpose is applied again; the
+    /// gateway's own repetitions reuse it.
     let idempotencyKey: String
     /// The journal of a push by calls, once it is open.
     var journal: PushRunnerJournal?
-    /// What a call has failed with.
+    /// The error of the last call that failed.
     var failure: (any Error)?
-    /// Why an operation was put off last, or nobody knows what became of it.
+    /// The last reason why an operation was put off, or why its outcome is unknown.
     var lastTrouble: String?
-    /// When the backend that puts the push off wants to be asked again.
+    /// The delay that the backend asked for when it put the push off.
     var retryAfter: Duration?
 
     init(
@@ -62,7 +64,7 @@ struct PushRunner {
     var operations: [PushOperation] { scope.plan.operations }
     var notes: PushNotes { PushNotes(scope, replica: row?.replica) }
     var quarantine: PushQuarantine { PushQuarantine(scope: scope) }
-    /// Says in the log whose request it speaks for.
+    /// The backend's client, with the logger of this request.
     var backend: BackendClient {
         var backend = services.backend
         backend.logger = logger
@@ -76,8 +78,7 @@ struct PushRunner {
         return try await drive(&machine, &self)
     }
 
-    /// The push as the machine needs to know it; a retry of the operator's must not hold up the request that it is made
-    /// with.
+    /// The push as the machine needs to know it; an operator's retry must not delay the request during which it runs.
     private var query: PushMachine.Query {
         let (push, backend, hasToldTime) = (
             scope.settings, services.configuration.backend, scope.request.lastPulledAt != nil
@@ -108,9 +109,9 @@ struct PushRunner {
     }
 }
 
-// What is asked before anything is sent.
+// Lookups and checks before anything is sent.
 extension PushRunner {
-    /// Loads what the state has of the presented cursor.
+    /// Loads what the state knows about the presented cursor.
     mutating func loadContext() async throws -> CursorRow? {
         guard let presented = scope.presented else {
             scope.reader.ids = try await PushedIDs.load(for: scope, outline: nil)
@@ -118,7 +119,7 @@ extension PushRunner {
         }
         let context = try await scope.store.pullContext(
             principal: scope.principal, session: identity.session, presented: presented)
-        // A fork's replica is still to begin; the row's is another device.
+        // A fork's replica does not exist yet, and the row's replica is another device.
         if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
         row = context.row
         acceptance.vector = row?.vector
@@ -129,8 +130,8 @@ extension PushRunner {
 
     /// Looks for the receipt of the very same push, with the very same credential.
     ///
-    /// It is the gateway's own word: the credential may have been revoked since, or be somebody else's, so the backend
-    /// is asked whatever it has said a moment ago.
+    /// The receipt comes from the gateway alone, and the credential may have been revoked or belong to another user.
+    /// The backend is therefore asked again, even if it has accepted the credential a moment ago.
     mutating func findReceipt() async throws -> Bool {
         receipt = try await scope.store.receipt(principal: scope.principal, digest: digest, at: scope.now)
         guard receipt != nil else { return false }
@@ -140,7 +141,7 @@ extension PushRunner {
 
     /// Asks the stream for conflicts.
     mutating func checkConflicts() async throws -> PushEvent {
-        // Without a row there is nothing to go on from, and nothing to ask.
+        // Without a row, the stream has no position to start from.
         guard let row else { return try await outdated(.unknownCursor) }
         switch try await ConflictSearch(scope: scope, row: row).run() {
         case .outdated(let reason): return try await outdated(reason)

@@ -8,19 +8,19 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// What everything that serves one push works with.
+/// Holds what all parts of one push work with.
 struct PushScope {
     let services: SyncServices
     let request: PushRequest
     let identity: CallerIdentity
     let logger: Logger
-    /// Whether the push is the operator's retry of a record that was set aside, not a client's.
+    /// True if the push is the operator's retry of a quarantined record, not a client's push.
     let isRetry: Bool
     let presented: Cursor?
-    /// The operations; deletions of descendants are among them once the push is prepared.
+    /// The operations; a prepared push also has the deletions of descendants.
     var plan: PushPlan
     var reader: OperationReader
-    /// What of the principal's is set aside already.
+    /// The principal's records that are in quarantine already.
     var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
     var figures = SyncFigures()
 
@@ -52,10 +52,10 @@ struct PushScope {
     var now: Int64 { services.clock.now }
     var principal: Principal { identity.principal }
 
-    /// Which record the operation at a place is about.
+    /// Returns the key of an operation's record.
     func key(at place: Int) -> PushedRecordKey { reader.key(of: plan.operations[place]) }
 
-    /// A record of a refusal.
+    /// Returns an operation's record as an entry of a refusal.
     func record(at place: Int, _ message: String?, by call: Call? = nil) -> PushRefusal.Record {
         let operation = plan.operations[place]
         return PushRefusal.Record(

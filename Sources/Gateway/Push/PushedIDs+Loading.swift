@@ -10,9 +10,9 @@ import SyncMachines
 import SyncModel
 
 extension PushedIDs {
-    /// What is known of the ids of a push before anything is sent, with the ledger of its device where there is one.
+    /// Loads what is known about the ids of a push before anything is sent, with its device's ledger if there is one.
     ///
-    /// Whatever the configuration says by now: who has mappings has devices that know records by them.
+    /// Mappings are loaded whatever the present configuration: the principal's devices know records by them.
     static func load(for scope: PushScope, outline: LedgerOutline?) async throws -> PushedIDs {
         var ids = PushedIDs(
             schema: scope.schema, known: try await scope.services.ids.newest(of: scope.principal),
@@ -36,7 +36,8 @@ extension PushedIDs {
         return ids
     }
 
-    /// The records that the backend has not made yet, in tables whose ids it makes: nobody can refer to them.
+    /// Returns the records that the backend has yet to create, in tables whose ids it makes: no record can refer to
+    /// them.
     private func unmade(of scope: PushScope) -> Set<PushReference> {
         let tables = scope.schema.tables
         var unmade: Set<PushReference> = []
@@ -55,7 +56,7 @@ extension PushedIDs {
         return unmade
     }
 
-    /// The records that the client calls new and that the ledger of its device has under these ids.
+    /// Returns the records that the client lists as created although its device's ledger has them under these ids.
     private func held(by outline: LedgerOutline, of scope: PushScope) async throws -> Set<PushReference> {
         let schema = scope.schema
         let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
@@ -72,7 +73,7 @@ extension PushedIDs {
                     held.insert(PushReference(table: place, id: id))
                 }
             } catch let error as LedgerError {
-                // The next pull gets everything and another ledger.
+                // The next pull is a full stream and makes another ledger.
                 scope.logger.error("a ledger is damaged", metadata: ["code": "\(error.rawValue)"])
             }
         }

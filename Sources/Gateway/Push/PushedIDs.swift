@@ -6,17 +6,17 @@ import LineProjection
 import SyncMachines
 import SyncModel
 
-/// What the ids that a client pushes are to the backend.
+/// Translates the ids that a client pushes into the backend's.
 ///
-/// Belongs to one push, and learns what the backend calls the records that the push creates.
+/// Belongs to one push, and learns the backend's ids of the records that the push creates.
 struct PushedIDs: Sendable {
-    /// What becomes of an operation.
+    /// The decision about an operation.
     enum Treatment: Hashable, Sendable {
-        /// It is sent, maybe as another kind than the client's.
+        /// The operation is sent, possibly as another kind than the client's.
         case send(PushOperation.Kind)
-        /// The backend has never had what the client deletes.
+        /// The client deletes a record that the backend has never had.
         case nothing
-        /// It can never be sent; the sentence is for the operator.
+        /// The operation can never be sent; the sentence is for the operator.
         case refuse(String)
     }
 
@@ -26,19 +26,19 @@ struct PushedIDs: Sendable {
     private var learned: [PushReference: String] = [:]
     /// Records that the push creates although the device has got them from the backend, under these very ids.
     var held: Set<PushReference> = []
-    /// Records that the push is to create and that are not made yet, and those of which the creation is set aside.
+    /// Records that the push has yet to create, and those whose creation is in quarantine.
     var unmade: Set<PushReference> = []
-    /// Records whose ids the backend itself finds out within one request that creates them.
+    /// Records whose ids the backend itself resolves within the single request that creates them.
     var inOneRequest: Set<PushReference> = []
-    /// Whether any table needs more than the client's own ids.
+    /// True if any table needs more than the client's own ids.
     let translates: Bool
 
-    /// The ids of one push.
+    /// Creates the ids of one push.
     ///
     /// - Parameters:
-    ///   - schema: The configuration.
+    ///   - schema: The configured schema.
     ///   - known: The principal's mappings so far.
-    ///   - maximum: How many the principal may have.
+    ///   - maximum: The greatest number of mappings that the principal may have.
     init(schema: Schema, known: PrincipalIDs? = nil, maximum: Int = .max) {
         self.schema = schema
         self.known = known
@@ -46,21 +46,21 @@ struct PushedIDs: Sendable {
         translates = schema.tables.contains { $0.hasOwnIDs || $0.idType == .integer } || known != nil
     }
 
-    /// The backend's id of what a client has made; nil where it has given none, as far as is known.
+    /// Returns the backend's id of a record that a client has created; nil if none is known.
     func backendID(of record: PushReference) -> String? {
         learned[record] ?? known?.backend[record.table, record.id]
     }
 
-    /// Takes what the backend calls a record from now on.
+    /// Learns the backend's id of a record.
     mutating func learn(_ mapping: IDMapping) {
         guard let table = schema.tables.firstIndex(where: { $0.name == mapping.table }) else { return }
         learned[PushReference(table: table, id: mapping.clientID)] = mapping.backendID
     }
 
-    /// Whether there is no room for further ids of the principal.
+    /// True if there is no room for further ids of the principal.
     var isFull: Bool { known.map { $0.backend.count >= maximum } ?? false }
 
-    /// What becomes of an operation.
+    /// Decides what is done with an operation.
     func treatment(of operation: PushOperation) -> Treatment {
         let treatment = treatmentWithRoom(of: operation)
         guard isFull, treatment == .send(.create), schema.tables[operation.table].hasOwnIDs,
@@ -76,7 +76,7 @@ struct PushedIDs: Sendable {
         let isKnown = backendID(of: record) != nil
         let canBeBackends = table.idType == .text || Self.isInteger(operation.id)
         switch operation.kind {
-        // Rules 2 to 4 of the protocol's pushes, by what is known of the id.
+        // Rules 2 to 4 of the protocol's pushes, by what is known about the id.
         case .create where isKnown || held.contains(record): return .send(.update)
         case .create where !RecordID.isSafe(operation.id):
             return .refuse("no device could get a record with such an id back")
@@ -88,12 +88,12 @@ struct PushedIDs: Sendable {
         }
     }
 
-    /// A record's id as the backend wants it.
+    /// Returns a record's id in the backend's form.
     func value(of record: PushReference) -> JSONValue {
         Self.value(backendID(of: record) ?? record.id, as: schema.tables[record.table].idType)
     }
 
-    /// A reference as the backend wants it; nil where it can have no such record.
+    /// Returns a reference in the backend's form; nil if the backend cannot have such a record.
     func reference(to record: PushReference) -> JSONValue? {
         let type = schema.tables[record.table].idType
         if let id = backendID(of: record) { return Self.value(id, as: type) }
@@ -105,7 +105,7 @@ struct PushedIDs: Sendable {
 
     /// Puts the backend's ids into the columns that refer to records.
     ///
-    /// - Returns: The columns that name records which the backend does not have, with their tables and ids.
+    /// - Returns: The columns that refer to records which the backend does not have, with their tables and ids.
     func translate(_ record: inout SanitizedRecord) -> [String: PushReference] {
         var missing: [String: PushReference] = [:]
         for index in record.values.indices {
@@ -121,13 +121,13 @@ struct PushedIDs: Sendable {
         return missing
     }
 
-    /// The table that a column's values are ids of.
+    /// Returns the index of the table that a column refers to.
     func place(of column: Column) -> Int? {
         guard column.type == .string, let name = column.reference else { return nil }
         return schema.tables.firstIndex { $0.name == name }
     }
 
-    /// Whether a text is a whole number in the only spelling that ids have.
+    /// Returns true if a text is a whole number in the only spelling that ids have.
     static func isInteger(_ text: String) -> Bool {
         var digits = text.utf8[...]
         if digits.first == UInt8(ascii: "-") { digits = digits.dropFirst() }
@@ -135,7 +135,7 @@ struct PushedIDs: Sendable {
         return digits.first != 0x30 || text == "0"
     }
 
-    /// An id of the backend as it wants it.
+    /// Returns an id of the backend as a JSON value of the table's id type.
     static func value(_ id: String, as type: Table.IDType) -> JSONValue {
         if type == .integer, isInteger(id), let number = JSONNumber(spelling: id) { return .number(number) }
         return .string(id)

@@ -9,16 +9,17 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Applies what the operator has marked with `rind quarantine retry`, in the name of whoever has just called.
+/// Applies the entries that the operator has marked with `rind quarantine retry`, with the credential of the
+/// principal's present request.
 ///
-/// Credentials are not stored, so there is no other time for it. Each entry is a push of its own: one that is refused
-/// again stops no other.
+/// Credentials are not stored, so there is no other time for it. Each entry is a push of its own, so an entry that is
+/// refused again does not stop the others.
 struct ScheduledRetries {
-    /// How many entries one request applies at most; the next one goes on.
+    /// The greatest number of entries that one request applies; the principal's next request goes on with the rest.
     static let maximumEntries = 100
-    /// How long that may hold up a request, in milliseconds; an entry that was begun is finished.
+    /// The longest time that retries may delay a request, in milliseconds; an entry that was begun is finished.
     static let maximumTime: Int64 = 10_000
-    /// How often an entry is tried of which the backend does not say whether it has taken it.
+    /// The greatest number of attempts for an entry whose outcome stays unknown.
     static let maximumTries = 5
 
     let services: SyncServices
@@ -30,29 +31,29 @@ struct ScheduledRetries {
         case refused(SetAsidePush.Reason)
         /// The backend takes nothing at the moment.
         case later(String)
-        /// Nobody knows whether the backend has taken it, and sending it again does no harm.
+        /// The outcome is unknown, and sending the entry again is harmless.
         case unknown(SetAsidePush.Reason)
     }
 
-    /// Whether there are any.
+    /// True if the principal has scheduled retries.
     var areThere: Bool {
         get async throws {
             try await !services.store.scheduledRetries(of: identity.principal, limit: 1).isEmpty
         }
     }
 
-    /// Applies them, but for records that the client is about to push itself.
+    /// Applies the retries, except those of records that the client is about to push itself.
     ///
-    /// - Parameter changes: What the client pushes; nil for a pull.
-    /// - Precondition: Nobody else pushes for the principal meanwhile.
-    /// - Throws: Only what would end the caller's request as well.
+    /// - Parameter changes: The client's changes; nil for a pull.
+    /// - Precondition: No other push runs for the principal meanwhile.
+    /// - Throws: Only errors that would end the caller's request as well.
     func apply(before changes: PushChanges?) async throws {
         var entries = try await services.store.scheduledRetries(of: identity.principal, limit: Self.maximumEntries)
         guard !entries.isEmpty else { return }
         let pushed = Set(changes?.keys ?? [])
         entries.removeAll { pushed.contains($0.push.key) }
         guard !entries.isEmpty else { return }
-        // What is stored goes only to somebody whom the backend accepts, and who is still the same.
+        // Stored records go only to a caller whom the backend accepts and who is still the same principal.
         try await services.identities.verifyNow(identity, at: services.clock.now)
         let end = services.clock.now + Self.maximumTime
         for entry in entries {
@@ -81,9 +82,10 @@ struct ScheduledRetries {
         }
     }
 
-    /// Whether an entry may be sent again of which nobody knows whether the backend has taken it.
+    /// Returns true if an entry whose outcome is unknown may be sent again.
     ///
-    /// Of a creation that gets its id from the backend the journal is closed first, by its key.
+    /// For a creation that gets its id from the backend, push recovery resolves the journal first, by the idempotency
+    /// key.
     private func isRepeatable(_ push: SetAsidePush) async throws -> Bool {
         guard push.kind == .create, let table = services.configuration.schema.table(named: push.key.table),
             table.makesIDs
@@ -116,7 +118,7 @@ struct ScheduledRetries {
             if code == PushFailure.unknownOutcome.rawValue, try await isRepeatable(entry.push) {
                 return .unknown(runner.refusals.reason(at: 0, code: code))
             }
-            // Of one whose outcome is unknown nobody can say that the backend has what it had before.
+            // If the outcome is unknown, the backend may no longer have the record's earlier state.
             let refusals = [PushRefusal.Kind.rejected, .conflict].map(\.rawValue)
             if refusals.contains(code) || PushRefusal.Obstacle(rawValue: code) != nil {
                 try await runner.notes.writeRefused([0])
@@ -127,7 +129,7 @@ struct ScheduledRetries {
 }
 
 extension PushChanges {
-    /// The one change that an entry is about.
+    /// Creates the single change of an entry.
     init(_ push: SetAsidePush) {
         var table = PushedTable(name: push.key.table)
         let record = PushedRecord(id: push.key.id, range: 0..<push.body.count)
@@ -141,7 +143,7 @@ extension PushChanges {
 }
 
 extension PushChanges {
-    /// What names its records in the state.
+    /// The keys of the records in the state.
     var keys: [PushedRecordKey] {
         tables.flatMap { table in
             (table.created.map(\.id) + table.updated.map(\.id) + table.deleted)

@@ -8,18 +8,18 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// What an applied push shows of its client's schema, for clients that tell it in no pull.
+/// Finds out the schema version of a pushing client, for clients that do not send it with their pulls.
 struct ShownVersion {
-    /// A client database that pushes, and the schema version that its pushes have shown before.
+    /// A pushing client database, and the schema version that its earlier pushes have shown.
     typealias Pusher = (replica: ReplicaID, version: Int?)
 
     let scope: PushScope
-    /// Who pushes; nil where the cursor does not tell.
+    /// The client database that pushes; nil if the cursor does not identify it.
     let pusher: Pusher?
 
-    /// Notes of which version the client is: as it says, else as the names in its push show.
+    /// Stores the client's schema version: the one that it sent, or else the one inferred from the names in its push.
     ///
-    /// Where it cannot be noted, the next push shows it again, and this one is applied all the same.
+    /// A failure is only logged: the next push shows the version again, and this one was applied.
     func write() async {
         let request = scope.request
         guard pusher != nil || request.lastPulledAt == nil else { return }

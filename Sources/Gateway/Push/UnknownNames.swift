@@ -5,23 +5,25 @@ import JSONBytes
 import SyncMachines
 import SyncModel
 
-/// What a push has that the configuration does not: it is dropped, and somebody should hear of it.
+/// Finds the names in a push that are not in the configuration.
+///
+/// Their contents are dropped, which the log should show.
 struct UnknownNames {
-    /// How many tables and columns are named in the log, and by how many bytes each.
+    /// The number of tables and columns that the log names, and the most bytes of each name.
     private static let shown = (names: 20, bytes: 64)
-    /// Members of every record that are no columns.
+    /// Members of every record that are not columns.
     private static let own = ["id", "_status", "_changed"]
 
-    /// How many records had no table, and values no column.
+    /// The number of records without a known table, plus the number of values without a known column.
     private(set) var count: Int
     /// The unknown tables, as the log names them.
     let tables: [String]
-    /// The first unknown columns, each behind its table, as the log names them.
+    /// The first unknown columns, each after its table, as the log names them.
     private(set) var columns: [String] = []
 
-    /// Looks through the records of a push.
+    /// Searches the records of a push.
     ///
-    /// A record that cannot be read has no columns here; that it cannot is found out when it is its turn.
+    /// An unreadable record has no columns here; the error is found when the record is sent.
     init(_ plan: PushPlan, reader: OperationReader, schema: Schema) {
         count = plan.dropped.values.reduce(0, +)
         tables = plan.dropped.keys.sorted().prefix(Self.shown.names).map { ForeignText.cut($0, to: Self.shown.bytes) }

@@ -10,7 +10,7 @@ package import SyncMachines
 import SyncModel
 package import WatermelonWire
 
-// The configuration speaks the operator's language; these are the parts as the modules below want to hear them.
+// Converts the operator's configuration into the settings of the modules below.
 
 extension Configuration {
     /// The names and paths that clients use.
@@ -33,19 +33,19 @@ extension Configuration {
         return dialect
     }
 
-    /// The forwarded fields besides the credential, in lower case, that may decide what the backend shows of whom.
+    /// The forwarded fields besides the credential, in lower case, that may affect which data the backend shows.
     package var contextHeaders: [String] {
         let others = Set(["authorization", "cookie"] + wire.tokenHeader).union(ForwardingRule.never)
             .union(backend.harmlessHeaders).union(Backend.alwaysHarmless)
         return backend.forwardHeaders.filter { !others.contains($0) }.sorted()
     }
 
-    /// Which fields of a client's request go on to the backend.
+    /// The rule for the fields of a client's request that are forwarded to the backend.
     package var forwardingRule: ForwardingRule {
         ForwardingRule(listed: ["authorization", "cookie"] + wire.tokenHeader + backend.forwardHeaders)
     }
 
-    /// What decisions about pulls depend on.
+    /// The settings for decisions about pulls.
     package var pullSettings: PullSettings {
         PullSettings(
             style: backend.checkpoints == .server ? .server : .request, unknownCursor: unknownCursor,
@@ -53,13 +53,13 @@ extension Configuration {
             resumeBackoff: backend.resumeBackoff.milliseconds, comparisons: comparisons)
     }
 
-    /// When whole request types are compared; nil where no table has a ledger.
+    /// The schedule of full comparisons; nil if no table has a ledger.
     private var comparisons: ComparisonSchedule? {
         guard schema.tables.contains(where: \.isLedgered) else { return nil }
         return ComparisonSchedule(every: ledger.resweepEvery.milliseconds, maximumRows: ledger.resweepRows)
     }
 
-    /// How stream lines are wrapped.
+    /// The format in which the backend wraps stream lines.
     package var envelopeRules: EnvelopeRules {
         var rules = EnvelopeRules()
         rules.typeField = backend.typeField
@@ -76,7 +76,7 @@ extension Configuration {
         return rules
     }
 
-    /// What a stream may bring.
+    /// The limits of a stream.
     package var intakeLimits: StreamIntake.Limits {
         var intake = StreamIntake.Limits()
         intake.line = pull.maxLine
@@ -91,7 +91,7 @@ extension Configuration {
 
     private static let longestCall = Duration.seconds(300)
 
-    /// How the backend is spoken to.
+    /// The settings of the backend's client.
     package var backendSettings: BackendSettings {
         var settings = BackendSettings(baseURL: backend.url.description, stream: backend.stream)
         settings.acknowledge = backend.ack
@@ -107,18 +107,18 @@ extension Configuration {
         settings.streamTimeouts = CurlTimeouts(
             connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
             total: total)
-        // Every other call is short; one that drips would hold its session's lock.
+        // Every other call is short; one that trickles would hold its session's lock.
         settings.callTimeouts = settings.streamTimeouts
         settings.callTimeouts.total = min(total ?? Self.longestCall, Self.longestCall)
         return settings
     }
 
-    /// How the connections to the backend are kept that syncs use.
+    /// The settings of the connections to the backend that syncs use.
     package var reactorSettings: CurlReactor.Settings {
         reactorSettings(connections: backend.maxConnections - (backend.passThrough ? passThroughConnections : 0))
     }
 
-    /// How the connections to the backend are kept for what passes through: others, so that it takes none from syncs.
+    /// The settings of the connections that pass-through requests use: separate ones, so that syncs lose none.
     package var passThroughReactorSettings: CurlReactor.Settings {
         reactorSettings(connections: passThroughConnections)
     }

@@ -6,35 +6,35 @@ import NIOConcurrencyHelpers
 import SyncMachines
 import SyncModel
 
-/// Keeps for a short time what pulls have streamed, since their answers may get lost.
+/// Caches the lines of pulls for a short time, since their answers may get lost.
 ///
-/// The client's next pull goes on from its end. Nothing of it is shown to anybody before the backend has streamed to
-/// the same credential again.
+/// The client's next pull goes on from their end. None of them is sent before the backend has streamed to the same
+/// credential again.
 final class CachedAnswers: Sendable {
-    /// Tells whose pull would stream the same.
+    /// Identifies pulls that would stream the same lines.
     struct Key: Hashable {
         let principal: Principal
         let session: Session
-        /// A digest of all that the request carries to show who is calling.
+        /// A digest of everything in the request that identifies the caller.
         let credential: String
-        /// Nil for first pulls.
+        /// The presented cursor; nil for first pulls.
         let cursor: Cursor?
         let schemaVersion: Int
     }
 
-    /// What one pull has streamed.
+    /// The lines of one pull.
     struct Entry: Sendable {
         let key: Key
         let stream: CachedAnswer
-        /// The lines, and how much of its files is about them.
+        /// The lines, and the length of the files that holds them.
         let spooler: StreamSpooler
         let length: SpoolLength
-        /// The memory of what is in no spool.
+        /// The memory of what is not in a spool.
         let room: SpoolLease
-        /// When it goes, in milliseconds since 1970; set once it is kept.
+        /// The time of expiry, in milliseconds since 1970; set when the entry is kept.
         var expiresAt: Int64 = 0
 
-        /// How many bytes it costs to keep.
+        /// The bytes that it costs to keep.
         var byteCount: UInt64 { UInt64(spooler.byteCount) + spooler.length.lines + length.runs + 4_096 }
     }
 
@@ -42,18 +42,18 @@ final class CachedAnswers: Sendable {
 
     private struct State {
         var entries: [Key: Entry] = [:]
-        /// In the order of their ends; keys whose entry was taken or replaced meanwhile are passed over.
+        /// The keys in order of expiry; those whose entry was taken or replaced meanwhile are skipped.
         var order: Deque<(key: Key, expiresAt: Int64)> = []
         var bytes: UInt64 = 0
 
-        /// Removes the entry of a key and says what it was.
+        /// Removes and returns the entry of a key.
         mutating func remove(_ key: Key) -> Entry? {
             guard let entry = entries.removeValue(forKey: key) else { return nil }
             bytes -= entry.byteCount
             return entry
         }
 
-        /// Drops the oldest; false if there is none.
+        /// Drops the oldest entry; returns false if there is none.
         mutating func dropFirst() -> Bool {
             guard let first = order.popFirst() else { return false }
             if entries[first.key]?.expiresAt == first.expiresAt { _ = remove(first.key) }
@@ -65,20 +65,20 @@ final class CachedAnswers: Sendable {
     private let maximumBytes: Int
     private let window: Int64
 
-    /// Keeps at most so many bytes, each stream for `window` milliseconds; 0 keeps none.
+    /// Creates a cache of at most this many bytes, which keeps each answer for `window` milliseconds; 0 keeps none.
     init(maximumBytes: Int, window: Int64) {
         self.maximumBytes = maximumBytes
         self.window = window
     }
 
-    /// Keeps a stream, and drops the oldest ones if there would be too many bytes.
+    /// Adds an answer, and drops the oldest ones if there would be too many bytes.
     func keep(_ entry: Entry, at now: Int64) {
         var entry = entry
         entry.expiresAt = now + window
         insert(entry)
     }
 
-    /// Keeps a stream again that was taken, for as long as it would have been kept.
+    /// Puts back an answer that was taken, for the rest of its time.
     func putBack(_ entry: Entry, at now: Int64) {
         if entry.expiresAt > now { insert(entry) }
     }
@@ -92,15 +92,15 @@ final class CachedAnswers: Sendable {
                 guard state.dropFirst() else { break }
             }
             state.entries[entry.key] = entry
-            // One that comes back stands behind younger ones: it may go a little late, and never lasts.
+            // An entry that was put back comes after younger ones: it may stay a little too long, but expires.
             state.order.append((entry.key, entry.expiresAt))
             state.bytes += cost
         }
     }
 
-    /// Hands the stream over that a pull can go on from, if it is young enough.
+    /// Removes and returns the answer that a pull can go on from, if it has not expired.
     ///
-    /// It is the pull's alone then: two that went on from one end would write into the same spool.
+    /// It then belongs to the pull: two pulls that went on from the same end would write into the same spool.
     func take(_ key: Key, at now: Int64) -> Entry? {
         state.withLockedValue { state in
             guard let expiresAt = state.entries[key]?.expiresAt, expiresAt > now else { return nil }
@@ -108,7 +108,7 @@ final class CachedAnswers: Sendable {
         }
     }
 
-    /// Drops what has expired, and what would live longer than it should since the clock was put back.
+    /// Drops expired answers, and those that would live too long because the clock was set back.
     func purge(at now: Int64) {
         state.withLockedValue { state in
             while let end = state.order.first?.expiresAt, end <= now || end > now + window {
@@ -117,7 +117,7 @@ final class CachedAnswers: Sendable {
         }
     }
 
-    /// Drops the oldest of a principal, or of all, if its room is needed; false if there is none.
+    /// Drops the oldest answer of a principal, or of all, to make room; returns false if there is none.
     func dropOldest(of principal: Principal?) -> Bool {
         let dropped: Entry? = state.withLockedValue { state in
             let oldest = state.entries.filter { principal == nil || $0.key.principal == principal }

@@ -3,33 +3,33 @@
 
 import Deduplication
 
-/// A complete stream in the spool: what goes out of it, and where it lies.
+/// Holds a complete stream: the spool, the positions of its segments, and the lines that go out.
 struct FinishedSpool: Sendable {
-    /// How much is read from the spool at once, in bytes.
+    /// The number of bytes that are read from the spool at once.
     static let readSize = 256 * 1024
 
-    /// The bytes.
+    /// The spool of the lines.
     let spool: Spool
-    /// Where each segment lies.
+    /// The positions of the segments.
     let segments: [SegmentKey: SegmentIndex]
-    /// What becomes of each line.
+    /// The verdicts on the lines.
     let diffed: DiffedLines
-    /// The memory of ``diffed``, for as long as anybody has it.
+    /// The memory of ``diffed``, for as long as this value is in use.
     let room: SpoolLease
 
-    /// What sending takes at the most besides the spool, in bytes: pieces that are read, picked from and compressed,
-    /// and the connection's own.
+    /// The most memory that sending takes besides the spool, in bytes: for pieces that are read, picked from and
+    /// compressed, and for the connection.
     static let sendingMemory = 4 * readSize
 
-    /// Takes the memory that sending it needs, of a lease that the answer keeps.
+    /// Takes the memory for sending from a lease that the answer keeps.
     func makeRoomToSend(_ lease: SpoolLease) throws(SpoolError) -> SpoolLease {
         guard lease.takeMemory(Int(min(spool.length, UInt64(Self.sendingMemory)))) else { throw .exhausted }
         return lease
     }
 
-    /// Reads one array of a table, piece by piece, ready to stand between `[` and `]`.
+    /// Reads one array of a table, piece by piece, ready to be put between `[` and `]`.
     ///
-    /// Chunks of the spool that hold nothing of it are not read, and those that go out as a whole not looked at.
+    /// Chunks of the spool without lines of the array are not read, and those that go out as a whole are not parsed.
     func forEachPiece(
         of table: Int, array: AnswerArray, _ body: ([UInt8]) async throws -> Void
     ) async throws {
@@ -50,8 +50,8 @@ struct FinishedSpool: Sendable {
         }
     }
 
-    /// One row of a table by its number in the stream, whether it goes out or not; nil where it has more bytes than
-    /// that.
+    /// Returns one row of a table by its number in the stream, even if it does not go out; nil if it has more bytes
+    /// than the limit.
     func row(_ line: UInt32, of table: Int, upTo limit: Int) async throws -> [UInt8]? {
         guard let segment = segments[SegmentKey(table: table, part: .records)], line < segment.lines else { return nil }
         var wanted = LineSet(lines: segment.lines)
@@ -71,17 +71,17 @@ struct FinishedSpool: Sendable {
         return row.isEmpty || row.count > limit ? nil : row
     }
 
-    /// How many elements an array of a table has.
+    /// Returns the number of elements in an array of a table.
     func count(of table: Int, array: AnswerArray) -> Int {
         parts(of: table, array).reduce(0) { $0 + $1.wanted.count }
     }
 
-    /// How many elements an array has in all tables.
+    /// Returns the number of elements in an array, over all tables.
     func count(_ array: AnswerArray) -> Int {
         diffed.verdicts.indices.reduce(0) { $0 + count(of: $1, array: array) }
     }
 
-    /// How many bytes it costs to keep, besides a fixed amount.
+    /// The bytes that it costs to keep, besides a fixed amount.
     var byteCount: UInt64 { diffed.verdicts.reduce(spool.length) { $0 + UInt64($1.byteCount) } }
 
     private func parts(of table: Int, _ array: AnswerArray) -> [(part: SegmentKey.Part, wanted: LineSet)] {

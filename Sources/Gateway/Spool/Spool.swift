@@ -3,18 +3,18 @@
 
 import NIOConcurrencyHelpers
 
-/// Bytes that wait until it is certain that they may be sent: in memory up to a limit, in a nameless file beyond it.
+/// Holds bytes until it is certain that they may be sent: in memory up to a limit, in a nameless file beyond it.
 ///
-/// Appending is for one task at a time. Others may read meanwhile what was there before; nothing that is read is cut
-/// off.
+/// Only one task at a time may append. Others may meanwhile read what was there before; bytes that are being read are
+/// never cut off.
 final class Spool: Sendable {
-    /// How much may be kept, and where.
+    /// The limits of a spool, and the files that it overflows into.
     struct Limits: Sendable {
-        /// What it overflows into.
+        /// Makes the file that the spool overflows into.
         var files: any SpoolFiles
-        /// How many bytes stay in memory.
+        /// The number of bytes that stay in memory.
         var memory: Int
-        /// How many bytes there may be altogether.
+        /// The greatest number of bytes altogether.
         var total: Int
     }
 
@@ -23,14 +23,14 @@ final class Spool: Sendable {
         var memoryLength: UInt64 = 0
         var length: UInt64 = 0
         var file: (any SpoolFile)?
-        /// How many bytes are in the file.
+        /// The number of bytes in the file.
         var written: UInt64 = 0
-        /// What is being written behind them.
+        /// The bytes that are being written after these.
         var flushing: [UInt8] = []
-        /// What comes behind that: gathered, since every write is a wait for another thread.
+        /// The bytes after those, gathered because every write waits for another thread.
         var tail: [UInt8] = []
 
-        /// The bytes at an offset behind the memory and what the file has, at most `count` of them.
+        /// Returns the bytes at an offset after those in memory and in the file, at most `count` of them.
         func waiting(at place: UInt64, upTo count: Int) -> [UInt8] {
             let skipped = Int(place - written)
             guard skipped >= flushing.count else { return Array(flushing.dropFirst(skipped).prefix(count)) }
@@ -39,27 +39,28 @@ final class Spool: Sendable {
     }
 
     private let limits: Limits
-    /// What it has of the bytes that all spools may hold together.
+    /// The spool's part of the bytes that all spools may hold together.
     private let lease: SpoolLease
     private let writeSize: Int
     private let state = NIOLockedValueBox(State())
 
-    /// An empty spool that writes to its file `writeSize` bytes at a time; so many stay in memory beyond the limit.
+    /// Creates an empty spool that writes `writeSize` bytes at a time to its file; as many stay in memory beyond the
+    /// limit.
     init(limits: Limits, lease: SpoolLease, writeSize: Int = 512 << 10) {
         self.limits = limits
         self.lease = lease
         self.writeSize = writeSize
     }
 
-    /// How many bytes were appended.
+    /// The number of appended bytes.
     var length: UInt64 { state.withLockedValue { $0.length } }
 
-    /// How many of them are in memory.
+    /// The number of bytes in memory.
     var memoryLength: UInt64 { state.withLockedValue { $0.memoryLength } }
 
-    /// Puts the bytes behind all others and says where.
+    /// Appends bytes and returns their offset.
     ///
-    /// - Throws: ``SpoolError``; ``SpoolError/exhausted`` where others hold too much by now.
+    /// - Throws: ``SpoolError``; ``SpoolError/exhausted`` if other spools hold too much at the moment.
     @discardableResult
     func append(_ bytes: [UInt8]) async throws(SpoolError) -> UInt64 {
         let (offset, file, fits) = state.withLockedValue { state in
@@ -67,7 +68,7 @@ final class Spool: Sendable {
             return (state.length, state.file, fits)
         }
         guard Int(offset) + bytes.count <= limits.total else { throw .tooLarge }
-        // Memory that others hold sends the bytes to the file earlier.
+        // If other spools hold the memory, the bytes go to the file earlier.
         if fits, lease.takeForLines(bytes.capacity) {
             state.withLockedValue {
                 $0.chunks.append((offset, bytes))
@@ -77,7 +78,7 @@ final class Spool: Sendable {
             return offset
         }
         guard lease.takeDisk(bytes.count) else {
-            // What would never fit is not worth another try.
+            // Bytes that can never fit are not worth another attempt.
             throw lease.held.disk + bytes.count > lease.mostOnDisk ? .tooLarge : .exhausted
         }
         if file == nil {
@@ -100,7 +101,7 @@ final class Spool: Sendable {
         do {
             try await full.file.write(full.tail, at: full.start)
         } catch {
-            // What was appended before must still be there after a cut.
+            // Bytes that were appended before must still be there after a cut.
             state.withLockedValue { ($0.tail, $0.flushing) = (full.tail, []) }
             throw error
         }
@@ -111,7 +112,7 @@ final class Spool: Sendable {
         return offset
     }
 
-    /// Writes what was gathered for the file, so that a spool that waits takes no memory for it.
+    /// Writes the bytes that were gathered for the file, so that an idle spool takes no memory for them.
     func flush() async throws(SpoolError) {
         let rest = state.withLockedValue { state -> (file: any SpoolFile, tail: [UInt8], start: UInt64)? in
             guard let file = state.file, !state.tail.isEmpty else { return nil }
@@ -131,13 +132,13 @@ final class Spool: Sendable {
         }
     }
 
-    /// Forgets everything from a length on, at which something was appended; also after appending has failed.
+    /// Cuts off everything after a length at which an append began; allowed after a failed append, too.
     func cut(to length: UInt64) async throws(SpoolError) {
         let cut = state.withLockedValue { state -> (file: any SpoolFile, length: UInt64)? in
             precondition(length <= state.length, "a spool is cut behind its end")
             state.length = length
             if length <= state.memoryLength {
-                // Without its file it may grow in memory again.
+                // Without its file, the spool may grow in memory again.
                 state.chunks.removeAll { $0.offset >= length }
                 (state.memoryLength, state.file, state.written, state.tail) = (length, nil, 0, [])
                 return nil
@@ -157,7 +158,7 @@ final class Spool: Sendable {
         if let cut { try await cut.file.truncate(to: cut.length) }
     }
 
-    /// Reads up to `count` bytes from `offset` on: at least one, fewer than asked for at the end of a chunk.
+    /// Reads up to `count` bytes at an offset: at least one, and fewer than `count` at the end of a chunk.
     func read(at offset: UInt64, upTo count: Int) async throws(SpoolError) -> [UInt8] {
         let (chunk, file, memoryLength, written, waiting) = state.withLockedValue { state in
             precondition(offset < state.length && count > 0, "read behind the end of a spool")

@@ -4,10 +4,10 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Bounds what the answers of all pulls take together until they are sent or dropped: in memory and on disk
-/// (`[spool] memory_total` and `disk_total`), with a fair share for each principal.
+/// Limits the memory and disk space of all pulls' answers until they are sent or dropped (`[spool] memory_total` and
+/// `disk_total`), with a fair share for each principal.
 final class SpoolBudget: Sendable {
-    /// Bytes that are held.
+    /// The bytes that are held.
     struct Held: Hashable, Sendable {
         var memory = 0
         var disk = 0
@@ -20,14 +20,13 @@ final class SpoolBudget: Sendable {
 
     /// The most bytes on disk that one principal can ever hold.
     let diskOfOne: Int
-    /// A part of the memory that no line of an answer gets: these have a file to go to, and what sends them has none.
+    /// The part of the memory that is not available to lines: lines can go to a file, the buffers for sending cannot.
     private let reserve: Int
     private let shares: NIOLockedValueBox<Shares>
-    /// Gives something back that is held for convenience only, of one principal or of anybody; false where there is
-    /// none.
+    /// Drops a cached answer, of one principal or of any; returns false if there is none.
     private let relief: @Sendable (Principal?) -> Bool
 
-    /// A budget of so many bytes; what `relief` drops must give back what it holds at once.
+    /// Creates a budget of this many bytes; `relief` must give back at once what the dropped answers hold.
     init(memory: Int, disk: Int, relief: @escaping @Sendable (Principal?) -> Bool) {
         shares = NIOLockedValueBox(Shares(memory: FairShares(total: memory), disk: FairShares(total: disk)))
         diskOfOne = FairShares<Principal>(total: disk).mostOfOne
@@ -35,10 +34,10 @@ final class SpoolBudget: Sendable {
         self.relief = relief
     }
 
-    /// What is held by all.
+    /// The bytes that all answers hold.
     var held: Held { shares.withLockedValue { Held(memory: $0.memory.taken, disk: $0.disk.taken) } }
 
-    /// A lease of nothing yet.
+    /// Creates a lease that holds nothing yet.
     func lease(for principal: Principal) -> SpoolLease { SpoolLease(self, principal) }
 
     fileprivate func takeForLines(_ count: Int, _ principal: Principal) -> Bool {
@@ -53,13 +52,13 @@ final class SpoolBudget: Sendable {
         take(count, for: principal) { $0.disk.take(count, for: principal) ? nil : $0.disk.free }
     }
 
-    /// Tries it until it is done or nothing can give way.
+    /// Repeats an attempt until it succeeds or nothing is left to drop.
     ///
-    /// What is kept for repeats does, a principal's own first, and that of others only where there is too little for
-    /// anybody. The attempt says what is free, and nil where it is done.
+    /// Cached answers are dropped: the principal's own first, those of others only if there is too little room for
+    /// anybody. The attempt returns the free bytes, or nil if it has succeeded.
     private func take(_ count: Int, for principal: Principal, _ attempt: (inout Shares) -> Int?) -> Bool {
         while let free = shares.withLockedValue({ attempt(&$0) }) {
-            // What is dropped comes back by way of this budget, so not under its lock.
+            // Dropped answers give their bytes back to this budget, so this does not run under its lock.
             guard relief(principal) || (free < 2 * count && relief(nil)) else { return false }
         }
         return true
@@ -73,9 +72,9 @@ final class SpoolBudget: Sendable {
     }
 }
 
-/// What one holder has of a ``SpoolBudget``; given back with the last reference to it.
+/// One holder's part of a ``SpoolBudget``, given back with the last reference to it.
 ///
-/// Whoever holds it takes and gives back by one task at a time.
+/// Only one task at a time may take and give back.
 final class SpoolLease: Sendable {
     private let budget: SpoolBudget
     private let principal: Principal
@@ -88,33 +87,35 @@ final class SpoolLease: Sendable {
 
     deinit { budget.giveBack(held, of: principal) }
 
-    /// What it has.
+    /// The bytes that the lease holds.
     var held: SpoolBudget.Held { box.withLockedValue { $0 } }
-    /// The most bytes on disk that it could ever have.
+    /// The most bytes on disk that the lease can ever hold.
     var mostOnDisk: Int { budget.diskOfOne }
 
-    /// Takes memory for lines, which have a file to go to where there is none; nothing gives way for it.
+    /// Takes memory for lines.
+    ///
+    /// Nothing is dropped for it, because lines can go to a file instead.
     func takeForLines(_ count: Int) -> Bool {
         guard budget.takeForLines(count, principal) else { return false }
         box.withLockedValue { $0.memory += count }
         return true
     }
 
-    /// Takes memory for what can be nowhere else.
+    /// Takes memory for data that cannot go to a file.
     func takeMemory(_ count: Int) -> Bool {
         guard budget.takeMemory(count, principal) else { return false }
         box.withLockedValue { $0.memory += count }
         return true
     }
 
-    /// Takes room on disk.
+    /// Takes disk space.
     func takeDisk(_ count: Int) -> Bool {
         guard budget.takeDisk(count, principal) else { return false }
         box.withLockedValue { $0.disk += count }
         return true
     }
 
-    /// Gives back what is more than that.
+    /// Gives back what exceeds these amounts.
     func keep(memory: Int, disk: Int) {
         let surplus = box.withLockedValue { held -> SpoolBudget.Held in
             let surplus = SpoolBudget.Held(memory: max(0, held.memory - memory), disk: max(0, held.disk - disk))

@@ -13,28 +13,28 @@ import Darwin
 
 /// Makes the files that spools overflow into.
 package protocol SpoolFiles: Sendable {
-    /// Makes an empty file, which is gone when nobody holds it any more.
+    /// Makes an empty file, which is removed with the last reference to it.
     func open() async throws(SpoolError) -> any SpoolFile
 }
 
-/// Holds what a spool has no memory for; one task writes, others may read what is there.
+/// Holds the bytes that a spool has no memory for; one task writes, others may read what has been written.
 package protocol SpoolFile: Sendable {
     /// Writes all bytes at an offset.
     func write(_ bytes: [UInt8], at offset: UInt64) async throws(SpoolError)
-    /// Gives the room back that lies behind a length.
+    /// Frees the space beyond a length.
     func truncate(to length: UInt64) async throws(SpoolError)
     /// Reads exactly `count` bytes at an offset.
     func read(count: Int, at offset: UInt64) async throws(SpoolError) -> [UInt8]
 }
 
-/// Makes temporary files without names in a directory: mode 0600, unlinked right after they were opened.
+/// Makes temporary files without names in a directory: mode 0600, unlinked right after they are opened.
 package struct DiskSpoolFiles: SpoolFiles {
     private let directory: String
 
-    /// Files in a directory, which must be there.
+    /// Creates files in a directory, which must exist.
     package init(directory: String) { self.directory = directory }
 
-    /// Makes one.
+    /// Makes a file without a name.
     package func open() async throws(SpoolError) -> any SpoolFile { try await DiskSpoolFile.open(in: directory) }
 }
 
@@ -46,11 +46,11 @@ private final class DiskSpoolFile: SpoolFile {
 
     deinit { close(descriptor) }
 
-    /// Makes one in `directory`.
+    /// Makes a file in `directory`.
     static func open(in directory: String) async throws(SpoolError) -> DiskSpoolFile {
         try await onThreadPool {
             var template = Array("\(directory)/rind-spool-XXXXXX".utf8CString)
-            // Creates with mode 0600 and refuses links that somebody has put there.
+            // Creates with mode 0600 and refuses existing links.
             let descriptor = mkstemp(&template)
             guard descriptor >= 0 else { throw SpoolError.file(operation: "open", errno: errno) }
             unlink(template)
@@ -78,7 +78,7 @@ private final class DiskSpoolFile: SpoolFile {
         }
     }
 
-    /// Gives the room back that lies behind a length.
+    /// Frees the space beyond a length.
     func truncate(to length: UInt64) async throws(SpoolError) {
         try await Self.onThreadPool { [descriptor] in
             guard ftruncate(descriptor, off_t(length)) == 0 else {
@@ -123,15 +123,15 @@ private final class DiskSpoolFile: SpoolFile {
     }
 }
 
-/// Why spooled bytes could not be kept or read.
+/// The reasons for which bytes could not be spooled or read.
 package enum SpoolError: Error, Hashable, Sendable {
-    /// The file system has no room; `[spool] dir` names it.
+    /// The file system of `[spool] dir` is full.
     case diskFull
-    /// The answer is larger than `[spool] max`, or than what one principal may ever hold of `disk_total`.
+    /// The answer is larger than `[spool] max`, or than the share of `disk_total` that one principal can ever hold.
     case tooLarge
-    /// Other answers hold what all may hold together (`[spool] memory_total`, `disk_total`).
+    /// The limit for all answers together is reached (`[spool] memory_total`, `disk_total`).
     case exhausted
-    /// Nobody waits for the answer any more.
+    /// The request was cancelled.
     case cancelled
     /// A system call failed.
     case file(operation: String, errno: CInt)

@@ -46,8 +46,8 @@ package struct SimulatedAnswer: Sendable {
 
     /// Returns the answer as it concerns a device, each record by the one id that it has in the world.
     ///
-    /// What goes under an id that the device does not know the record by concerns nothing; what goes under one and comes
-    /// under another is renamed.
+    /// What goes under an id that the device does not know the record by concerns nothing; what goes under one and
+    /// comes under another is renamed.
     func resolved(by ids: SimulatedIDs, for device: SimulatedDevice) -> Self {
         guard ids.isOn else { return self }
         var answer = self

@@ -141,8 +141,8 @@ extension SimulatedBackend {
 
     /// One operation of a push; last write wins, and what cannot be is passed over in silence.
     ///
-    /// Of the added column only what somebody has written counts: not all devices have it. A creation with a client's id
-    /// gets one of the backend's, which another record never has; without, a record that is missing stays so.
+    /// Of the added column only what somebody has written counts: not all devices have it. A creation with a client's
+    /// id gets one of the backend's, which another record never has; without, a record that is missing stays so.
     mutating func push(_ key: SimulatedKey, _ local: SimulatedDevice.Local, clientID: String? = nil) {
         guard local.status != .deleted else { return remove(key) }
         if ids.makes(key.table), rows[key] == nil {

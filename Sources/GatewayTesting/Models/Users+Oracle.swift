@@ -118,7 +118,8 @@ extension Users {
     /// Whether the line of any row cannot be read now.
     var hasDamage: Bool { backend.rows.values.contains { $0.damage != .none } }
 
-    /// What a push writes: its own records, and what hangs on those that it deletes, where the gateway deletes that, too.
+    /// What a push writes: its own records, and what hangs on those that it deletes, where the gateway deletes that,
+    /// too.
     func touched(
         by pushed: [(key: SimulatedKey, value: SimulatedDevice.Local)], on device: Int
     ) -> Set<SimulatedKey> {

@@ -5,8 +5,8 @@ import SyncModel
 
 /// Keeps both ends of a world's gateways: the devices of one user, the backend, and what people do on either side.
 ///
-/// It also keeps what the protocol cannot tell, so that the oracle knows where device and backend may differ. A schedule
-/// decides everything here; nothing is drawn, and the time is the world's.
+/// It also keeps what the protocol cannot tell, so that the oracle knows where device and backend may differ. A
+/// schedule decides everything here; nothing is drawn, and the time is the world's.
 package final class Users {
     let setup: WorldSetup
     /// Milliseconds since 1970, as the world has it.
@@ -57,15 +57,15 @@ package final class Users {
         if isTracing { trace.append("\(now % 100_000_000_000) \(text())") }
     }
 
-    /// Looks whether the gateway should have found what a push overwrites: a change by somebody else that came after what
-    /// the device has heard, and before the gateway looked for conflicts.
+    /// Looks whether the gateway should have found what a push overwrites: a change by somebody else that came after
+    /// what the device has heard, and before the gateway looked for conflicts.
     func checkUnseen(_ key: SimulatedKey, of sync: WorldSync) {
         guard setup.checksConflicts, setup.hasLedger, sync.presented != nil, let base = sync.bases[key],
             let row = backend.rows[key], row.changed <= max(sync.began, sync.lookedAt), row.changedBy != sync.device,
             row.record.projected(to: 1) != base.projected(to: 1)
         else { return }
-        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its person may not see any more is
-        // for the backend to refuse.
+        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its person may not see any
+        // more is for the backend to refuse.
         if !backend.isVisible(key) { return }
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return

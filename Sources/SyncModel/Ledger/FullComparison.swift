@@ -1,25 +1,27 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// When everything of one request type was last compared with what a replica holds.
+/// The times and the results of a replica's full comparisons of one request type.
 ///
-/// Stored in the cursor row by request type. A type without one has never been compared, and nobody has tried.
+/// Stored in the cursor row by request type. A type without an entry has never been compared, nor has that been tried.
 package struct FullComparison: Hashable, Sendable {
-    /// When the comparison was complete, in milliseconds since 1970; 0 where it is due whatever the clock says.
+    /// The time at which the last comparison was complete, in milliseconds since 1970; 0 if one is due regardless
+    /// of the clock.
     package var doneAt: Int64
-    /// When one was last tried that could not be finished, in milliseconds since 1970; 0 where none was.
+    /// The time of the last attempt that could not be finished, in milliseconds since 1970; 0 if there was none.
     package var triedAt: Int64
-    /// A digest of the mappings that fill tables from the type; under another one a comparison is due (finding 25).
+    /// A digest of the mappings that fill tables from the type; if it differs from the present one, a comparison is due
+    /// (finding 25).
     ///
-    /// Empty where none was ever complete.
+    /// Empty if no comparison was ever complete.
     package var mapping: String
-    /// When deletions were held back because they were too many, in milliseconds since 1970, until the operator accepts
-    /// them (finding 28); 0 where none are.
+    /// The time at which deletions were held back because they were too many, in milliseconds since 1970, until the
+    /// operator accepts them (finding 28); 0 if none are.
     package var blockedAt: Int64
-    /// How many tries in a row came to nothing because the backend's stream or the room for it failed.
+    /// The number of successive attempts that failed because of the backend's stream or lack of room for it.
     package var failures: Int
 
-    /// A full comparison.
+    /// Creates a full comparison.
     package init(doneAt: Int64, triedAt: Int64 = 0, mapping: String, blockedAt: Int64 = 0, failures: Int = 0) {
         self.doneAt = doneAt
         self.triedAt = triedAt
@@ -28,17 +30,17 @@ package struct FullComparison: Hashable, Sendable {
         self.failures = failures
     }
 
-    /// Whether the type was ever compared; until then what the ledger knows of its tables is not to be relied on.
+    /// True if the type was ever compared; until then the ledger of its tables is not reliable.
     package var isTracked: Bool { doneAt > 0 || !mapping.isEmpty }
 
-    /// Whether deletions are held back.
+    /// True if deletions are held back.
     package var isBlocked: Bool { blockedAt > 0 }
 
-    /// Whether the operator has since let the deletions pass that were held back then.
+    /// Returns true if the operator has accepted the deletions since they were held back.
     ///
-    /// Leave that was given for one comparison is none for what a later one holds back.
+    /// Permission given for one comparison does not cover deletions that a later one holds back.
     ///
-    /// - Parameter acceptedAt: When leave was given last, in milliseconds since 1970; 0 where it never was.
-    /// - Returns: False where nothing is held back.
+    /// - Parameter acceptedAt: The operator's last permission, in milliseconds since 1970; 0 if there was none.
+    /// - Returns: False if nothing is held back.
     package func isReleased(by acceptedAt: Int64) -> Bool { isBlocked && blockedAt <= acceptedAt }
 }

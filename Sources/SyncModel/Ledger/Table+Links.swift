@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A column by which records of a table are found when something else is deleted.
+/// A column by which records of a table are found when a record of another table, or a delete line, deletes them.
 package struct TableLink: Hashable, Sendable {
-    /// The column's place in the table.
+    /// The column's index in the table.
     package var column: Int
-    /// The tables whose deleted records take these along; empty where only delete lines name the column.
+    /// The tables whose deleted records delete these too; empty if only delete lines name the column.
     package var parents: [String]
-    /// A link.
+    /// Creates a link.
     package init(column: Int, parents: [String]) {
         self.column = column
         self.parents = parents
@@ -15,7 +15,7 @@ package struct TableLink: Hashable, Sendable {
 }
 
 extension Table {
-    /// The columns that the ledger keeps a digest of: those of `parent`, then those of `delete = … where`, each once.
+    /// The columns of which the ledger keeps a digest: those of `parent`, then those of `delete = … where`, each once.
     package var links: [TableLink] {
         var links: [TableLink] = []
         func place(_ name: String) -> Int? { columns.firstIndex { $0.name == name } }

@@ -11,7 +11,8 @@ enum SoakSettings {
     private static let mutations = environment["RIND_TEST_MUTATIONS"].flatMap { Int($0) } ?? 1_000
     /// How many requests one gateway gets at most.
     ///
-    /// Later ones of a course take longer: a pull with a damaged cursor reads all that earlier ones have left of its principal.
+    /// Later ones of a course take longer: a pull with a damaged cursor reads all that earlier ones have left of its
+    /// principal.
     private static let longest = 100_000
 
     /// How many requests each course has.

@@ -13,8 +13,8 @@ enum TypeSizeRule {
 
     static let maximum = Size(lines: 400, files: 4)
 
-    /// Types that are longer for a reason that `docs/decisions/0006-types-that-stay-long.md` gives; they may shrink, and
-    /// then their size is lowered here.
+    /// Types that are longer for a reason that `docs/decisions/0006-types-that-stay-long.md` gives; they may shrink,
+    /// and then their size is lowered here.
     static let exceptions: [String: Size] = [
         "Backend.BackendClient": Size(lines: 590, files: 7),
         "Backend.BackendError": Size(lines: 190, files: 6),
