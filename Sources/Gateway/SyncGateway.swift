@@ -97,7 +97,7 @@ package final class SyncGateway: Sendable {
                 }
             } catch StateError.idsChanged where restarts < Self.maximumRestarts {
                 restarts += 1
-                caller.logger.info("a pull begins anew, since ids that the backend has given became known")
+                caller.logger.info("a pull starts over: ids that the backend has made became known")
             }
         }
     }
@@ -150,7 +150,7 @@ package final class SyncGateway: Sendable {
                 try await retries.apply(before: nil)
             }
         } catch let error as LockError {
-            caller.logger.notice("what was set aside is tried again later", metadata: ["because": "\(error)"])
+            caller.logger.notice("the retry of quarantined records is postponed", metadata: ["because": "\(error)"])
         }
     }
 

@@ -132,7 +132,7 @@ extension Configuration {
         package var keepAliveEvery: Duration = .seconds(5)
         /// How long a finished answer is kept for the very same request; zero keeps none.
         package var repeatWindow: Duration = .seconds(600)
-        /// What a cursor that nobody knows means.
+        /// How to answer a cursor that is not in the state.
         package var unknownCursor = UnknownCursorRule.adopt
         /// The longest stream line in bytes; a longer one is quarantined.
         package var maxLine = 8 << 20

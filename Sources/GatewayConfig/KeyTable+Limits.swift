@@ -27,7 +27,7 @@ extension KeyTable {
                 """),
         .setting(
             "pull", "unknown_cursor", at: \.pull.unknownCursor, as: .choice,
-            summary: "What a cursor that nobody knows means.",
+            summary: "How to answer a cursor that is not in the state.",
             about: """
                 The app may have talked to another server before. `adopt`: everything comes in `updated`; nothing is \
                 wiped, and edits that are not yet pushed survive; records that the backend deleted long ago may stay. \
@@ -77,7 +77,7 @@ extension KeyTable {
                 """),
         .setting(
             "push", "cascade", at: \.push.cascade, as: .choice,
-            summary: "Who deletes what hangs on a record that an app deletes.",
+            summary: "Who deletes the dependents of a record that an app deletes.",
             about: """
                 `backend`: the backend, or the app itself. `gateway`: what the ledger of the device has below the record, by \
                 `parent`, is deleted with the same push, children before parents; at most 50,000 records. It needs the ledger \
@@ -103,11 +103,11 @@ extension KeyTable {
                 """),
         .setting(
             "push", "quarantine_entries", at: \.push.quarantineEntries, as: .integer(1...100_000),
-            summary: "How many records of one person `rejected = quarantine` sets aside.",
+            summary: "How many records of one user `rejected = quarantine` keeps.",
             about: "With more the push fails, as with `rejected = fail`. Nothing goes by itself: the operator decides."),
         .setting(
             "push", "quarantine_record", at: \.push.quarantineRecord, as: .size(1024...(16 << 20)),
-            summary: "The largest record that is set aside, as the app sent it.", about: "A larger one fails its push."),
+            summary: "The largest record that the quarantine takes, as the app sent it.", about: "A larger one fails its push."),
         .setting(
             "push", "retry_budget", at: \.push.retryBudget,
             as: .duration(.milliseconds(10) ... .seconds(300), zero: "not at all"),
@@ -154,7 +154,7 @@ extension KeyTable {
             summary: "The most records of one push."),
         .setting(
             "push", "max_ids", at: \.push.maxIDs, as: .integer(1...100_000_000),
-            summary: "How many records of one person may have ids that the backend has made.",
+            summary: "How many records of one user may have ids that the backend has made.",
             about: """
                 Beyond that new ones are refused for good, in tables whose ids the backend makes or puts together. Each takes 80 \
                 to 130 bytes in memory while that person pulls or pushes.

@@ -90,7 +90,7 @@ extension KeyTable {
         },
         .table(
             "cascade", CascadeRule.allCases.map(\.rawValue).joined(separator: " | "),
-            summary: "Who deletes what hangs on a record of the table that an app deletes.",
+            summary: "Who deletes the dependents of a record of the table that an app deletes.",
             about: "Without it as `[push] cascade` says."
         ) { (value, draft, problems) throws(Mistake) in
             let rule = try ValueFormat<CascadeRule>.choice.parse(value, &problems)

@@ -58,7 +58,7 @@ struct PushChecks {
             return
         }
         problems.warning(
-            "a creation whose answer is lost may happen twice: its id is known to nobody but the backend",
+            "a creation whose answer is lost may happen twice: only the backend knows its id",
             at: create.span,
             hint: "set [push] idempotency_header, or say with 'ref' where the stream gives the client's id back")
     }

@@ -51,7 +51,7 @@ import Testing
         #expect(
             diagnostics.map { "\($0.severity) \($0.place.line) \($0.message)" } == [
                 "warning 25 migrations_enabled_at 3 is above oldest 2: clients of version 2 are refused at their second sync",
-                "warning 32 a creation whose answer is lost may happen twice: its id is known to nobody but the backend",
+                "warning 32 a creation whose answer is lost may happen twice: only the backend knows its id",
             ])
         let c = try #require(configuration)
         #expect(c.identity.key.bytes == Array(Support.key.utf8))

@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         (
             ["create": "POST /a returns id"],
-            "a creation whose answer is lost may happen twice: its id is known to nobody but the backend"
+            "a creation whose answer is lost may happen twice: only the backend knows its id"
         ),
         (
             ["create": "POST /a returns id", "match": "name"],

@@ -152,7 +152,7 @@ import Testing
                 let tags = try await backend.records()["tags"]
                 #expect(tags?["n-1"] != nil && tags?["n-2"] != nil)
                 let list = try await run("list")
-                #expect(list.out == "nothing is set aside\n")
+                #expect(list.out == "the quarantine is empty\n")
             }
         }
     }
@@ -173,7 +173,7 @@ import Testing
             let (list, retry) = (
                 try await state.run("quarantine", "list"), try await state.run("quarantine", "retry", "--all")
             )
-            #expect(list.out == "nothing is set aside\n" && list.status == 0)
+            #expect(list.out == "the quarantine is empty\n" && list.status == 0)
             #expect(retry.out.hasPrefix("no pushed record") && retry.status == 0)
         }
     }

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `nothing is set aside where not all of it has room`(backing: StateBacking) async throws {
+    func `the quarantine is empty where not all of it has room`(backing: StateBacking) async throws {
         try await backing { store in
             _ = try await store.setAside([Self.push("a"), Self.push("b")], of: alice, limit: 3, at: now)
             await #expect(throws: StateError.tooLarge("quarantine of a principal's pushes")) {

@@ -35,6 +35,20 @@ import Testing
         }
     }
 
+    @Test func `doc comments begin with a verb or a noun`() {
+        report(Tree.swiftFiles.flatMap(FirstWordRule.violations))
+    }
+
+    @Test(
+        arguments: [
+            ("/// Returns a.\nfunc f()", 0), ("/// A sum.\nfunc f()", 1), ("/// Whether a.\nvar a: Bool", 1),
+            ("/// The sum.\nlet f = f()", 0), ("/// Its sum.\n@discardableResult\npackage init?(a: Int)", 1),
+            ("/// Of a.\n/// Of b.\nstruct A", 1), ("/// Reads.\n///\n/// What is read.\nstatic func f<T>()", 0),
+        ])
+    func `a doc comment without a beginning is found`(text: String, expected: Int) {
+        #expect(FirstWordRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)
+    }
+
     @Test func `calls with three or more arguments have labels`() {
         report(Tree.swiftFiles.flatMap(LabelRule.violations))
     }

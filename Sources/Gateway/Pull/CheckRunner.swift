@@ -123,7 +123,7 @@ struct CheckRunner {
     private func tellUnchecked(_ types: Set<String>) {
         guard !types.isEmpty else { return }
         scope.logger.error(
-            "the backend does not stream some request types any more: nobody looks for conflicts of their records",
+            "the backend no longer streams some request types: their records are not checked for conflicts",
             metadata: ["code": "backend.types", "types": "\(types.sorted().joined(separator: " "))"])
     }
 }

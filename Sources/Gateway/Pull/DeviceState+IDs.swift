@@ -38,7 +38,7 @@ extension DeviceState {
         ids.kept.formUnion(news.held.keys)
         if ids.kept.count > VisibleIDs.maximumKept {
             scope.logger.notice(
-                "a device knows too many records by the backend's ids: it gets them anew, under those of the clients",
+                "a device knows too many records by the backend's ids: it gets them again, under the clients' ids",
                 metadata: ["code": "pull.too_many_kept", "records": "\(ids.kept.count)"])
             duplicates += ids.kept
             ids.kept = []

@@ -255,7 +255,7 @@ extension PullRunner {
         figures.backendBytes = counts.bytes - taken.bytes
         guard counts.unresolvedDeletes > 0 else { return }
         scope.logger.warning(
-            "deletions by a column concern tables without a ledger, where nobody knows which records they mean",
+            "deletions by a column concern tables without a ledger: which records they mean is unknown",
             metadata: ["code": "ledger.unresolved_deletes", "lines": "\(counts.unresolvedDeletes)"])
     }
 }

@@ -120,7 +120,7 @@ extension PushPreparation {
             return .found
         } catch let error as LedgerError {
             scope.logger.error(
-                "a ledger is damaged: what hangs on deleted records is not known",
+                "a ledger is damaged: the dependents of deleted records are unknown",
                 metadata: ["code": "\(error.rawValue)", "replica": "\(row.replica)"])
             return .damaged
         } catch DescendantSearch.Failure.tooMany {
@@ -205,7 +205,7 @@ extension PushPreparation {
 
     private func tellUnknownDescendants() {
         scope.logger.warning(
-            "what hangs on deleted records is not known: the backend is left to deal with it",
+            "the dependents of deleted records are unknown: the backend has to deal with them",
             metadata: ["code": "push.cascade_unknown", "told": "\(scope.request.lastPulledAt != nil)"])
     }
 

@@ -20,7 +20,7 @@ struct PushQuarantine {
         let (push, operations) = (scope.settings, places.map { scope.plan.operations[$0] })
         if let large = operations.first(where: { $0.range?.count ?? 0 > push.quarantineRecord }) {
             scope.logger.error(
-                "a record that the backend refuses is too large to be set aside, so its push fails",
+                "a record that the backend refuses is too large for the quarantine, so its push fails",
                 metadata: [
                     "code": "push.quarantine_too_large", "table": "\(scope.reader.tableName(of: large))",
                     "bytes": "\(large.range?.count ?? 0)", "limit": "\(push.quarantineRecord)",
@@ -31,7 +31,7 @@ struct PushQuarantine {
         let added = Set(operations.map(scope.reader.key)).subtracting(scope.setAside.keys).count
         guard entries + added > push.quarantineEntries else { return true }
         scope.logger.error(
-            "there is no room to set aside what the backend refuses, so the push fails",
+            "the quarantine has no room for the records that the backend refuses, so the push fails",
             metadata: [
                 "code": "push.quarantine_full", "entries": "\(entries)", "limit": "\(push.quarantineEntries)",
                 "principal": "\(scope.principal)",
@@ -53,7 +53,7 @@ struct PushQuarantine {
             pushes, of: scope.principal, limit: scope.settings.quarantineEntries, at: scope.now)
         let names = ids.prefix(Self.shown).map { "push-\($0)" }.joined(separator: " ")
         scope.logger.error(
-            "records that the backend refuses were set aside; their devices take them for synced",
+            "records that the backend refuses are in quarantine; their devices take them for synced",
             metadata: [
                 "code": "push.quarantined", "records": "\(ids.count)", "entries": "\(names)",
                 "tables": "\(Set(pushes.map(\.key.table)).sorted().joined(separator: " "))",
@@ -68,7 +68,7 @@ struct PushQuarantine {
         guard !keys.isEmpty else { return }
         try await scope.store.removeSetAside(keys, of: scope.principal)
         scope.logger.notice(
-            "records that were set aside were taken by the backend", metadata: ["records": "\(keys.count)"])
+            "the backend has taken quarantined records", metadata: ["records": "\(keys.count)"])
     }
 
     /// Removes entries after a push that has failed.

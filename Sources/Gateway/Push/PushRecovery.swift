@@ -141,7 +141,7 @@ struct PushRecovery {
             ])
         for record in lost.prefix(20).compactMap({ inFlight[$0]?.record }) {
             logger.warning(
-                "nobody knows whether a record was created; if it was, it comes twice",
+                "create outcome unknown: a duplicate record may appear",
                 metadata: [
                     "code": "push.unknown_create", "table": "\(record.table)", "record": "\(record.id)",
                     "journal": "\(open.journal.id)",

@@ -28,7 +28,7 @@ extension PushedIDs {
         ids.unmade = ids.unmade(of: scope)
         if ids.isFull {
             scope.logger.error(
-                "a person has so many records with ids of the backend that no more are made",
+                "a user has too many records with ids made by the backend: no more are created",
                 metadata: [
                     "code": "push.too_many_ids", "limit": "\(scope.settings.maxIDs)", "hint": "[push] max_ids",
                 ])

@@ -66,7 +66,7 @@ struct PushedIDs: Sendable {
         guard isFull, treatment == .send(.create), schema.tables[operation.table].hasOwnIDs,
             backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
         else { return treatment }
-        return .refuse("the ids of \(maximum) records of the person are kept already (push.too_many_ids)")
+        return .refuse("the ids of \(maximum) records of the user are kept already (push.too_many_ids)")
     }
 
     private func treatmentWithRoom(of operation: PushOperation) -> Treatment {

@@ -62,21 +62,21 @@ struct ScheduledRetries {
             let metadata: Logger.Metadata = ["entry": "push-\(entry.id)", "table": "\(entry.push.key.table)"]
             switch try await attempt(entry) {
             case .taken:
-                logger.notice("the backend has taken a record that was set aside", metadata: metadata)
+                logger.notice("the backend has taken a quarantined record", metadata: metadata)
             case .refused(let reason):
                 try await services.store.setAsideAgain(entry.id, reason: reason, at: services.clock.now)
                 logger.error(
-                    "the backend refuses a record once more that was set aside",
+                    "the backend refuses a quarantined record again",
                     metadata: metadata.merging(["code": "push.quarantined", "because": "\(reason.code)"]) { $1 })
             case .unknown(let reason):
                 let tries = try await services.store.countTry(ofSetAside: entry.id, at: services.clock.now)
                 logger.warning(
-                    "nobody knows whether the backend has taken a record that was set aside",
+                    "nobody knows whether the backend has taken a quarantined record",
                     metadata: metadata.merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
                 guard tries >= Self.maximumTries else { continue }
                 try await services.store.setAsideAgain(entry.id, reason: reason, at: services.clock.now)
             case .later(let code):
-                logger.notice("what was set aside is tried again later", metadata: ["because": "\(code)"])
+                logger.notice("the retry of quarantined records is postponed", metadata: ["because": "\(code)"])
                 return
             }
         }

@@ -105,7 +105,7 @@ private struct JournalList: StateReport {
 /// `rind journal show`.
 struct JournalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows one journal, with what of it nobody knows.",
+        commandName: "show", abstract: "Shows one journal, with the operations whose outcome is unknown.",
         discussion: """
             EXAMPLES
               rind journal show 12 --config rind.ini

@@ -12,7 +12,7 @@ import SyncModel
 /// `rind quarantine retry`.
 struct QuarantineRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Has what was set aside tried again.",
+        commandName: "retry", abstract: "Schedules another try of quarantined entries.",
         discussion: """
             EXAMPLES
               rind quarantine retry push-12 push-13 --config rind.ini
@@ -90,7 +90,7 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
 /// `rind quarantine drop`.
 struct QuarantineDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop", abstract: "Forgets what was set aside, for good.",
+        commandName: "drop", abstract: "Drops quarantined entries for good.",
         discussion: """
             EXAMPLE
               rind quarantine drop push-12 line-7 --config rind.ini
@@ -146,7 +146,7 @@ private struct QuarantineChange: StateReport {
     var replicas = 0
 
     var lines: [String] {
-        guard !names.isEmpty else { return ["no pushed record is set aside; nothing was changed"] }
+        guard !names.isEmpty else { return ["no pushed record is in quarantine; nothing was changed"] }
         guard change == "marked" else { return ["\(Self.list(names)) dropped."] }
         let (pushes, lines) = (names.filter { $0.kind == .push }, names.filter { $0.kind == .line })
         var sentences: [String] = []

@@ -6,7 +6,7 @@ import ArgumentParser
 /// `rind quarantine`.
 struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "quarantine", abstract: "Shows what was set aside, has it tried again, or drops it.",
+        commandName: "quarantine", abstract: "Lists and shows the quarantine, schedules retries, and drops entries.",
         discussion: """
             EXAMPLES
               rind quarantine list --config rind.ini

@@ -10,7 +10,7 @@ import SyncModel
 /// `rind quarantine list`.
 struct QuarantineListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists what was set aside: pushed records, then lines of streams.",
+        commandName: "list", abstract: "Lists the quarantine: pushed records, then lines of streams.",
         discussion: """
             EXAMPLES
               rind quarantine list --config rind.ini
@@ -75,7 +75,7 @@ private struct QuarantineList: StateReport {
     ]
 
     var lines: [String] {
-        guard !items.isEmpty else { return ["nothing is set aside"] }
+        guard !items.isEmpty else { return ["the quarantine is empty"] }
         let cells = [Self.head] + items.map { [$0.name.description] + $0.cells }
         let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         var lines = cells.map { row in
