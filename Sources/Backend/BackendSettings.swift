@@ -41,7 +41,7 @@ package struct BackendSettings: Hashable, Sendable {
     /// The time limits of every other call; `total` is for the whole call.
     package var callTimeouts = CurlTimeouts(total: .seconds(120))
 
-    /// The longest time for reading the body of an error, which only the log needs.
+    /// The longest time for reading the body of an error, or of a probe's answer.
     package var errorBodyTimeout = Duration.seconds(5)
     /// True if compressed streams are asked for; never `br`, which holds back megabytes before it yields any.
     package var offersGzip = true

@@ -17,7 +17,7 @@ package enum CurlError: Error, Sendable {
         case total
     }
 
-    /// The request itself must not be sent; nothing was sent. A mistake of the caller.
+    /// The request itself must not be sent, a mistake of the caller; nothing was sent.
     case invalidRequest(String)
     /// The host's name has no address.
     case resolve(String)

@@ -5,10 +5,10 @@
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address; IPv6 without brackets.
     package var host: String
-    /// 0 … 65535; 0 lets the system choose.
+    /// The port, 0 … 65535; 0 lets the system choose.
     package var port: Int
 
-    /// An address.
+    /// Creates an address.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port
@@ -18,18 +18,18 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// The URL below which everything of the backend lies: neither credentials nor query nor fragment.
+/// The URL under which all paths of the backend lie, without credentials, query or fragment.
 package struct BaseURL: Hashable, Sendable, CustomStringConvertible {
-    /// Whether it is https.
+    /// True if the scheme is https.
     package var isTLS: Bool
     /// A name or an address in lower case; IPv6 without brackets.
     package var host: String
-    /// The port where one is written.
+    /// The port, if one is written.
     package var port: Int?
     /// Empty, or a path that begins with a slash and ends without one.
     package var path: String
 
-    /// A URL of these parts.
+    /// Creates a URL of these parts.
     package init(isTLS: Bool, host: String, port: Int?, path: String) {
         self.isTLS = isTLS
         self.host = host

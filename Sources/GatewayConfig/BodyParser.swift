@@ -6,7 +6,7 @@ import SyncModel
 
 /// Reads the JSON of a call's body with its placeholders.
 ///
-/// Only what stands in the file is JSON: inserted text can only be inside a string, where it stands for itself.
+/// Only text of the file itself is JSON: inserted text is allowed only inside a string, where it is literal.
 struct BodyParser {
     static let maximumDepth = 32
 
@@ -88,7 +88,7 @@ struct BodyParser {
         return .array(elements)
     }
 
-    /// A string with placeholders; one placeholder alone is a typed value.
+    /// Reads a string with placeholders; one placeholder alone is a typed value.
     private mutating func string() throws(Mistake) -> JSONTemplate {
         index += 1
         var fragments: [TextFragment] = []
@@ -117,7 +117,7 @@ struct BodyParser {
         throw mistake("this string is never closed")
     }
 
-    /// A string without placeholders, for the names of members.
+    /// Reads a string without placeholders, for the names of members.
     private mutating func plainString() throws(Mistake) -> String {
         index += 1
         var result = ""
@@ -132,7 +132,7 @@ struct BodyParser {
         throw mistake("this string is never closed")
     }
 
-    /// Takes one character of a string, escapes resolved.
+    /// Reads one character of a string, with escapes resolved.
     private mutating func scalar(_ character: SourceText.Character) throws(Mistake) -> Unicode.Scalar {
         guard character.isSyntax("\\") else {
             index += 1
@@ -199,7 +199,7 @@ struct BodyParser {
         }
     }
 
-    /// Whether the text is a number by RFC 8259 (6).
+    /// Returns true if the text is a number by RFC 8259 (6).
     static func isNumber(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         func digits() -> Int {
@@ -223,7 +223,7 @@ struct BodyParser {
         return rest.isEmpty
     }
 
-    /// The character here, unless it was inserted.
+    /// The character at the present position, unless it was inserted.
     private var current: Unicode.Scalar? {
         guard index < text.characters.endIndex, !text.characters[index].isInserted else { return nil }
         return text.characters[index].scalar

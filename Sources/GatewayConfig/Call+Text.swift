@@ -4,7 +4,7 @@
 import SyncModel
 
 extension Call {
-    /// The call as the file writes it, without outcomes.
+    /// The call as a file writes it, without outcomes.
     var text: String {
         let target = target.map {
             switch $0 {
@@ -17,7 +17,7 @@ extension Call {
 }
 
 extension JSONTemplate {
-    /// The template as the file writes it.
+    /// The template as a file writes it.
     var text: String {
         switch self {
         case .null: "null"

@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// A call with the places of what has to be checked against the rest of the file.
+/// A call with the places of the parts that have to be checked against the rest of the file.
 struct CallDraft: Sendable {
     var rule: Table.CallRule
     var span: Span
@@ -145,7 +145,7 @@ struct CallParser {
         return "write 'body' before the JSON"
     }
 
-    /// Reads a target: a path that begins with a slash, with `{placeholders}`, and maybe a query.
+    /// Reads a target: a path that begins with a slash, with `{placeholders}`, and possibly a query.
     static func target(
         _ text: SourceText, placeholders: inout [Located<String>]
     ) throws(Mistake) -> [TextFragment] {
@@ -181,7 +181,7 @@ struct CallParser {
         return fragments
     }
 
-    /// The placeholder that begins at `index`, and the index behind its brace.
+    /// Reads the placeholder that begins at `index`; returns it with the index after its brace.
     static func placeholder(in text: SourceText, at index: Int) throws(Mistake) -> (Located<String>, Int) {
         guard let close = text.characters[index...].firstIndex(where: { $0.isSyntax("}") }) else {
             throw Mistake("this '{' is never closed", at: text[index..<(index + 1)].span)
@@ -210,7 +210,7 @@ struct CallParser {
 }
 
 extension Unicode.Scalar {
-    /// Whether RFC 3986 (3.3, 3.4) lets it stand in a path or query.
+    /// True if RFC 3986 (3.3, 3.4) allows the character in a path or query.
     fileprivate var isTargetPart: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": true

@@ -3,55 +3,57 @@
 
 package import SyncModel
 
-/// What happens to a cursor that was never handed out, or to somebody else.
+/// Decides the answer to a cursor that was never handed out, or was handed out to another caller.
 package enum UnknownCursorRule: String, CaseIterable, Sendable {
-    /// A new replica begins: everything in `updated`, nothing is wiped.
+    /// The client becomes a new replica: every record goes out in `updated`, and its data is not wiped.
     case adopt
-    /// `experimentalStrategy: "replacement"`; only where the app hands it on to WatermelonDB.
+    /// The answer has `experimentalStrategy: "replacement"`; only for apps that pass it on to WatermelonDB.
     case replacement
-    /// A clear error.
+    /// The answer is a clear error.
     case refuse
 }
 
-/// How much of a quarantined line is kept for the operator.
+/// Decides how much of a quarantined line is kept for the operator.
 package enum QuarantineRule: String, CaseIterable, Sendable {
-    /// Nothing but the reason and the place.
+    /// Only the reason and the place.
     case no
     /// The first 1024 bytes.
     case cut
-    /// All of it.
+    /// The whole line.
     case whole
 }
 
-/// Whether the gateway remembers which records each device holds.
+/// Decides whether the gateway records which records each device holds.
 package enum LedgerMode: String, CaseIterable, Sendable {
-    /// It does.
+    /// The gateway keeps a ledger.
     case full
-    /// It does not: what comes again goes out again, and nothing is deleted for absence.
+    /// There is no ledger: records that come again are sent again, and no record is deleted for absence.
     case off
 }
 
-/// What an update of a record carries to the backend.
+/// The columns of an update that are sent to the backend.
 package enum PushedColumns: String, CaseIterable, Sendable {
     /// All writable columns that the client sent.
     case row
-    /// Those of them that the client says it has changed.
+    /// Those of them that the client reports as changed.
     case changed
 }
 
-/// What a pushed record means that the backend will never take.
+/// Decides the outcome of a pushed record that the backend will never accept.
 package enum RejectedRecordRule: String, CaseIterable, Sendable {
     /// The push fails with a sentence that names the record.
     case fail
-    /// The others are applied, and the answer names it; only where the app hands push answers on to WatermelonDB.
+    /// The other records are applied, and the answer names this one; only for apps that pass push answers on to
+    /// WatermelonDB.
     case report
-    /// It is set aside for the operator, and the client hears that it was taken.
+    /// The record is quarantined for the operator, and the client is told that it was accepted.
     case quarantine
 }
 
-/// Who looks for conflicts in tables that do not say otherwise.
+/// Decides who looks for conflicts in tables without a choice of their own.
 package enum ConflictChoice: String, CaseIterable, Sendable {
-    /// The backend where it is told what the client had seen, else the gateway, else nobody.
+    /// ``ConflictRule/backend`` for a stream push, for calls that send the version that the client had seen, and for
+    /// tables without a ledger; otherwise ``ConflictRule/stream``.
     case auto
     /// ``ConflictRule/stream``.
     case stream
@@ -60,9 +62,10 @@ package enum ConflictChoice: String, CaseIterable, Sendable {
     /// ``ConflictRule/none``.
     case none
 
-    /// The rule for a table.
+    /// Returns the rule for a table.
     ///
-    /// A push that overwrites what others have written breaks push rule 5, so that it takes a word of the operator's.
+    /// A push that overwrites the changes of others breaks push rule 5, so only an explicit choice of the operator
+    /// allows it.
     func rule(for table: Table, hasStreamPush: Bool) -> ConflictRule {
         switch self {
         case .stream: return .stream
@@ -73,58 +76,58 @@ package enum ConflictChoice: String, CaseIterable, Sendable {
     }
 }
 
-/// What a push means that does not say what its client had seen.
+/// Decides the outcome of a push without a cursor.
 package enum CursorlessPushRule: String, CaseIterable, Sendable {
-    /// It is applied.
+    /// The push is applied.
     case accept
-    /// It is refused with an error that its developers can read.
+    /// The push is refused with an error that the app's developers can read.
     case refuse
 }
 
-/// Who keeps the checkpoints of a stream.
+/// The side that keeps the checkpoints of a stream.
 package enum CheckpointStyle: String, CaseIterable, Sendable {
-    /// The backend, one vector for each session, moved by ack calls.
+    /// The backend, with one vector for each session, moved by ack calls.
     case server
     /// The gateway alone; the tokens travel in the stream request.
     case request
 }
 
-/// How important a log line is; the names are those of swift-log.
+/// The importance of a log line; the names are those of swift-log.
 package enum LogLevel: String, CaseIterable, Sendable {
     case trace, debug, info, notice, warning, error, critical
 }
 
-/// How a log line looks.
+/// The form of a log line.
 package enum LogFormat: String, CaseIterable, Sendable {
-    /// For people.
+    /// Text for people.
     case text
-    /// One JSON object a line.
+    /// One JSON object for each line.
     case json
 }
 
-/// Where the state is.
+/// The location of the state.
 package enum StateLocation: Hashable, Sendable {
     /// A file; a relative path is relative to the working directory.
     case sqlite(path: String)
 }
 
-/// Where the caller's lasting name comes from.
+/// The source of the caller's lasting name.
 package enum PrincipalSource: Hashable, Sendable {
     /// The value at `path` of the backend's answer to `method target`, sent with the caller's credential.
     case backend(method: String, target: String, path: Path)
     /// The value of a cookie.
     case cookie(name: String)
-    /// The bearer token itself; only where tokens live as long as the installation.
+    /// The bearer token itself; only if tokens live as long as the installation.
     case bearer
 }
 
-/// What tells a client's schema version instead of its query and body.
+/// The source of a client's schema version instead of its query and body.
 package enum VersionSource: Hashable, Sendable {
     /// A header field, its name in lower case.
     case header(name: String)
 }
 
-/// Bytes that never appear in a log, a message or a dump.
+/// Holds bytes that never appear in a log, a message or a dump.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The bytes, for the one place that needs them.
     package let bytes: [UInt8]
@@ -132,10 +135,10 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     /// Hides these bytes.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Stars, whatever the bytes.
+    /// Eight stars, for any bytes.
     package var description: String { "********" }
-    /// Stars, whatever the bytes.
+    /// Eight stars, for any bytes.
     package var debugDescription: String { description }
-    /// Nothing to look into.
+    /// An empty mirror.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

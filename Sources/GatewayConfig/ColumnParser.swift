@@ -7,7 +7,7 @@ import SyncModel
 /// Reads `type["?"] [source *("|" source)] attribute*`.
 struct ColumnParser {
     static let attributes = ["since", "readonly", "version", "ref", "as", "oneof", "max", "send"]
-    /// Words that are no paths unless they are quoted.
+    /// Words that are not paths unless they are quoted.
     static let reserved = Set(attributes + ["in", "else", "true", "false"])
 
     private var reader: TokenReader

@@ -5,13 +5,14 @@ import Foundation
 package import INI
 
 extension Configuration {
-    /// Reads a configuration and everything that is wrong with it, without touching anything outside.
+    /// Reads a configuration and finds all its faults, without any access to the outside except `readFile` and
+    /// `isOpen`.
     ///
     /// - Parameters:
     ///   - text: The file's bytes.
     ///   - file: The file's name, for the diagnostics; paths after `@file:` are relative to its directory.
     ///   - environment: The variables for `${VAR}` and `RIND_SECTION_KEY`.
-    ///   - isOpen: Whether everybody on the machine may read a file.
+    ///   - isOpen: Returns true if every user of the machine may read a file.
     ///   - readFile: Reads a file for `@file:`; throws the reason in words.
     /// - Returns: The configuration, nil if there is an error; and all diagnostics, warnings too, sorted by line.
     package static func load(
@@ -41,9 +42,9 @@ extension Configuration {
         return loader
     }
 
-    /// Reads a configuration that names no files, and throws what is wrong with it as one text.
+    /// Reads a configuration that names no files, and throws its faults as one text.
     ///
-    /// For tests and tools; warnings are dropped.
+    /// This is for tests and tools; warnings are dropped.
     package static func load(
         _ text: String, file: String = "rind.ini", environment: [String: String] = [:]
     ) throws(ConfigurationError) -> Configuration {
@@ -65,8 +66,8 @@ extension Configuration {
         return (loaded.configuration, loaded.diagnostics)
     }
 
-    /// Reads the configuration at `path` as ``load(path:)``, and how its mistakes are to be logged, as far as it says
-    /// so.
+    /// Reads the configuration at `path` like ``load(path:)``, with its settings for the log, as far as they could be
+    /// read, so that its mistakes can be logged.
     package static func loadWithLog(
         path: String
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic], log: Log) {
@@ -86,7 +87,7 @@ extension Configuration {
         return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics(), log)
     }
 
-    /// Looks at the file itself: a link, as Kubernetes makes them of secrets, lets everybody read.
+    /// Checks the file itself: a link, as Kubernetes uses for secrets, is readable by all users.
     @Sendable private static func isReadableByAll(_ path: String) -> Bool {
         let file = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)
@@ -115,15 +116,15 @@ extension Configuration {
         return Array(bytes.prefix(count))
     }
 
-    /// A relative path seen from a file's directory.
+    /// Returns a relative path seen from a file's directory.
     static func resolve(_ path: String, relativeTo file: String) -> String {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return file[...slash] + path
     }
 }
 
-/// A configuration cannot be used.
+/// An error of a configuration that cannot be used.
 package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
-    /// All diagnostics as people read them.
+    /// All diagnostics, rendered for people.
     package let description: String
 }

@@ -3,10 +3,10 @@
 
 package import SyncModel
 
-/// Everything that a configuration file says, checked and with the defaults filled in.
+/// All settings of a configuration file, checked and with the defaults filled in.
 ///
-/// One struct for each unnamed section, one property for each key in camel case; the tables and columns of the named
-/// sections are in ``schema``. What loading returns is without errors; one that is put together by hand is not checked.
+/// There is one struct for each unnamed section and one property for each key, in camel case; the tables and columns of
+/// the named sections are in ``schema``. A loaded configuration is without errors; one created in code is not checked.
 package struct Configuration: Hashable, Sendable {
     /// The keys of `[gateway]`.
     package var gateway = Gateway()
@@ -20,7 +20,8 @@ package struct Configuration: Hashable, Sendable {
     package var backend: Backend
     /// The keys of `[schema]`, `[table …]` and `[columns …]`.
     package var schema: Schema
-    /// `[schema] version_from`: what tells a client's schema version instead of query and body; nil where nothing does.
+    /// `[schema] version_from`: the source of a client's schema version instead of its query and body; nil if there is
+    /// none.
     package var versionFrom: VersionSource?
     /// The keys of `[pull]`.
     package var pull = Pull()
@@ -37,14 +38,14 @@ package struct Configuration: Hashable, Sendable {
     /// The keys of `[admin]`.
     package var admin = Admin()
 
-    /// The defaults around what has none; nothing is checked.
+    /// Creates a configuration with the defaults for all other sections; it is not checked.
     package init(identity: Identity, backend: Backend, schema: Schema) {
         self.identity = identity
         self.backend = backend
         self.schema = schema
     }
 
-    /// The defaults; what has none is empty, which is why nobody else gets one of these.
+    /// Creates the defaults; settings without one are empty, so this is for this module only.
     init() {
         let url = BaseURL(isTLS: false, host: "", port: nil, path: "")
         let identity = Identity(principal: .bearer, key: Secret(bytes: []))
@@ -53,142 +54,145 @@ package struct Configuration: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// `[gateway]`: where clients reach it.
+    /// `[gateway]`: the addresses and paths for clients.
     package struct Gateway: Hashable, Sendable {
         /// The address that clients connect to.
         package var listen = ListenAddress(host: "127.0.0.1", port: 8790)
-        /// The one path for both pulls and pushes; nil where there is none.
+        /// The one path for both pulls and pushes; nil if there is none.
         package var syncPath: PathPattern? = PathPattern(segments: [.text("sync")])
-        /// Further paths that are pulls whatever their body.
+        /// Further paths that are pulls for any body.
         package var pullPath = [PathPattern(segments: [.text("sync"), .text("pull")])]
-        /// Further paths that are pushes whatever their body.
+        /// Further paths that are pushes for any body.
         package var pushPath = [PathPattern(segments: [.text("sync"), .text("push")])]
-        /// Origins whose web pages may sync: `scheme://host[:port]`, or `*` alone.
+        /// The origins whose web pages may sync: `scheme://host[:port]`, or `*` alone.
         package var corsOrigins: [String] = []
-        /// How long running requests may take to finish after SIGTERM.
+        /// The longest time for running requests to finish after SIGTERM.
         package var shutdownGrace: Duration = .seconds(30)
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
     /// `[wire]`: the names that requests use and answers get.
     package struct Wire: Hashable, Sendable {
-        /// Names of the cursor in queries and bodies.
+        /// The names of the cursor in queries and bodies.
         package var lastPulledAt = ["last_pulled_at", "lastPulledAt"]
-        /// Names of the client's schema version.
+        /// The names of the client's schema version.
         package var schemaVersion = ["schema_version", "schemaVersion", "schemaversion"]
-        /// Names of the migration that a client says it needs.
+        /// The names of the migration that a client needs.
         package var migration = ["migration", "_migration"]
-        /// Names of the changes in a push.
+        /// The names of the changes in a push.
         package var changes = ["changes"]
-        /// The member names, outermost first, down to the body proper; empty where the body is it.
+        /// The member names, outermost first, down to the actual body; empty if it is not wrapped.
         package var bodyPath: [String] = []
-        /// The table of a push that is one table's set alone; nil where such a push is refused.
+        /// The table of a push that is one table's set alone; nil if such a push is refused.
         package var pushTable: String?
-        /// Header fields, in lower case, that carry the caller's credential besides `authorization` and `cookie`.
+        /// The header fields, in lower case, that carry the caller's credential besides `authorization` and `cookie`.
         package var tokenHeader: [String] = []
         /// The member of a pull's answer that holds the new cursor.
         package var timestamp = "timestamp"
         /// The member names, outermost first, that are put around an answer.
         package var wrap: [String] = []
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[state]`: where the gateway remembers how far each client has got.
+    /// `[state]`: the store of each client's progress.
     package struct State: Hashable, Sendable {
-        /// Which store.
+        /// The location of the store.
         package var url = StateLocation.sqlite(path: "rind-state.db")
-        /// How long a statement waits for another process's lock.
+        /// The time for which a statement waits for another process's lock.
         package var busyTimeout: Duration = .seconds(5)
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[identity]`: who is calling.
+    /// `[identity]`: the identity of the caller.
     package struct Identity: Hashable, Sendable {
-        /// Where the caller's lasting name comes from.
+        /// The source of the caller's lasting name.
         package var principal: PrincipalSource
         /// The HMAC key of principals and sessions: at least 32 bytes.
         package var key: Secret
-        /// How long the backend's yes to a credential counts.
+        /// The time for which the backend's acceptance of a credential is valid.
         package var authTTL: Duration = .seconds(60)
 
-        /// The defaults around what has none.
+        /// Creates an identity with the defaults for all other keys.
         package init(principal: PrincipalSource, key: Secret) {
             self.principal = principal
             self.key = key
         }
     }
 
-    /// `[pull]`: what a pull may take, and what happens to what does not fit.
+    /// `[pull]`: the limits of a pull, and the treatment of lines and cursors that do not fit.
     package struct Pull: Hashable, Sendable {
-        /// After how long an answer starts with white space instead of waiting for the backend; zero is never.
+        /// The time after which an answer starts with white space instead of waiting for the backend; zero for never.
         package var firstByteAfter: Duration = .seconds(10)
-        /// How often white space follows.
+        /// The time between further white space.
         package var keepAliveEvery: Duration = .seconds(5)
-        /// How long a finished answer is kept for the very same request; zero keeps none.
+        /// The time for which a finished answer is kept for the very same request; zero keeps none.
         package var repeatWindow: Duration = .seconds(600)
-        /// How to answer a cursor that is not in the state.
+        /// The answer to a cursor that is not in the state.
         package var unknownCursor = UnknownCursorRule.adopt
         /// The longest stream line in bytes; a longer one is quarantined.
         package var maxLine = 8 << 20
-        /// The most rows of one answer; 0 is no limit.
+        /// The most rows of one answer; 0 for no limit.
         package var maxRows = 0
-        /// How much of a quarantined line is kept.
+        /// The part of a quarantined line that is kept.
         package var quarantineKeep = QuarantineRule.cut
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[push]`: how changes go to the backend.
+    /// `[push]`: the ways in which changes go to the backend.
     package struct Push: Hashable, Sendable {
-        /// Where a push is sent as one stream of operations; nil is one call for each record, by the tables' templates.
+        /// The call that sends a push as one stream of operations; nil for one call for each record, by the tables'
+        /// templates.
         package var path: Call?
-        /// What an update of a record carries to the backend.
+        /// The columns of an update that are sent to the backend.
         package var send = PushedColumns.row
-        /// Who looks for conflicts, in tables that do not say otherwise; ``Table/conflicts`` is what counts for one.
+        /// The side that looks for conflicts, in tables without a choice of their own; ``Table/conflicts`` decides for
+        /// one table.
         package var conflicts = ConflictChoice.auto
-        /// Who deletes descendants, in tables that do not say otherwise; ``Table/cascade`` is what counts for one.
+        /// The side that deletes descendants, in tables without a choice of their own; ``Table/cascade`` decides for
+        /// one table.
         package var cascade = CascadeRule.backend
-        /// What a push without `lastPulledAt` means.
+        /// The outcome of a push without `lastPulledAt`.
         package var withoutCursor = CursorlessPushRule.accept
-        /// What a record means that the backend will never take.
+        /// The outcome of a record that the backend will never accept.
         package var rejected = RejectedRecordRule.fail
-        /// How many records of one principal may be set aside.
+        /// The most records of one principal in quarantine.
         package var quarantineEntries = 1_000
-        /// How large a record may be that is set aside, in bytes of JSON.
+        /// The largest record that is quarantined, in bytes of JSON.
         package var quarantineRecord = 64 << 10
-        /// How long operations that may pass later are tried again in one push, altogether.
+        /// The total time in one push for which operations that may succeed later are tried again.
         package var retryBudget: Duration = .seconds(20)
-        /// How many calls of one push, of records that do not depend on each other, are under way at the same time.
+        /// The most calls of one push in flight at a time, for records that do not depend on each other.
         package var parallel = 4
-        /// The header field that carries a key of its own for each call that creates a record; nil is none.
+        /// The header field that carries a separate key for each call that creates a record; nil for none.
         package var idempotencyHeader: String?
-        /// How long the backend knows a creation by its key.
+        /// The time for which the backend recognises a creation by its key.
         package var idempotencyLife: Duration = .seconds(86_400)
-        /// How many operations one request of a stream push has at the most; zero is all of the push.
+        /// The most operations of one request of a stream push; zero for the whole push.
         package var batch = 0
         /// The most records of one push.
         package var maxRecords = 100_000
-        /// How many records of one principal may have ids that the backend has made.
+        /// The most records of one principal with ids made by the backend.
         package var maxIDs = 1_000_000
-        /// How long the answer to a push is remembered for the very same push; zero is not at all.
+        /// The time for which the answer to a push is remembered for the very same push; zero for not at all.
         package var receiptWindow: Duration = .seconds(120)
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[spool]`: where an answer waits until it is complete.
+    /// `[spool]`: the storage of an answer until it is complete.
     package struct Spool: Hashable, Sendable {
         /// The directory of the files; nil is the system's temporary directory.
         package var dir: String?
-        /// Bytes of one answer that are kept in memory before a file is used.
+        /// The bytes of one answer that are kept in memory before a file is used.
         package var memory = 32 << 20
         /// The most bytes of one answer.
         package var max = 4 << 30
@@ -197,64 +201,64 @@ extension Configuration {
         /// The most bytes of all files; one principal alone gets half.
         package var diskTotal = 16 << 30
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[limits]`: what one request, and all of them together, may use.
+    /// `[limits]`: the limits of one request, and of all of them together.
     package struct Limits: Hashable, Sendable {
-        /// The most bytes of a sync request's body as it comes.
+        /// The most bytes of a sync request's body as received.
         package var body = 32 << 20
-        /// The most bytes of a sync request's body after gzip is undone.
+        /// The most bytes of a sync request's body after decompression.
         package var inflatedBody = 128 << 20
-        /// The memory that all running pushes take together, waiting ones included.
+        /// The memory for all running pushes together, waiting ones included.
         package var pushMemory = 512 << 20
         /// The most bytes of a request's head.
         package var headerBytes = 32 << 10
-        /// How many connections of clients there may be.
+        /// The most connections of clients.
         package var connections = 4_096
-        /// How long a client may send nothing of a body that is wanted.
+        /// The longest time without a byte of a request's body while the gateway waits for it.
         package var bodyTimeout: Duration = .seconds(60)
-        /// The least rate at which a body comes, in bytes a second; zero is none.
+        /// The least rate of a request's body, in bytes a second; zero for no limit.
         package var bodyRate = 512
-        /// How long the body of a sync request may take altogether.
+        /// The longest time for the whole body of a sync request.
         package var bodyTime: Duration = .seconds(600)
-        /// How long a client may take nothing of an answer that waits for it.
+        /// The longest time in which a client takes no byte of an answer that waits for it.
         package var sendTimeout: Duration = .seconds(300)
-        /// The least rate at which a client takes its answer, in bytes a second; zero is none.
+        /// The least rate at which a client takes its answer, in bytes a second; zero for no limit.
         package var sendRate = 0
-        /// How deep JSON from clients and backend may be nested.
+        /// The greatest nesting depth of JSON from clients and backend.
         package var jsonDepth = 64
-        /// How many pulls run at a time, over all clients.
+        /// The most pulls that run at a time, over all clients.
         package var pulls = 64
-        /// How many requests wait for one session's or replica's lock.
+        /// The most requests that wait for one session's or replica's lock.
         package var queue = 8
-        /// How long each of them waits.
+        /// The longest time for which each of them waits.
         package var queueWait: Duration = .seconds(30)
         /// The most bytes of finished answers that are kept for repeats.
         package var answersKept = 256 << 20
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[log]`: what is written to standard error.
+    /// `[log]`: the log on standard error.
     package struct Log: Hashable, Sendable {
         /// The least important level that is written.
         package var level = LogLevel.info
-        /// How a line looks.
+        /// The form of a line.
         package var format = LogFormat.text
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// `[admin]`: the operator's own listener.
+    /// `[admin]`: the operator's listener.
     package struct Admin: Hashable, Sendable {
-        /// Where `/livez` and `/readyz` answer apart from the sync listener; nil is only there.
+        /// The address on which `/livez` and `/readyz` answer apart from the sync listener; nil for only there.
         package var listen: ListenAddress?
 
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 }

@@ -3,9 +3,9 @@
 
 import INI
 
-/// One row of the key table: everything that is known about one key of the file.
+/// One row of the key table, with all data on one key of the file.
 package struct Key: Sendable {
-    /// What a key's value goes into.
+    /// The target of a key's value.
     enum Reader: Sendable {
         /// A property of the configuration.
         case setting(@Sendable (SourceText, inout Configuration, inout Problems) throws(Mistake) -> Void)
@@ -19,32 +19,32 @@ package struct Key: Sendable {
     package let name: String
     /// The kind of its value.
     package let type: String
-    /// What is allowed, where the kind does not say it.
+    /// The allowed values, if the kind does not state them.
     package let limits: String?
-    /// The default as a file would have it; nil where there is none and the key must be set, empty where it is "none".
+    /// The default as a file would have it; nil if there is none and the key must be set, empty for "none".
     package let defaultText: String?
-    /// Whether the value must never be shown.
+    /// True if the value must never be shown.
     package let isSecret: Bool
-    /// What it is, in one line.
+    /// The description of the key, in one line.
     package let summary: String
-    /// What may surprise; empty where there is nothing.
+    /// Further facts that may surprise; empty if there are none.
     package let about: String
-    /// What the annotated sample sets, where it is more than the default.
+    /// The value in the annotated sample, if it is more than the default.
     let example: String?
-    /// Whether an empty value has a meaning.
+    /// True if an empty value has a meaning.
     var takesNothing = false
     let reader: Reader
 
-    /// Whether the file must set it.
+    /// True if the file must set the key.
     package var isRequired: Bool { defaultText == nil }
 
-    /// The environment variable that overrides it; nil for keys of named sections.
+    /// The environment variable that overrides the key; nil for keys of named sections.
     package var variable: String? {
         guard case .setting = reader else { return nil }
         return "RIND_\(section.uppercased())_\(name.uppercased())"
     }
 
-    /// A key that sets a property.
+    /// Creates a key that sets a property.
     static func setting<Value>(
         _ section: String, _ name: String, at path: any WritableKeyPath<Configuration, Value> & Sendable,
         as format: ValueFormat<Value>, required: Bool = false, secret: Bool = false, example: String? = nil,
@@ -59,7 +59,7 @@ package struct Key: Sendable {
             })
     }
 
-    /// A key of `[table NAME]`.
+    /// Creates a key of `[table NAME]`.
     static func table(
         _ name: String, _ type: String, default defaultText: String? = "", summary: String, about: String = "",
         read: @escaping @Sendable (SourceText, inout TableDraft, inout Problems) throws(Mistake) -> Void

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension KeyTable {
-    /// Of `[limits]`: how many clients there may be, and how slow.
+    /// The keys of `[limits]` for the number and the speed of clients.
     static let limitsOfClients: [Key] = [
         .setting(
             "limits", "connections", at: \.limits.connections, as: .integer(16...1_000_000),

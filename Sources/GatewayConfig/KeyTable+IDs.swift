@@ -4,11 +4,11 @@
 import INI
 import SyncModel
 
-/// Who makes the ids of new records (`docs/IDS.md`).
+/// Names the maker of the ids of new records (`docs/IDS.md`).
 package enum IDMaker: String, CaseIterable, Sendable {
-    /// The client: the backend takes its ids.
+    /// The client: the backend accepts its ids.
     case client
-    /// The backend, which gives each new record an id of its own.
+    /// The backend, which gives each new record its own id.
     case backend
 }
 
@@ -54,9 +54,9 @@ extension KeyTable {
 }
 
 extension Configuration.Backend {
-    /// Lines that tell which ids the backend has given.
+    /// The lines that report the ids given by the backend.
     package struct IDMap: Hashable, Sendable {
-        /// The type of the lines; nil where there are none.
+        /// The type of the lines; nil if there are none.
         package var type: String?
         /// The member of their data that holds the client's table.
         package var table = "entity"
@@ -64,7 +64,7 @@ extension Configuration.Backend {
         package var client = "tempId"
         /// The member of their data that holds the backend's id.
         package var backend = "id"
-        /// No such lines.
+        /// Creates the default: no such lines.
         package init() {}
     }
 }

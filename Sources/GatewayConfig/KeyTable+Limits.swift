@@ -107,7 +107,8 @@ extension KeyTable {
             about: "With more the push fails, as with `rejected = fail`. Nothing goes by itself: the operator decides."),
         .setting(
             "push", "quarantine_record", at: \.push.quarantineRecord, as: .size(1024...(16 << 20)),
-            summary: "The largest record that the quarantine takes, as the app sent it.", about: "A larger one fails its push."),
+            summary: "The largest record that the quarantine takes, as the app sent it.",
+            about: "A larger one fails its push."),
         .setting(
             "push", "retry_budget", at: \.push.retryBudget,
             as: .duration(.milliseconds(10) ... .seconds(300), zero: "not at all"),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension KeyTable {
-    /// `docs/CONFIGURATION.md`.
+    /// Returns the text of `docs/CONFIGURATION.md`.
     package static func page() -> String {
         var lines = [pageHead]
         lines += ["## Keys", ""]
@@ -38,7 +38,7 @@ extension KeyTable {
         return lines
     }
 
-    /// Keeps Markdown from reading `|`, `<` and `*` outside of code as markup.
+    /// Escapes `*`, `<`, `_` and brackets outside of code, so that Markdown does not read them as markup.
     private static func escaped(_ text: String) -> String {
         var isCode = false
         return text.map { character in

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension KeyTable {
-    /// `config/rind.ini`: every key at its default, commented out, and tables as they are for an Immich backend.
+    /// Returns `config/rind.ini`: every key at its default, commented out, and tables for an Immich backend.
     package static func sample() -> String {
         var lines = [
             "# Every key of Rind, commented out at its default; what is set here is what has no default, and the",
@@ -22,7 +22,7 @@ extension KeyTable {
         return lines.joined(separator: "\n") + "\n" + sampleTables
     }
 
-    /// `config/rind-minimal.ini`: what has no default, and one table.
+    /// Returns `config/rind-minimal.ini`: the keys without a default, and one table.
     package static func minimalSample() -> String {
         """
         # The least that Rind needs: who is calling, where the backend is, and one table.

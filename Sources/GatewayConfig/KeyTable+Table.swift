@@ -138,7 +138,7 @@ extension KeyTable {
 }
 
 extension Mistake {
-    /// Stands for mistakes that have been reported already, each at its own place.
+    /// A mistake that stands for others that have been reported already, each at its own place.
     static var reported: Mistake { Mistake("", at: Span(source: -1, line: 0, column: 0)) }
 
     var isReported: Bool { span.source == -1 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension KeyTable {
-    /// Every key with type, default, limits and meaning, as `rind keys` prints it.
+    /// Returns every key with type, default, limits and meaning, as `rind keys` prints it.
     package static func listing() -> String {
         var lines: [String] = []
         for section in sections {
@@ -37,7 +37,7 @@ extension KeyTable {
         return facts.joined(separator: " · ")
     }
 
-    /// What stands behind `column =`.
+    /// The description of the value of `column =`.
     static let columnLanguage = [
         """
         Types: string, number, boolean, timestamp (milliseconds for the app, ISO 8601 or a number for the backend), \

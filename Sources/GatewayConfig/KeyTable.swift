@@ -1,14 +1,14 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every key that a file may have: the one place from which parsing, `check`, `keys`, the sample and the
-/// documentation come.
+/// Holds every key that a file may have: the single source for parsing, `check`, `keys`, the sample and the
+/// documentation.
 package enum KeyTable {
-    /// A section and what it is for.
+    /// A section and its purpose.
     package struct Section: Sendable {
         /// Its name.
         package let name: String
-        /// What it is for, in one sentence.
+        /// Its purpose, in one sentence.
         package let summary: String
     }
 
@@ -42,12 +42,12 @@ package enum KeyTable {
         gateway + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger + spool
         + limits + limitsOfClients + log + admin + table
 
-    /// The keys of one section.
+    /// Returns the keys of one section.
     package static func keys(of section: String) -> [Key] { keys.filter { $0.section == section } }
 
     private static let index: [String: Key] = Dictionary(
         uniqueKeysWithValues: keys.map { ("\($0.section).\($0.name)", $0) })
 
-    /// The key of this name.
+    /// Returns the key of this name.
     static func key(_ section: String, _ name: String) -> Key? { index["\(section).\(name)"] }
 }

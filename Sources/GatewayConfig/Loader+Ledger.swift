@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// The checks of `[ledger]`, and of the tables that have a ledger or none.
+/// The checks of `[ledger]`, and of the tables with and without a ledger.
 extension Loader {
     /// The most feeds of a table: the ledger keeps the sources of a record as bits of one word.
     static let maximumFeeds = 64
@@ -32,10 +32,10 @@ extension Loader {
         }
     }
 
-    /// Whether a table has a ledger, by its own key or the section's.
+    /// Returns true if a table has a ledger, by its own key or the section's.
     func isLedgered(_ draft: TableDraft) -> Bool { (draft.ledger?.value ?? configuration.ledger.mode) == .full }
 
-    /// Warns of rules that find records by a column where nothing remembers which records there are.
+    /// Checks the limits of a table's ledger; without one, warns of rules that find records by a column.
     mutating func checkLedger(of draft: TableDraft) {
         if draft.feeds.count > Self.maximumFeeds, let type = draft.feeds[Self.maximumFeeds].versions.first?.type {
             problems.error(
@@ -69,7 +69,7 @@ extension Loader {
         }
     }
 
-    /// What comes of a table without a ledger can be compared with nothing.
+    /// Refuses the search for conflicts in the stream for a table without a ledger: there is nothing to compare with.
     private mutating func checkConflicts(of draft: TableDraft) {
         guard draft.conflicts.map({ $0.value == .stream }) ?? (configuration.push.conflicts == .stream) else { return }
         let place = draft.conflicts?.span ?? anyPlace("push", "conflicts")

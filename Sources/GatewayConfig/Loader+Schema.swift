@@ -6,7 +6,7 @@ import SyncModel
 
 /// The checks of tables and columns against each other and against the schema's versions.
 extension Loader {
-    /// Checks everything that takes more than one line to see, and puts the tables into the configuration.
+    /// Makes all checks that compare several lines, and puts the tables into the configuration.
     mutating func finishSchema() {
         checkSettings()
         if drafts.isEmpty, document.sections.contains(where: { $0.kind.value == "backend" }) {
@@ -227,7 +227,7 @@ extension Loader {
             hint: NearestName.hint(for: table.value, among: drafts.map(\.name.value)))
     }
 
-    /// Warns where a table has several sources and one of them can never let go of a record (finding 15).
+    /// Warns if a table has several sources and one of them can never release a record (finding 15).
     private mutating func checkSources(_ draft: TableDraft) {
         guard draft.feeds.count > 1, !draft.broken.contains("delete"), !draft.broken.contains("request") else { return }
         let table = draft.model
@@ -241,7 +241,7 @@ extension Loader {
         }
     }
 
-    /// Two tables that take the same lines under the same key hold the same records.
+    /// Refuses two tables that take the same lines under the same key: they would hold the same records.
     private mutating func checkSharedTypes() {
         var seen: [String: [(draft: TableDraft, span: Span)]] = [:]
         for draft in drafts {

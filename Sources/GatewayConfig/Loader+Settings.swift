@@ -4,15 +4,15 @@
 import INI
 import SyncModel
 
-/// The checks that look at several keys of the unnamed sections.
+/// The checks that compare several keys of the unnamed sections.
 extension Loader {
-    /// Fields of RFC 9110 (7.6.1) and others that would break or falsify a call.
+    /// The fields of RFC 9110 (7.6.1) and others that would break or falsify a call.
     static let neverForwarded: Set<String> = [
         "host", "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
         "content-length", "accept-encoding", "expect", "proxy-authorization", "proxy-authenticate",
     ]
 
-    /// Checks the unnamed sections against themselves.
+    /// Checks the unnamed sections against each other.
     mutating func checkSettings() {
         checkPaths()
         checkCheckpoints()
@@ -26,12 +26,12 @@ extension Loader {
         checkLedger()
     }
 
-    /// Where a key is set, else where its section begins, else the first line.
+    /// Returns the place of a key, else the beginning of its section, else the first line.
     func anyPlace(_ section: String, _ key: String) -> Span {
         place(section, key) ?? document.section(section)?.span ?? Span(source: 0, line: 1, column: 1)
     }
 
-    /// The other side of a contradiction: the line that sets a key, or the note that it is a default.
+    /// Returns the other side of a contradiction: the line that sets a key; nil if the key has its default.
     func second(_ section: String, _ key: String, text: String) -> Problems.Second? {
         place(section, key).map { .init(text, at: $0) }
     }

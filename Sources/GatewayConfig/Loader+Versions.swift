@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// The checks of the schema's versions: which clients are served, and what is asked for them.
+/// The checks of the schema's versions: which clients are served, and what is requested for them.
 extension Loader {
     mutating func checkVersions() {
         let schema = configuration.schema
@@ -18,7 +18,7 @@ extension Loader {
         checkMigrationsEnabledAt()
     }
 
-    /// Where migrations begin; 0 is nowhere.
+    /// Checks the version at which migrations begin; 0 is for none.
     private mutating func checkMigrationsEnabledAt() {
         let schema = configuration.schema
         guard let enabled = schema.migrationsEnabledAt, enabled > 0, !isBroken("schema", "migrations_enabled_at") else {
@@ -52,7 +52,7 @@ extension Loader {
         }
     }
 
-    /// A field that says who is calling, or what the connection is like, says nothing of a schema.
+    /// Refuses a `version_from` field that identifies the caller or describes the connection.
     mutating func checkVersionSource() {
         guard case .header(let name) = configuration.versionFrom, !isBroken("schema", "version_from") else { return }
         let credentials = ["authorization", "cookie"] + configuration.wire.tokenHeader
@@ -64,15 +64,15 @@ extension Loader {
                 ? second("wire", "token_header", text: "it carries the credential here") : nil)
     }
 
-    /// The client versions for which a request type is asked for.
+    /// The client versions for which a request type is requested.
     private struct Requested {
         let type: Located<String>
-        /// Only those that are served.
+        /// The versions that are served.
         let versions: ClosedRange<Int>
     }
 
-    /// Two versions of one request type must never be asked for at once: the backend would stream every row twice, and
-    /// the one that comes later would win.
+    /// Checks that two versions of one request type are never requested at once: the backend would stream every row
+    /// twice, and the later one would win.
     mutating func checkRequestedVersions() {
         guard !isBroken("schema", "version"), !isBroken("schema", "oldest") else { return }
         var baseNames: [Substring: [Requested]] = [:]
@@ -84,12 +84,12 @@ extension Loader {
         for (_, requested) in baseNames.sorted(by: { $0.key < $1.key }) { checkOverlaps(requested) }
     }
 
-    /// Walks through the client versions with the type of another name that is asked for longest.
+    /// Compares each request type with that of another name that is requested up to the highest client version.
     private mutating func checkOverlaps(_ requested: [Requested]) {
         let sorted = requested.enumerated().sorted {
             ($0.element.versions.lowerBound, $0.offset) < ($1.element.versions.lowerBound, $1.offset)
         }.map(\.element)
-        // The two that last longest, of different names.
+        // The two with the highest last versions, of different names.
         var longest: [Requested] = []
         for next in sorted {
             if let other = longest.first(where: { $0.type.value != next.type.value }),
@@ -108,9 +108,11 @@ extension Loader {
         }
     }
 
-    /// The lines of a version that `upsert` does not list would be skipped, and with them the table's rows.
+    /// Warns if `upsert` lists no type of a requested version: its lines would be skipped, and with them the table's
+    /// rows.
     ///
-    /// Numbers are those of the names; a backend may count lines and requests differently, so this is no error.
+    /// The versions are those in the names; a backend may number lines and requests differently, so this is not an
+    /// error.
     mutating func checkUpsertVersions() {
         guard !isBroken("schema", "version"), !isBroken("schema", "oldest") else { return }
         for draft in drafts where draft.feeds.contains(where: { $0.versions.count > 1 }) {

@@ -4,15 +4,15 @@
 import INI
 import SyncModel
 
-/// Reads a document into a configuration, key by key, and keeps the places for the checks that look at several.
+/// Reads a document into a configuration, key by key, and keeps the places for the checks that compare several keys.
 struct Loader {
-    /// The most tables, and the most columns of one table.
+    /// The most tables, and the most keys of one `[table NAME]` or `[columns NAME]`.
     static let maximumTables = 1000
 
     var configuration = Configuration()
     var problems: Problems
     var drafts: [TableDraft] = []
-    /// Where the keys that the file or the environment sets stand.
+    /// The places of the keys that the file or the environment sets.
     private(set) var places: [String: Span] = [:]
     private(set) var brokenKeys: Set<String> = []
 
@@ -26,13 +26,13 @@ struct Loader {
         self.problems = problems
     }
 
-    /// Where a key of an unnamed section is set; nil where it has its default.
+    /// Returns the place of a key of an unnamed section; nil if the key has its default.
     func place(_ section: String, _ key: String) -> Span? { places["\(section).\(key)"] }
 
-    /// Whether a key's value was refused, so that checks with it say nothing.
+    /// Returns true if a key's value was refused, so that checks skip it.
     func isBroken(_ section: String, _ key: String) -> Bool { brokenKeys.contains("\(section).\(key)") }
 
-    /// Reads everything.
+    /// Reads all sections and overrides, and checks the result.
     mutating func load(environment: [String: String]) {
         let overrides = self.overrides(environment)
         maskSecrets()
@@ -42,19 +42,19 @@ struct Loader {
         finishSchema()
     }
 
-    /// Hides every value that is secret or may be, before anything is said about its line.
+    /// Hides every value that is secret or may be, before any report on its line.
     private mutating func maskSecrets() {
         for section in document.sections {
             let known = KeyTable.keys(of: section.kind.value)
             let isSensitive = known.contains(where: \.isSecret)
             for entry in section.entries {
                 let key = known.first { $0.name == entry.key.value }
-                // A misspelt key may hold what the right one would have kept secret.
-                // And one with the value of another may have got the secret one's.
+                // A misspelt key may hold a value that the right one would have kept secret, and a key with a wrong
+                // value may hold that of the secret one.
                 let isLong = isSensitive && !entry.value.string.contains(" ") && entry.value.string.utf8.count >= 32
                 let isSecret =
                     isLong || key?.isSecret ?? (isSensitive || SecretNames.looksSecret(entry.key.value))
-                // Names of columns are the app's own, and their values are no secrets.
+                // Names of columns are the app's own, and their values are not secret.
                 if isSecret, section.kind.value != "columns" { problems.mask(entry.value) }
             }
         }
@@ -197,7 +197,7 @@ struct Loader {
         var hint = KeyTable.keys.first { $0.name == name }.map { other in
             "'\(name)' belongs into \(other.section == "table" ? "a [table NAME]" : "[\(other.section)]")"
         }
-        // A name that stands elsewhere is no misspelling of one that is similar.
+        // A name that is known elsewhere is not a misspelling of a similar one.
         hint = hint ?? NearestName.hint(for: name, among: known.map(\.name))
         problems.error(
             "unknown key '\(name)' in \(title)", at: entry.key.span, hint: hint ?? "run 'rind keys' for the full list")
@@ -222,7 +222,7 @@ extension Loader {
         var value: SourceText
     }
 
-    /// Finds the variables that set keys, and complains about those that only nearly do.
+    /// Finds the variables that set keys, and reports those that name a section but none of its keys.
     private mutating func overrides(_ environment: [String: String]) -> [String: Override] {
         var overrides: [String: Override] = [:]
         for (variable, value) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("RIND_") {

@@ -4,13 +4,13 @@
 package import SyncModel
 
 extension Configuration {
-    /// What decides how a table's lines become records of clients of a schema version, as text that is the same for the
+    /// Describes how a table's lines become records of clients of a schema version, as text that is the same for the
     /// same meaning.
     ///
-    /// A digest of it tells whether a client's copy was made under another mapping. What comes with a later version is
-    /// left out, and so is since when something is there: to add a column for new clients changes nothing for old ones.
-    /// Calls and other things that only pushes use are left out too. Names are length-prefixed, so that no two mappings
-    /// have the same text.
+    /// A digest of it shows whether a client's copy was made under another mapping. Parts of later versions are left
+    /// out, and so are the versions since which parts exist: a new column for new clients changes nothing for old ones.
+    /// Calls and other settings that only pushes use are left out, too. Names are length-prefixed, so that no two
+    /// mappings have the same text.
     ///
     /// - Precondition: Clients of the version have the table.
     package static func mappingDescription(of table: Table, at schemaVersion: Int) -> String {
@@ -24,7 +24,7 @@ extension Configuration {
             let id = (table.idRule(for: type)?.paths ?? [Path(name: "id")]).map(text).joined()
             lines.append("upsert \(quoted(type)) of \(table.source(of: type)) id\(id)")
         }
-        // A deletion whose feed came later does not come.
+        // A delete type whose feed came later is never received.
         for rule in table.deletes where isAsked(table.source(of: rule.type), of: table, at: schemaVersion) {
             let start = "delete \(quoted(rule.type)) of \(table.source(of: rule.type))"
             switch rule.target {
@@ -39,10 +39,10 @@ extension Configuration {
         return lines.joined(separator: "\n")
     }
 
-    /// What the entries of its ledger are, which is one for clients of all versions.
+    /// Describes the entries of the table's ledger, which are the same for clients of all versions.
     ///
-    /// Where the columns of links or the order of several sources change, what entries say of them is lost, and only a
-    /// comparison brings it back. A ledger that is only just kept knows nothing of what clients have.
+    /// If the columns of links or the order of several sources change, the entries lose that information, and only a
+    /// comparison restores it. A ledger that has just been turned on has no records of what clients hold.
     private static func ledgerDescription(of table: Table, _ types: [String]) -> [String] {
         guard table.isLedgered else { return ["ledger off"] }
         var lines = table.parents.map { "parent \(quoted($0.column)) \(quoted($0.table))" }
@@ -57,7 +57,7 @@ extension Configuration {
         !table.feeds.indices.contains(source) || table.feeds[source].version(at: schemaVersion) != nil
     }
 
-    /// A column, as far as lines of these types fill it.
+    /// Describes a column, as far as lines of these types fill it.
     private static func describe(_ column: Column, _ types: [String]) -> String {
         let sources = column.sources.compactMap { source -> String? in
             switch source {

@@ -3,16 +3,16 @@
 
 import SyncModel
 
-/// Which names WatermelonDB takes (reference: its `tableName`, `columnName` and `validateColumnSchema`).
+/// Decides which names WatermelonDB accepts (reference: its `tableName`, `columnName` and `validateColumnSchema`).
 enum Names {
     private static let reserved: Set<String> = ["id", "_changed", "_status", "local_storage", "$loki", "rowid", "oid"]
-    /// What every JavaScript object has already; the client skips or misreads tables and columns of these names.
+    /// The properties that every JavaScript object has; the client skips or misreads tables and columns of these names.
     private static let inherited: Set<String> = [
         "constructor", "hasownproperty", "isprototypeof", "propertyisenumerable", "tolocalestring", "tostring",
         "valueof",
     ]
 
-    /// What is wrong with a table's name.
+    /// Returns the defect of a table's name.
     static func defect(ofTable name: String) -> String? {
         guard isIdentifier(name) else {
             return "'\(name)' is no table name: expected letters, digits and '_', not beginning with a digit"
@@ -23,7 +23,7 @@ enum Names {
         return nil
     }
 
-    /// What is wrong with a column's name.
+    /// Returns the defect of a column's name.
     static func defect(ofColumn name: String) -> (message: String, hint: String?)? {
         if name == "id" {
             return (
@@ -36,7 +36,7 @@ enum Names {
         return isReserved(name) ? ("'\(name)' is reserved by WatermelonDB and cannot be a column", nil) : nil
     }
 
-    /// What is wrong with a column's type, given its name.
+    /// Returns the defect of a column's type, given its name.
     static func defect(of column: Column) -> String? {
         let isNumber = column.type == .number || column.type == .timestamp
         switch column.name {

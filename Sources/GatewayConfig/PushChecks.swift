@@ -4,13 +4,13 @@
 import INI
 import SyncModel
 
-/// Warns of calls that leave open what a push comes to when somebody else writes, too.
+/// Warns of calls that leave the outcome of a push open if other users write, too.
 struct PushChecks {
     let draft: TableDraft
-    /// Whether the backend knows a creation that comes twice by a key.
+    /// True if the backend recognises a repeated creation by a key.
     let hasCreationKeys: Bool
 
-    /// Checks the calls of one table of a push that has them.
+    /// Checks the calls of one table of a push by calls.
     func run(_ problems: inout Problems) {
         checkCreation(&problems)
         checkRemoval(&problems)
@@ -18,8 +18,7 @@ struct PushChecks {
         checkUnsent(&problems)
     }
 
-    /// What an app writes into a column that no call sends is reverted by a later pull; and so is what it changes later
-    /// where only the creation sends it.
+    /// Warns of columns that no call sends, or only the creation: a later pull reverts the app's changes there.
     private func checkUnsent(_ problems: inout Problems) {
         let calls = ["create", "update"].compactMap { key in draft.calls.first { $0.key == key && $0.draft.call != nil }
         }
@@ -41,12 +40,13 @@ struct PushChecks {
         if names.contains(column.name) { return true }
         if !call.draft.hasBody || names.contains("*") { return column.outgoingPath != nil }
         guard call.key == "update" else { return false }
-        // What the id is made of cannot change, and what only the address of a creation needs need not.
+        // The parts of the id cannot change, and a part that only the address of a creation needs is not sent by
+        // updates.
         let isPart = draft.idParts > 1 && draft.ids.contains { $0.paths.contains { $0.value == column.outgoingPath } }
         return isPart || draft.call("create")?.call?.target.contains(.placeholder(column.name)) == true
     }
 
-    /// Of a creation whose answer is lost only the backend knows the id (finding 20).
+    /// Warns of creations whose id only the backend knows if the answer is lost (finding 20).
     private func checkCreation(_ problems: inout Problems) {
         guard !hasCreationKeys, let create = draft.call("create"), let call = create.call, call.method == "POST",
             call.returns != nil, call.reference == nil
@@ -63,7 +63,7 @@ struct PushChecks {
             hint: "set [push] idempotency_header, or say with 'ref' where the stream gives the client's id back")
     }
 
-    /// A record that two devices delete is gone when the second one says so.
+    /// Warns of a removal without a status for a record that is already gone, as after a second device's delete.
     private func checkRemoval(_ problems: inout Problems) {
         guard let remove = draft.call("remove"), let call = remove.call, call.method == "DELETE", call.when.isEmpty,
             !call.statuses.values.contains(.missing)
@@ -73,7 +73,7 @@ struct PushChecks {
             hint: "add 'missing 404', or whatever the backend answers: without it a second deletion fails its push")
     }
 
-    /// Where the table's own word is that the backend looks for conflicts; as the section's it may be meant for others.
+    /// Checks a table that itself leaves conflicts to the backend; the section's setting may be meant for other tables.
     private func checkVersions(_ problems: inout Problems) {
         guard let conflicts = draft.conflicts, conflicts.value == .backend, let update = draft.call("update"),
             let call = update.call,

@@ -4,11 +4,11 @@
 import INI
 import SyncModel
 
-/// The checks of a table's calls against its columns and its id.
+/// Checks a table's calls against its columns and its id.
 struct TableCallChecks {
     let draft: TableDraft
     let hasStreamPush: Bool
-    /// Who looks for the table's conflicts.
+    /// The table's rule for conflicts.
     let conflicts: ConflictRule
 
     /// Checks all calls.
@@ -84,7 +84,7 @@ struct TableCallChecks {
         }
     }
 
-    /// Warns where the backend chooses an id that nobody reads.
+    /// Warns if the backend chooses an id that the gateway does not read.
     private func checkCreatedID(_ problems: inout Problems) {
         guard !hasStreamPush, !draft.broken.contains("id"), let create = draft.call("create"), let call = create.call,
             call.returns == nil, !call.placeholders.contains(where: { $0 == "id" || $0.hasPrefix("id.") })

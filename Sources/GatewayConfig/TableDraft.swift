@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// A `[table NAME]` with its `[columns NAME]` as they were read, with the places that the checks point at.
+/// A `[table NAME]` with its `[columns NAME]` as they were read, with the places for the reports of the checks.
 struct TableDraft: Sendable {
     /// One request type in all its versions.
     struct Feed: Sendable {
@@ -13,23 +13,23 @@ struct TableDraft: Sendable {
             var since: Located<Int>?
         }
         var versions: [Version]
-        /// What the engine works with.
+        /// The feed as the engine uses it.
         var model: Table.Feed {
             .init(versions: versions.map { .init(requestType: $0.type.value, since: $0.since?.value ?? 0) })
         }
     }
 
-    /// One line type that takes records away.
+    /// One line type that deletes records.
     struct Delete: Sendable {
         var type: Located<String>
         var target: Table.DeleteRule.Target
         /// The column of `where`.
         var column: Located<String>?
-        /// The paths of `by`.
+        /// The place of the paths of `by`, or of the path of `where`.
         var pathSpan: Span
     }
 
-    /// Where the id stands.
+    /// The paths of the id.
     struct ID: Sendable {
         var paths: [Located<Path>]
         var types: [Located<String>]
@@ -48,9 +48,9 @@ struct TableDraft: Sendable {
     }
 
     var name: Located<String>
-    /// The header of `[table NAME]`; nil where there are only columns.
+    /// The header of `[table NAME]`; nil if there are only columns.
     var tableSpan: Span?
-    /// The header of `[columns NAME]`; nil where there is only the table.
+    /// The header of `[columns NAME]`; nil if there is only the table.
     var columnsSpan: Span?
     var since: Located<Int>?
     var feeds: [Feed] = []
@@ -59,20 +59,20 @@ struct TableDraft: Sendable {
     var ids: [ID] = []
     var parents: [Parent] = []
     var match: [Located<String>] = []
-    /// Nil where the section's mode counts.
+    /// The table's own mode; nil if the section's applies.
     var ledger: Located<LedgerMode>?
-    /// Nil where `[push] conflicts` counts.
+    /// The table's own rule; nil if `[push] conflicts` applies.
     var conflicts: Located<ConflictRule>?
-    /// What the backend's ids are, and who makes them; nil where the defaults count.
+    /// The type of the backend's ids, and their maker; nil if the defaults apply.
     var idType: Located<Table.IDType>?
     var idMaker: Located<IDMaker>?
-    /// Nil where `[push] cascade` counts.
+    /// The table's own rule; nil if `[push] cascade` applies.
     var cascade: Located<CascadeRule>?
     var calls: [NamedCall] = []
     var columns: [ColumnDraft] = []
-    /// Keys whose value was refused; what depends on them is not complained about again.
+    /// The keys whose value was refused; checks that depend on them make no further reports.
     var broken: Set<String> = []
-    /// Keys that are there.
+    /// The keys that are present.
     var present: Set<String> = []
 
     init(name: Located<String>) { self.name = name }
@@ -81,10 +81,10 @@ struct TableDraft: Sendable {
 
     func call(_ key: String) -> CallDraft? { calls.first { $0.key == key }?.draft }
 
-    /// How many parts the id has.
+    /// The number of parts of the id.
     var idParts: Int { ids.first?.paths.count ?? 1 }
 
-    /// What the engine works with.
+    /// The table as the engine uses it.
     var model: Table {
         var table = Table(name: name.value)
         table.since = since?.value ?? 0

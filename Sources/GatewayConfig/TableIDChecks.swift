@@ -4,12 +4,12 @@
 import INI
 import SyncModel
 
-/// The checks of a table whose ids the backend makes.
+/// Checks a table whose ids the backend makes.
 struct TableIDChecks {
     let draft: TableDraft
     let hasStreamPush: Bool
     let isLedgered: Bool
-    /// Whether the stream has lines that tell ids.
+    /// True if the stream has lines that report ids.
     let hasIDLines: Bool
 
     func run(_ problems: inout Problems) {
@@ -34,7 +34,7 @@ struct TableIDChecks {
                 ? "add 'ids = backend'" : "add 'returns PATH' to 'create', where its answer holds the new id")
     }
 
-    /// An id of several parts is put together from what is sent, so no answer can tell another one.
+    /// Refuses `returns` for an id of several parts: it is made from the columns that are sent.
     private func checkParts(_ problems: inout Problems) {
         guard draft.idParts > 1, let returns = draft.call("create")?.returns else { return }
         problems.error(
@@ -64,8 +64,8 @@ struct TableIDChecks {
         }
     }
 
-    /// The keys of a stream push are not kept beyond it, so only the stream can tell the id of a record whose answer is
-    /// lost.
+    /// Warns of a stream push without lines that report ids: its keys are not kept beyond the push, so only the stream
+    /// can show the id of a record whose answer is lost.
     private func checkStreamPush(_ problems: inout Problems) {
         guard hasStreamPush, !hasIDLines, draft.idParts == 1, let maker = draft.idMaker, maker.value == .backend else {
             return
@@ -77,7 +77,7 @@ struct TableIDChecks {
         )
     }
 
-    /// A call that does not name the record by its id would be about another one, or about none.
+    /// Refuses a call that does not name the record by its id: it would change another record, or none.
     private func checkCalls(_ problems: inout Problems) {
         guard draft.makesIDs, !hasStreamPush else { return }
         for key in ["update", "remove"] {
@@ -97,9 +97,9 @@ struct TableIDChecks {
 }
 
 extension TableDraft {
-    /// Whether the backend gives new records ids of its own.
+    /// True if the backend gives new records its own ids.
     var makesIDs: Bool { call("create")?.returns != nil || idMaker?.value == .backend }
 
-    /// Whether anything is written at all.
+    /// True if the table has any calls, or names the maker of its ids.
     var hasWrites: Bool { idMaker != nil || !calls.isEmpty }
 }

@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// The little languages of `[table NAME]`, apart from calls.
+/// Reads the small languages of `[table NAME]`, except calls.
 enum TableParser {
     static let deleteWords: Set<String> = ["by", "where", "all"]
     static let idWords: Set<String> = ["in"]

@@ -118,7 +118,7 @@ extension TokenReader {
 }
 
 extension Unicode.Scalar {
-    /// Whether it may stand in the name of a table, a column or a variable.
+    /// True if the character may be in the name of a table, a column or a variable.
     var isWordPart: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9", "_": true
@@ -126,7 +126,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it may stand in a step of a path without quotes.
+    /// True if the character may be in a step of a path without quotes.
     var isPathPart: Bool {
         isWordPart || self == "-" || self == "$" || self == "@" || self == ":" || value > 160
     }

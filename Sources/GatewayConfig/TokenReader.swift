@@ -6,9 +6,9 @@ import INI
 /// One word, string or separator of a value.
 struct Token: Sendable {
     enum Kind: Hashable {
-        /// Anything without white space; it may hold quoted parts and braces.
+        /// A text without white space outside of quotes and braces.
         case word
-        /// A quoted string and nothing else.
+        /// A quoted string alone.
         case string
         /// One of the reader's separators.
         case separator
@@ -19,21 +19,21 @@ struct Token: Sendable {
 
     var span: Span { text.span }
 
-    /// Whether it is this very word, written in the file itself and not in quotes.
+    /// Returns true for this word, written in the file itself and not in quotes.
     func isWord(_ word: String) -> Bool { kind == .word && !text.hasInsertedText && text.string == word }
 
-    /// Whether it is one of these words.
+    /// Returns true for any of these words.
     func isWord(in words: Set<String>) -> Bool {
         kind == .word && !text.hasInsertedText && words.contains(text.string)
     }
 
-    /// Whether it is this separator.
+    /// Returns true for this separator.
     func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
         kind == .separator && text.characters.first?.scalar == scalar
     }
 }
 
-/// Takes a value apart into tokens, one after the other.
+/// Splits a value into tokens, one after the other.
 struct TokenReader {
     private let text: SourceText
     private let separators: Set<Unicode.Scalar>
@@ -45,7 +45,7 @@ struct TokenReader {
         index = text.characters.startIndex
     }
 
-    /// The next token without taking it.
+    /// Returns the next token without taking it.
     func peek() -> Token? {
         var copy = self
         return copy.next()
@@ -88,13 +88,13 @@ struct TokenReader {
         return true
     }
 
-    /// Everything that is left, trimmed.
+    /// Takes the rest of the value, trimmed.
     mutating func rest() -> SourceText {
         defer { index = text.characters.endIndex }
         return text[index..<text.characters.endIndex].trimmed
     }
 
-    /// The mistake of something missing or other than expected at this point.
+    /// Creates the mistake of a missing or different token at this point.
     func expected(_ what: String, hint: String? = nil) -> Mistake {
         guard let token = peek() else {
             return Mistake("expected \(what), found the end of the value", at: text.endSpan, hint: hint)
@@ -102,7 +102,7 @@ struct TokenReader {
         return Mistake("expected \(what), found '\(token.text.shown)'", at: token.span, hint: hint)
     }
 
-    /// Makes sure that nothing is left.
+    /// Checks that the value has ended.
     func finish(expecting what: String) throws(Mistake) {
         if peek() != nil { throw expected(what) }
     }

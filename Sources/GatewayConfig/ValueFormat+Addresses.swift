@@ -126,9 +126,9 @@ extension ValueFormat where Value == String {
     }
 }
 
-/// What stands between `://` and the path.
+/// The part of a URL between `://` and the path.
 enum HostAndPort {
-    /// Takes `host[:port]` apart; nil where it is none, and IPv6 comes without its brackets.
+    /// Splits `host[:port]`; returns nil for any other text, and IPv6 without its brackets.
     static func split(_ text: String) -> (host: String, port: Int?)? {
         var host = text[...]
         var port: Int?
@@ -154,7 +154,7 @@ enum HostAndPort {
         return (host.lowercased(), port)
     }
 
-    /// What to write instead of a port alone; nil if the text is something else.
+    /// Returns a correction for a port alone; nil if the text is something else.
     static func loneHint(_ text: String) -> String? {
         guard let port = number(text.hasPrefix(":") ? text.dropFirst() : text[...]), port <= 65535 else { return nil }
         return "this is a port alone: write '127.0.0.1:\(port)' for this machine, or '0.0.0.0:\(port)' for everybody"
@@ -167,7 +167,7 @@ enum HostAndPort {
 }
 
 extension Unicode.Scalar {
-    /// Whether RFC 3986 (3.3) lets it stand in a path as it is.
+    /// True if RFC 3986 (3.3) allows the character in a path.
     var isPathCharacter: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": true

@@ -4,7 +4,7 @@
 import INI
 
 extension ValueFormat where Value == Int {
-    /// A whole number.
+    /// Creates the format of a whole number.
     static func integer(_ range: ClosedRange<Int>, zero: String? = nil) -> Self {
         ValueFormat(
             name: "number", limits: "\(range.lowerBound) … \(range.upperBound)" + (zero.map { "; 0 is \($0)" } ?? ""),
@@ -22,7 +22,7 @@ extension ValueFormat where Value == Int {
             render: { String($0) })
     }
 
-    /// A number of bytes such as `8MiB`.
+    /// Creates the format of a number of bytes such as `8MiB`.
     static func size(_ range: ClosedRange<Int>) -> Self {
         ValueFormat(
             name: "size", limits: "\(ByteSize.render(range.lowerBound)) … \(ByteSize.render(range.upperBound))",
@@ -69,7 +69,7 @@ extension ValueFormat where Value == Int {
 }
 
 extension ValueFormat where Value == Duration {
-    /// A time such as `30s`.
+    /// Creates the format of a time such as `30s`.
     static func duration(_ range: ClosedRange<Duration>, zero: String? = nil) -> Self {
         let (low, high) = (TimeSpan.render(range.lowerBound), TimeSpan.render(range.upperBound))
         return ValueFormat(
@@ -89,7 +89,7 @@ extension ValueFormat where Value == Duration {
     }
 }
 
-/// A whole number with a unit behind it.
+/// Reads a whole number that is followed by a unit.
 private func amount<Unit>(_ text: String, units: [(name: String, size: Unit)]) -> (Int, Unit)? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard (1...15).contains(digits.count), let number = Int(digits),
@@ -98,7 +98,7 @@ private func amount<Unit>(_ text: String, units: [(name: String, size: Unit)]) -
     return (number, unit.size)
 }
 
-/// Sizes as the file writes them.
+/// Reads and writes sizes in the form of the file.
 enum ByteSize {
     private static let units: [(name: String, size: Int)] = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
@@ -116,7 +116,7 @@ enum ByteSize {
         return "\(bytes / unit.size)\(unit.name)"
     }
 
-    /// What somebody probably meant by another spelling.
+    /// Returns the spelling that was probably meant.
     static func hint(_ text: String) -> String {
         let text = text.filter { !$0.isWhitespace }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
@@ -130,7 +130,7 @@ enum ByteSize {
     }
 }
 
-/// Durations as the file writes them.
+/// Reads and writes durations in the form of the file.
 enum TimeSpan {
     private static let units: [(name: String, size: Duration)] = [
         ("d", .seconds(86_400)), ("h", .seconds(3_600)), ("m", .seconds(60)), ("s", .seconds(1)),
@@ -148,14 +148,14 @@ enum TimeSpan {
         let millis = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         for (name, size) in units {
             let unit = size.components.seconds * 1000 + size.components.attoseconds / 1_000_000_000_000_000
-            // Whole minutes from 2 on, whole hours from 2 on: nobody writes "1m" where everybody reads "60s".
+            // A single minute is written as "60s"; a single hour or day keeps its unit.
             let isPlain = name == "ms" || name == "s" || millis / unit > 1 || (millis == unit && name != "m")
             if unit > 0, millis.isMultiple(of: unit), isPlain { return "\(millis / unit)\(name)" }
         }
         return "\(millis)ms"
     }
 
-    /// What somebody probably meant by another spelling.
+    /// Returns the spelling that was probably meant.
     static func hint(_ text: String) -> String {
         let text = text.filter { !$0.isWhitespace }
         let digits = text.prefix { $0.isASCII && $0.isNumber }

@@ -5,7 +5,7 @@ import INI
 import SyncModel
 
 extension ValueFormat where Value == Call {
-    /// A call to the backend's own protocol, in which these placeholders have a meaning.
+    /// Creates the format of a call to the backend's own protocol, in which these placeholders have a meaning.
     static func call(placeholders: Set<String>, takesBody: Bool = true) -> Self {
         let names = placeholders.sorted().map { "{\($0)}" }.joined(separator: " ")
         return ValueFormat(
@@ -32,7 +32,7 @@ extension ValueFormat where Value == Call {
 }
 
 extension ValueFormat where Value == Call? {
-    /// A call, or `none`.
+    /// Creates the format of a call, or `none`.
     static func callOrNone(placeholders: Set<String>) -> Self {
         let call = ValueFormat<Call>.call(placeholders: placeholders)
         return ValueFormat(
@@ -68,7 +68,7 @@ extension ValueFormat where Value == StateLocation {
 }
 
 extension ValueFormat where Value == PrincipalSource {
-    /// Where the principal comes from.
+    /// The source of the principal.
     static var principal: Self {
         ValueFormat(
             name: "backend:METHOD /path PATH | cookie:NAME | bearer",
@@ -122,7 +122,7 @@ extension ValueFormat where Value == PrincipalSource {
 }
 
 extension ValueFormat where Value == VersionSource {
-    /// What tells a client's schema version.
+    /// The source of a client's schema version.
     static var versionSource: Self {
         ValueFormat(
             name: "header:NAME",
@@ -141,7 +141,7 @@ extension ValueFormat where Value == VersionSource {
 }
 
 extension ValueFormat where Value == Secret {
-    /// A key of at least this many bytes.
+    /// Creates the format of a key of at least this many bytes.
     static func secret(atLeast minimum: Int) -> Self {
         ValueFormat(
             name: "secret", limits: "at least \(minimum) bytes",
@@ -159,7 +159,7 @@ extension ValueFormat where Value == Secret {
 }
 
 extension ValueFormat where Value == [String] {
-    /// Names of members, joined by one separator; an empty text is no name.
+    /// Creates the format of member names, joined by one separator; an empty text has no names.
     static func names(_ name: String, separator: Unicode.Scalar) -> Self {
         ValueFormat(
             name: name, takesNothing: true,
@@ -187,7 +187,7 @@ extension ValueFormat where Value == [String] {
             })
     }
 
-    /// The escapes of a JSON pointer (RFC 6901, 3).
+    /// Resolves the escapes of a JSON pointer (RFC 6901, 3).
     private static func unescaped(_ text: String) -> String {
         var result = ""
         var isEscaped = false

@@ -3,20 +3,20 @@
 
 import INI
 
-/// How the values of a kind are read, and written in samples and documents.
+/// Reads the values of a kind, and writes them in samples and documents.
 struct ValueFormat<Value: Sendable>: Sendable {
     /// The kind's name in the documents, such as "duration".
     var name: String
-    /// What is allowed, in words; nil where the name says it.
+    /// The allowed values, in words; nil if the name states them.
     var limits: String?
-    /// Whether an empty text is a value.
+    /// True if an empty text is a value.
     var takesNothing = false
     /// Reads a value; mistakes beyond the first go to the problems.
     var parse: @Sendable (SourceText, inout Problems) throws(Mistake) -> Value
     /// Writes a value as a file would have it; the empty text is "none".
     var render: @Sendable (Value) -> String
 
-    /// The same with "nothing" as a value: an empty text is nil.
+    /// The same format with "nothing" as a value: an empty text is nil.
     var optional: ValueFormat<Value?> {
         let (parse, render) = (parse, render)
         return ValueFormat<Value?>(
@@ -30,7 +30,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
     /// The most values that a list may have.
     static var maximumItems: Int { 1000 }
 
-    /// A comma list of such values without repetitions; an empty text is the empty list.
+    /// Creates the format of a comma list of such values without repetitions; an empty text is the empty list.
     func list(atLeast minimum: Int = 0) -> ValueFormat<[Value]> where Value: Hashable {
         let (parse, render) = (parse, render)
         return ValueFormat<[Value]>(
@@ -64,7 +64,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
             render: { $0.map(render).joined(separator: ", ") })
     }
 
-    /// The same with a further condition, which gets the value and the text that a message may show.
+    /// Adds a condition, which gets the value and the text that a message may show.
     func checked(
         limits: String? = nil, _ check: @escaping @Sendable (Value, String) -> (message: String, hint: String?)?
     ) -> Self {
@@ -81,7 +81,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
 }
 
 extension ValueFormat where Value == String {
-    /// Any text on one line, in quotes or without.
+    /// Creates the format of a text on one line, in quotes or without.
     static func text(_ name: String = "text", limit: Int = 4096) -> Self {
         ValueFormat(
             name: name,
@@ -101,7 +101,7 @@ extension ValueFormat where Value == String {
             render: { $0 })
     }
 
-    /// One word of a kind.
+    /// Creates the format of one word of a kind.
     static func word(_ name: String, _ isPart: @escaping @Sendable (Unicode.Scalar) -> Bool) -> Self {
         text(name, limit: 200).checked { text, shown in
             text.unicodeScalars.allSatisfy(isPart) ? nil : ("expected \(article(name)), found '\(shown)'", nil)
@@ -168,11 +168,11 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawVal
 }
 
 extension Unicode.Scalar {
-    /// Whether it may stand in a token (RFC 9110, 5.6.2), such as the name of a header field.
+    /// True if the character may be in a token (RFC 9110, 5.6.2), such as the name of a header field.
     var isTokenPart: Bool { isWordPart || "!#$%&'*+-.^`|~".unicodeScalars.contains(self) }
 }
 
-/// A noun with its article, for messages.
+/// Adds the article to a noun, for messages.
 func article(_ noun: String) -> String {
     let isVowel = noun.first.map { "aeiouAEIO".contains($0) } ?? false
     return (isVowel ? "an " : "a ") + noun

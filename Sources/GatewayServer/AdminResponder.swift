@@ -5,7 +5,7 @@ import Gateway
 import HTTPTypes
 import Logging
 
-/// Serves the operator's own listener.
+/// Serves the operator's listener.
 struct AdminResponder: Sendable {
     let health: HealthResponder
     let logger: Logger

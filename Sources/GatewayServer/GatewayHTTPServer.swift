@@ -11,13 +11,13 @@ import NIOPosix
 import ServiceLifecycle
 import SyncModel
 
-/// The gateway's HTTP server: sync paths, health, and everything else passed through to the backend.
+/// Serves clients over HTTP: sync paths, health, and everything else passed through to the backend.
 ///
-/// Run it in a `ServiceGroup` after what it needs (state, backend, libcurl's thread), so that those end after it. On
-/// graceful shutdown it stops accepting clients, lets running requests finish for `[gateway] shutdown_grace`, then cuts
-/// them. The operator's listener answers until that is over.
+/// Run it in a `ServiceGroup` after the services that it needs (state, backend, libcurl's thread), so that they end
+/// after it. On graceful shutdown it stops accepting clients, gives running requests `[gateway] shutdown_grace` to
+/// finish, then cuts them. The operator's listener answers until then.
 package struct GatewayHTTPServer: Service {
-    /// What a listener is for.
+    /// The purpose of a listener.
     package enum Listener: String, Sendable {
         /// Clients' requests.
         case clients
@@ -25,7 +25,7 @@ package struct GatewayHTTPServer: Service {
         case admin
     }
 
-    /// Called when a listener accepts connections, with its port.
+    /// A function that is called when a listener accepts connections, with its port.
     package typealias OnListening = @Sendable (Listener, Int) async -> Void
 
     private let configuration: Configuration
@@ -37,18 +37,19 @@ package struct GatewayHTTPServer: Service {
     /// The requests of clients.
     private let requests = OpenRequests()
     private let connections: ConnectionCount
-    /// How long the operator's probes may take when everything else has ended.
+    /// The longest time for the operator's probes after everything else has ended.
     private static let adminGrace = Duration.seconds(1)
 
-    /// A server.
+    /// Creates a server.
     ///
     /// - Parameters:
-    ///   - service: What it serves: a `SyncGateway`.
-    ///   - configuration: What the operator wants.
-    ///   - reactor: The way to the backend for what passes through.
-    ///   - limits: What its clients may; nil is what the configuration says.
+    ///   - service: The service for sync requests: a `SyncGateway`.
+    ///   - configuration: The operator's configuration.
+    ///   - reactor: Carries requests that pass through to the backend.
+    ///   - limits: The limits for clients; nil for those of the configuration.
     ///   - logger: Gets one line for each request.
-    ///   - onListening: Called for each listener, once; port 0 of the configuration is the system's choice by then.
+    ///   - onListening: Called once for each listener; the system has chosen the port by then if the configuration has
+    ///     0.
     package init(
         service: any SyncService, configuration: Configuration, reactor: CurlReactor,
         limits: ServerLimits? = nil, logger: Logger, onListening: OnListening? = nil
@@ -78,7 +79,7 @@ package struct GatewayHTTPServer: Service {
         admin = AdminResponder(health: health, logger: logger)
     }
 
-    /// Marks the server as draining: from now on `/readyz` says so, and a line of the log tells it.
+    /// Marks the server as draining: from now on `/readyz` reports it, and the log has a line about it.
     ///
     /// Graceful shutdown begins with the same; only the first call has an effect.
     ///
@@ -96,10 +97,10 @@ package struct GatewayHTTPServer: Service {
 
     /// Serves until graceful shutdown, or until the task is cancelled.
     ///
-    /// - Throws: ``ServerError`` where a listener cannot start.
+    /// - Throws: ``ServerError`` if a listener cannot start.
     package func run() async throws {
         var services: [any Service] = []
-        // Services end in reverse order: probes hear "draining" until the last client has gone.
+        // Services end in reverse order: probes get "draining" until the last client has gone.
         if let address = configuration.admin.listen {
             services.append(
                 Listening(grace: Self.adminGrace) { try await listen(.admin, at: address, admin.respond) })
@@ -126,7 +127,7 @@ package struct GatewayHTTPServer: Service {
         logger.notice("draining: waiting for what still runs", metadata: metadata)
     }
 
-    /// For libraries whose lines repeat what is said here, in another manner.
+    /// The logger for libraries whose lines repeat those of the server in another form.
     private var quiet: Logger {
         var quiet = logger
         quiet.logLevel = .critical
@@ -147,7 +148,7 @@ package struct GatewayHTTPServer: Service {
                 address: .hostname(address.host, port: address.port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(count.accepted)),
             onServerRunning: { channel in
-                // Nobody waits for it: the listener works without, and fails with the channel alone.
+                // This is not awaited: the listener works without it, and fails only with the channel.
                 channel.eventLoop.execute {
                     try? channel.pipeline.syncOperations.addHandler(AcceptGuard(logger: logger), position: .first)
                 }

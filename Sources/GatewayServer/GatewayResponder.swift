@@ -8,7 +8,7 @@ import NIOCore
 import SyncModel
 import WatermelonWire
 
-/// Decides who serves a request, and turns every error into an answer and every request into a line of the log.
+/// Decides who serves a request, answers every error, and logs a line for every request.
 struct GatewayResponder: Sendable {
     let sync: SyncResponder
     let proxy: ReverseProxy
@@ -19,7 +19,7 @@ struct GatewayResponder: Sendable {
 
     /// Serves one request.
     ///
-    /// - Throws: Where an answer has begun and cannot be ended: the connection must be cut then.
+    /// - Throws: An error if an answer has begun and cannot be ended: the connection must be cut then.
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
         var record = RequestRecord(request, logger: logger)
         let number = requests.enter(
@@ -36,7 +36,7 @@ struct GatewayResponder: Sendable {
         record.write(stream)
     }
 
-    /// Whether the path is one of the gateway's own, which has no secret in it.
+    /// Returns true if the path is one of the gateway's own, which has no secret in it.
     private func isOwn(_ path: Substring) -> Bool {
         HealthResponder.Probe(path: path) != nil || sync.service.dialect.route(String(path)) != nil
     }
@@ -65,12 +65,12 @@ struct GatewayResponder: Sendable {
         record.figures = try await sync.respond(route, to: request, with: stream, logger: record.logger)
     }
 
-    /// What HTTP/1.1 asks of a request before its path matters.
+    /// Checks the rules of HTTP/1.1 that apply to a request of any path.
     private static func check(_ request: IncomingRequest) throws {
         let hosts = request.fields[values: .hostName]
         guard hosts.count == 1 || (hosts.isEmpty && !request.isModern) else { throw GatewayFault.hostMissing }
         guard request.method != .connect else { throw GatewayFault.targetInvalid }
-        // A backend that answers TRACE would hand the credential back to whatever sent it (RFC 9110, 9.3.8).
+        // A backend that answers TRACE would return the credential to its sender (RFC 9110, 9.3.8).
         guard request.method != .trace else {
             throw RequestFailure(allowed: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         }

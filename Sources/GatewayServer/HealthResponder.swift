@@ -5,13 +5,13 @@ import Gateway
 import HTTPTypes
 import NIOCore
 
-/// Tells whoever runs the gateway how it is.
+/// Answers the operator's health probes.
 struct HealthResponder: Sendable {
-    /// The questions.
+    /// The probes.
     enum Probe {
-        /// Is the process alive?
+        /// Asks whether the process is alive.
         case live
-        /// Can it serve requests?
+        /// Asks whether it can serve requests.
         case ready
 
         init?(path: some StringProtocol) {
@@ -24,17 +24,17 @@ struct HealthResponder: Sendable {
     }
 
     let service: any SyncService
-    /// The requests of clients; while the server waits for the last of them it is not ready.
+    /// The requests of clients; the server is not ready while it waits for the last of them.
     let requests: OpenRequests
 
-    /// Answers `ok`, or fails with the reason, which is an answer as well.
+    /// Answers `ok`, or throws the reason, which becomes the answer.
     func respond(_ probe: Probe, to request: IncomingRequest, with stream: AnswerStream) async throws {
         guard request.method == .get || request.method == .head else { throw RequestFailure(allowed: ["GET", "HEAD"]) }
         if probe == .ready {
             do {
                 try checkServing()
                 try await service.checkReadiness()
-                // Draining may have begun while the state was asked.
+                // Draining may have begun during the check of the state.
                 try checkServing()
             } catch is CancellationError {
                 throw CancellationError()

@@ -4,17 +4,17 @@
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// A listener as a service: on graceful shutdown it has a grace to end in, then it is cut.
+/// A listener as a service: on graceful shutdown it has a grace period to end in, then it is cut.
 struct Listening: Service {
-    /// How long it may take to end.
+    /// The longest time for the listener to end.
     let grace: Duration
     /// Serves until graceful shutdown, or until it is cancelled.
     let serve: @Sendable () async throws -> Void
     /// Called when graceful shutdown begins, before the listener closes.
     var onDraining: @Sendable () -> Void = {}
-    /// Called once a second from then on.
+    /// Called once a second after that.
     var eachSecond: @Sendable () -> Void = {}
-    /// Called when the grace is over, before what still runs is cut.
+    /// Called when the grace is over, before running requests are cut.
     var onGraceElapsed: @Sendable () -> Void = {}
 
     private enum Event {
@@ -40,9 +40,10 @@ struct Listening: Service {
         }
     }
 
-    /// Serves, and tells when draining begins: `serve` closes the listener in a handler that is called after this one.
+    /// Serves, and reports the beginning of draining: `serve` closes the listener in a handler that is called after
+    /// this one.
     ///
-    /// The end of services that are cancelled shuts the others down, which is no draining.
+    /// When services are cancelled, their end shuts the others down; that is not draining.
     private func serveUntilDrained() async throws {
         let isCut = NIOLockedValueBox(false)
         try await withTaskCancellationHandler {

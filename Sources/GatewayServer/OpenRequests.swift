@@ -6,7 +6,7 @@ import Logging
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Counts the requests that are being served, and knows whether the server waits for them to end.
+/// Counts the requests that are being served, and records whether the server waits for them to end.
 final class OpenRequests: Sendable {
     /// One request, as the log shows it.
     struct Request: Sendable {
@@ -17,10 +17,10 @@ final class OpenRequests: Sendable {
     }
 
     private struct State {
-        /// By the order in which they came.
+        /// The requests by the order of their arrival.
         var requests: [UInt64: Request] = [:]
         var next: UInt64 = 0
-        /// When the grace is over; nil while the server does not drain.
+        /// The end of the grace; nil while the server does not drain.
         var deadline: ContinuousClock.Instant?
     }
 
@@ -37,18 +37,18 @@ final class OpenRequests: Sendable {
         }
     }
 
-    /// The request is over.
+    /// Ends the counting of a request.
     func leave(_ number: UInt64) { state.withLockedValue { $0.requests[number] = nil } }
 
-    /// How many there are.
+    /// The number of requests.
     var count: Int { state.withLockedValue { $0.requests.count } }
 
-    /// Whether the server waits for the last requests.
+    /// True if the server waits for the last requests.
     var isDraining: Bool { state.withLockedValue { $0.deadline != nil } }
 
     /// Begins to wait for the last requests.
     ///
-    /// - Returns: Whether nothing had begun it before.
+    /// - Returns: True for the first call.
     func beginDraining(until deadline: ContinuousClock.Instant) -> Bool {
         state.withLockedValue { state in
             guard state.deadline == nil else { return false }
@@ -57,7 +57,7 @@ final class OpenRequests: Sendable {
         }
     }
 
-    /// Describes what the server waits for: how many requests, the oldest of them, and how much of the grace is left.
+    /// Describes what the server waits for: the number of requests, the oldest of them, and the rest of the grace.
     func waiting(at now: ContinuousClock.Instant) -> Logger.Metadata {
         let (count, oldest, deadline) = state.withLockedValue { state in
             (state.requests.count, state.requests.min { $0.key < $1.key }?.value, state.deadline)

@@ -6,20 +6,22 @@ import HTTPTypes
 import Logging
 import SyncModel
 
-/// What the log tells of one request; never its query, its body or its credential, and at info of a path that passes
-/// through only its first word: links to share, to reset a password or to sign in have a secret in their path.
+/// Collects the log's data on one request; never its query, its body or its credential.
+///
+/// At info, a path that passes through is logged by its first word only: links to share, to reset a password or to sign
+/// in have a secret in their path.
 struct RequestRecord {
-    /// Carries the request id; for everybody who serves the request.
+    /// The logger with the request id, for all code that serves the request.
     let logger: Logger
-    /// Whether it was on a sync path.
+    /// True for a request on a sync path.
     var isSync = false
-    /// Whether it only asked how the gateway is.
+    /// True for a health probe.
     var isProbe = false
-    /// What a sync came to.
+    /// The figures of a sync.
     var figures: SyncFigures?
-    /// Why it failed.
+    /// The reason of its failure.
     var failure: GatewayError?
-    /// What lies behind that.
+    /// The cause of the failure.
     var cause: String?
 
     private let method: String
@@ -36,7 +38,7 @@ struct RequestRecord {
 
     /// Writes the line.
     func write(_ stream: AnswerStream) {
-        // An answer that was begun and did not arrive is no success, whatever was promised with its head.
+        // An answer that was begun and did not arrive is not a success, even if its head had one.
         let status = stream.isComplete ? stream.status ?? 0 : failure?.status ?? stream.status ?? 0
         let elapsed = (ContinuousClock.now - start).milliseconds
         let shown = shownPath(whole: isSync || isProbe)
@@ -52,7 +54,7 @@ struct RequestRecord {
         if !isSync, !isProbe { logger.debug("path", metadata: ["path": "\(path)"]) }
     }
 
-    /// The path as the log has it at info: whole, or its first word.
+    /// Returns the path for the log at info: whole, or its first word.
     func shownPath(whole: Bool) -> String { whole ? path : Self.beginning(of: path) }
 
     private func level(_ status: Int) -> Logger.Level {
@@ -60,10 +62,10 @@ struct RequestRecord {
         return isProbe ? .debug : .info
     }
 
-    /// The most bytes of what lies behind a failure.
+    /// The most bytes of a failure's cause.
     private static let causeBytes = 1_000
 
-    /// The path's first segment where it is a word, and a sign of what follows.
+    /// Returns the path's first segment if it is a word, and a mark if more follows.
     private static func beginning(of path: String) -> String {
         let segments = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true)
         guard let first = segments.first else { return path }
@@ -75,7 +77,7 @@ struct RequestRecord {
         return "/" + (isWord ? first : "…") + (segments.count > 1 ? "/…" : "")
     }
 
-    /// The path without what would break a line, and cut where it is long.
+    /// Returns the path without characters that would break a line, and cut if it is long.
     private static func shown(_ path: Substring) -> String {
         String(
             decoding: path.utf8.prefix(256).map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)

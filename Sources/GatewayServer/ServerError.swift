@@ -11,22 +11,22 @@ import Musl
 import Darwin
 #endif
 
-/// Why the server could not start.
+/// A reason why the server could not start.
 package enum ServerError: Error, Sendable, CustomStringConvertible {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     case listen(address: String, reason: String)
 
     /// A stable name for logs.
     package var code: String { "server.listen" }
 
-    /// A sentence for whoever started it.
+    /// A sentence for the operator.
     package var description: String {
         switch self {
         case .listen(let address, let reason): "cannot listen on \(address): \(reason)"
         }
     }
 
-    /// Why the system does not let anybody listen, in words.
+    /// Returns in words why the system does not allow listening.
     static func reason(_ error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         switch error.errnoCode {

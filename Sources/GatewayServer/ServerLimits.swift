@@ -3,21 +3,21 @@
 
 package import GatewayConfig
 
-/// What the server allows its clients.
+/// The limits for the server's clients.
 package struct ServerLimits: Sendable {
-    /// How many connections of clients there may be; further ones are answered 503 and closed.
+    /// The most connections of clients; further ones are answered 503 and closed.
     package var connections = 4_096
-    /// How many connections of the operator's probes there may be.
+    /// The most connections of the operator's probes.
     package static let adminConnections = 64
-    /// How many more connections each listener accepts, to tell them that there are too many.
+    /// The number of further connections that each listener accepts, to answer that there are too many.
     package static let spareConnections = ConnectionCount.spare
-    /// How long clients may take.
+    /// The time limits for clients.
     package var timeouts = ConnectionTimeouts()
 
-    /// The usual limits.
+    /// Creates the usual limits.
     package init() {}
 
-    /// The limits of a configuration.
+    /// Creates the limits of a configuration.
     package init(_ limits: Configuration.Limits) {
         connections = limits.connections
         timeouts = ConnectionTimeouts(limits)

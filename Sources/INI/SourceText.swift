@@ -105,9 +105,10 @@ package struct SourceText: Hashable, Sendable {
         return self[low..<high]
     }
 
-    /// Returns the parts between commas, each trimmed; commas in quotes and braces and inserted ones do not separate.
+    /// Returns the parts between separators, each trimmed; inserted separators and those in quotes and braces do not
+    /// count.
     ///
-    /// An empty text has no parts; an empty part between two commas is kept, so that it can be reported.
+    /// An empty text has no parts; an empty part between two separators is kept, so that it can be reported.
     package func split(on separator: Unicode.Scalar = ",") -> [SourceText] {
         guard !trimmed.isEmpty else { return [] }
         var parts: [SourceText] = []

@@ -20,7 +20,8 @@ package struct Substitution: Sendable {
     private let isOpen: @Sendable (String) -> Bool
     private let readFile: @Sendable (String) throws(FileError) -> [UInt8]
 
-    /// Creates a substitution from these variables and this reader; `isOpen` tells if every user may read a file.
+    /// Creates a substitution from these variables and this reader; `isOpen` returns true if every user may read a
+    /// file.
     package init(
         environment: [String: String], isOpen: @escaping @Sendable (String) -> Bool = { _ in false },
         readFile: @escaping @Sendable (String) throws(FileError) -> [UInt8]

@@ -4,14 +4,14 @@
 import Logging
 import NIOCore
 
-/// Lets a listener pause where the system gives it no connection, mostly because all descriptors are used.
+/// Lets a listener pause when the system cannot give it a connection, usually because all descriptors are used.
 ///
-/// NIO's own handler puts off the next read, but the connection that waits keeps waking the loop, which takes a whole
-/// core. So the listener is not even looked at for a while.
+/// NIO's own handler puts off the next read, but the waiting connection keeps waking the loop, which takes a whole
+/// core. The listener is therefore not polled at all for a while.
 final class AcceptGuard: ChannelInboundHandler {
     typealias InboundIn = Channel
 
-    /// How often the log says the same again.
+    /// The least time between two lines of the log about this.
     private static let interval = TimeAmount.seconds(10)
 
     private let pause: TimeAmount

@@ -7,13 +7,13 @@ import NIOHTTP1
 
 /// The answer to one request on its way to the client; it belongs to the task that serves the request.
 final class AnswerStream {
-    /// How much of a request's body is read and forgotten so that the connection can be used again, in bytes.
+    /// The most bytes of a request's body that are read and discarded so that the connection can be used again.
     static let skippedBodyLimit = 256 * 1_024
-    /// Up to so many bytes count as taken when they are on their way.
+    /// The most bytes of an answer that counts as taken as soon as it is on its way.
     private static let shortLimit = 64 * 1_024
 
     private enum Framing {
-        /// Neither body nor length, or a length alone.
+        /// The answer has neither body nor length, or a length alone.
         case none
         case length(Int)
         case chunked
@@ -21,15 +21,15 @@ final class AnswerStream {
         case close
     }
 
-    /// Fields of every answer to this request, errors included.
+    /// The fields of every answer to this request, errors included.
     var commonFields = HTTPFields()
-    /// The status, as soon as the head is out.
+    /// The status, as soon as the head has been sent.
     private(set) var status: Int?
-    /// The bytes of the body so far, as they are sent.
+    /// The bytes of the body sent so far.
     private(set) var bodyBytes = 0
-    /// Whether the client has all of the answer, as far as its system tells.
+    /// True if the client has the whole answer, as far as its system reports.
     private(set) var isComplete = false
-    /// Whether the connection may serve another request afterwards.
+    /// True if the connection may serve another request.
     private(set) var keepsConnection = true
 
     private let request: IncomingRequest
@@ -46,18 +46,17 @@ final class AnswerStream {
         self.channel = channel
     }
 
-    /// Whether the head is out, so that the status cannot be changed any more.
+    /// True if the head has been sent, so that the status cannot be changed any more.
     var hasBegun: Bool { status != nil }
 
     /// Sends the head.
     ///
     /// - Parameters:
     ///   - status: The status.
-    ///   - fields: The fields of this answer; those that frame it are set here.
-    ///   - length: How long the body will be; nil where that is not known. To a `HEAD` and with a 304 it is said,
-    ///     but no body follows.
-    /// - Throws: ``ClientGone`` or ``ClientTooSlow`` where the connection has ended, or `CancellationError`; so do all
-    ///   that write.
+    ///   - fields: The fields of this answer; the method sets those that frame it.
+    ///   - length: The length of the body; nil if unknown. For a `HEAD` and with a 304 it is sent, but no body follows.
+    /// - Throws: ``ClientGone`` or ``ClientTooSlow`` if the connection has ended, or `CancellationError`; all methods
+    ///   that write throw these.
     func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
         var headers = HTTPHeaders()
         for field in fields { headers.add(name: field.name.rawName, value: field.text) }
@@ -89,9 +88,9 @@ final class AnswerStream {
         try await write(.head(head))
     }
 
-    /// Sends a piece of the body; it returns when the connection can take more.
+    /// Sends a piece of the body; returns when the connection can take more.
     ///
-    /// - Throws: ``AnswerLengthError`` where that would be more than was announced.
+    /// - Throws: ``AnswerLengthError`` if that would be more than was announced.
     func write(_ piece: ByteBuffer) async throws {
         guard piece.readableBytes > 0 else { return }
         if case .none = framing { return }
@@ -100,11 +99,11 @@ final class AnswerStream {
         try await write(.body(.byteBuffer(piece)))
     }
 
-    /// Ends the answer; it returns when the client has it.
+    /// Ends the answer; returns when the client has it.
     ///
-    /// That all was written says nothing: some of it lies in buffers, for minutes where the client is slow.
+    /// Writing alone is no proof of that: bytes may stay in buffers, for minutes if the client is slow.
     ///
-    /// - Throws: ``AnswerLengthError`` where the body is shorter than was announced.
+    /// - Throws: ``AnswerLengthError`` if the body is shorter than was announced.
     func finish() async throws {
         if case .length(let length) = framing, bodyBytes != length { throw AnswerLengthError() }
         try await write(.end(nil))
@@ -113,7 +112,7 @@ final class AnswerStream {
             try await withTaskCancellationHandler {
                 try await channel.triggerUserOutboundEvent(end).get()
             } onCancel: { [channel, connection = request.connection] in
-                // A shutdown does not wait for slow clients; the future knows nothing of it.
+                // A shutdown does not wait for slow clients; the future cannot be cancelled.
                 connection.stop()
                 channel.triggerUserOutboundEvent(AnswerAbandoned(), promise: nil)
             }
@@ -127,7 +126,7 @@ final class AnswerStream {
         do { try await outbound.write(part) } catch { throw lost(error) }
     }
 
-    /// Whatever it is that a write fails with, it is the client that does not take it.
+    /// Converts the error of a failed write: for any error, the client does not take the answer.
     private func lost(_ error: any Error) -> any Error {
         if error is CancellationError { return error }
         if request.connection.isStopped { return CancellationError() }
@@ -141,12 +140,13 @@ final class AnswerStream {
         try await finish()
     }
 
-    /// Whether more of the request is to come than is worth reading.
+    /// True if the rest of the request is too long to be worth reading.
     private var hasUnreadableRest: Bool {
         guard !request.body.isComplete, request.hasBody else { return false }
         return request.body.isWithheld || request.contentLength ?? 0 > Self.skippedBodyLimit
     }
 }
 
-/// The body of an answer is not as long as its head says; on a kept connection the next answer would begin within it.
+/// An error of a body that is not as long as its head states; on a kept connection the next answer would begin within
+/// it.
 struct AnswerLengthError: Error {}

@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-// What cannot be parsed, or not even listened to, gets an answer, too, and the connection ends.
+// Requests that cannot be parsed, or are refused unread, get an answer, too, and the connection ends.
 extension ClientChannel {
     func refuse(
         _ failure: GatewayError, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, logger: Logger?
@@ -31,7 +31,7 @@ extension ClientChannel {
 }
 
 extension GatewayError {
-    /// A request that is no HTTP, or too much of it.
+    /// Creates the error for a request that is not HTTP, or whose head is too large.
     init(parsing error: HTTPParserError) {
         switch error {
         case .headerOverflow:

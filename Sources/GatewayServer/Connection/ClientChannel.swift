@@ -11,16 +11,16 @@ import NIOPosix
 
 /// Sets up and serves the connections of clients: HTTP/1.1 and 1.0, kept alive and pipelined.
 struct ClientChannel: ServerChildChannel {
-    /// Answers one request; it throws where the connection must be cut.
+    /// Answers one request; it throws if the connection must be cut.
     typealias Responder = @Sendable (IncomingRequest, AnswerStream) async throws -> Void
 
     /// One connection.
     ///
-    /// One that is accepted while the listener closes is served by nobody, and the server just drops it: then it closes
-    /// itself. A stream that is dropped open would end the process.
+    /// If it is accepted while the listener closes, no task serves it and the server drops it: it then closes itself. A
+    /// stream that is dropped open would end the process.
     final class Value: ServerChildChannelValue {
         let state: ConnectionState
-        /// Whether it may be served; else it is told that there are too many.
+        /// True if it may be served; otherwise it gets the answer that there are too many.
         let isWelcome: Bool
         private let stream: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         private let isServed = NIOLockedValueBox(false)
@@ -35,7 +35,7 @@ struct ClientChannel: ServerChildChannel {
             self.isWelcome = isWelcome
         }
 
-        /// The stream for the one who serves it, who must close it.
+        /// Returns the stream to the task that serves it, which must close it.
         func take() -> NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart> {
             isServed.withLockedValue { $0 = true }
             return stream
@@ -47,15 +47,15 @@ struct ClientChannel: ServerChildChannel {
         }
     }
 
-    /// How long clients may take.
+    /// The time limits for clients.
     let timeouts: ConnectionTimeouts
     /// The most bytes of a request's head.
     let headLimit: Int
-    /// How many there are, and may be.
+    /// The count of the connections, with its limit.
     let count: ConnectionCount
-    /// Gets the line of a request that cannot be parsed; the server's own logger keeps still.
+    /// The logger for requests that cannot be parsed; the server's own logger stays silent.
     let requestLogger: Logger
-    /// Tells when the server drains.
+    /// The open requests, which report that the server drains.
     let requests: OpenRequests
     let responder: Responder
 
@@ -64,7 +64,7 @@ struct ClientChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             let state = ConnectionState(requests: requests)
             var encoding = HTTPResponseEncoder.Configuration()
-            // Answers frame themselves: only they know of HEAD, and of lengths that stand without a body.
+            // Answers frame themselves: only they know of HEAD, and of lengths without a body.
             encoding.automaticallySetFramingHeaders = false
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = headLimit
@@ -87,7 +87,7 @@ struct ClientChannel: ServerChildChannel {
                 try await serve(value, RequestParts(inbound, outbound), on: outbound, logger: logger)
             }
         } catch {
-            // The client has gone, or was cut off; whoever served it has logged why.
+            // The client has gone, or was cut off; the code that served it has logged why.
             logger.trace("a connection ended", metadata: ["cause": "\(error)"])
         }
     }
@@ -119,7 +119,7 @@ struct ClientChannel: ServerChildChannel {
         } catch let error as HTTPParserError {
             try await refuse(GatewayError(parsing: error), on: outbound, logger: requestLogger)
         } catch is TooManyConnections {
-            // The count has told the log.
+            // The count has logged it.
             try await refuse(GatewayError(fault: .connections), on: outbound, logger: nil)
         } catch let error where error is GatewayError || error is GatewayFault {
             try await refuse(GatewayError(error), on: outbound, logger: requestLogger)
@@ -138,7 +138,7 @@ struct ClientChannel: ServerChildChannel {
 
     private struct TooManyConnections: Error {}
 
-    /// Serves one request, and cancels that when the client goes first.
+    /// Serves one request, and cancels it if the client disconnects first.
     private func answer(
         _ request: IncomingRequest, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
         channel: any Channel
@@ -156,7 +156,7 @@ struct ClientChannel: ServerChildChannel {
             }
             group.addTask { await request.connection.hangUp.wait() ? .cut : nil }
             while let outcome = try await group.next() {
-                // The client's end shields nothing: wait for the one that still serves.
+                // The client's end does not end a shielded request: wait for the task that still serves.
                 guard let outcome else { continue }
                 group.cancelAll()
                 return outcome
@@ -165,7 +165,7 @@ struct ClientChannel: ServerChildChannel {
         }
     }
 
-    /// Ends the connection in a way that no client, and no proxy between, takes for the end of an answer.
+    /// Ends the connection in a way that no client or proxy takes for the end of an answer.
     private func reset(_ channel: any Channel) async {
         if let options = channel as? any SocketOptionProvider {
             try? await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()

@@ -5,11 +5,11 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Counts the connections of one listener, and says which are too many.
+/// Counts the connections of one listener, and decides which are too many.
 final class ConnectionCount: Sendable {
-    /// How many more than served are accepted, to be told so; what comes beyond them waits to be accepted.
+    /// The number of connections beyond the limit that are accepted to be refused; further ones wait to be accepted.
     static let spare = 64
-    /// How often the log says the same again.
+    /// The least time between two lines of the log about this.
     private static let interval = TimeAmount.seconds(10)
 
     private struct State {
@@ -22,21 +22,21 @@ final class ConnectionCount: Sendable {
     private let logger: Logger
     private let state = NIOLockedValueBox(State())
 
-    /// Connections of which `limit` are served at a time.
+    /// Creates a count for connections of which `limit` are served at a time.
     init(limit: Int, logger: Logger) {
         self.limit = limit
         self.logger = logger
     }
 
-    /// How many are accepted at a time.
+    /// The most connections that are accepted at a time.
     var accepted: Int { limit + Self.spare }
 
-    /// How many there are.
+    /// The number of open connections.
     var open: Int { state.withLockedValue(\.open) }
 
-    /// Counts one until it is closed.
+    /// Counts a connection until it is closed.
     ///
-    /// - Returns: Whether it may be served.
+    /// - Returns: True if it may be served.
     func enter(_ channel: any Channel) -> Bool {
         channel.closeFuture.whenComplete { [self] _ in state.withLockedValue { $0.open -= 1 } }
         let now = NIODeadline.now()

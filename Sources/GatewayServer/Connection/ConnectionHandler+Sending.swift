@@ -4,35 +4,35 @@
 import NIOCore
 import NIOPosix
 
-/// Tells the handler of a connection that all of an answer was written; the event is done when the client has it.
+/// Tells the handler of a connection that all of an answer was written; the event succeeds when the client has it.
 ///
-/// It fails where the connection ends before.
+/// It fails if the connection ends first.
 struct AnswerEnd: Sendable {
-    /// Whether it is so long that what is on its way must have been acknowledged, too.
+    /// True if the answer is so long that the bytes on their way must have been acknowledged, too.
     ///
-    /// What is short counts as taken as soon as it is on its way, so that no client has to acknowledge it by itself
+    /// A short answer counts as taken as soon as it is on its way, so that no client has to acknowledge it separately
     /// before its next request is served.
     var isLong: Bool
 }
 
-/// Tells the handler of a connection that nobody waits any longer for the client to take its answer.
+/// Tells the handler of a connection to stop waiting for the client to take its answer.
 struct AnswerAbandoned: Sendable {}
 
-// What waits for the client to take it, and for how long.
+// Tracks answers that wait for the client to take them.
 extension ConnectionHandler {
-    /// Something waits for the client.
+    /// An answer that waits for the client.
     struct Sending {
-        /// Nil until the connection was looked at for the first time.
+        /// The pace of the client; nil until the first check of the connection.
         var pace: SendPace?
-        /// Whether more of an answer is there than the connection takes.
+        /// True if the answer has more bytes than the connection takes.
         var isBlocked = false
-        /// Who waits for the end of an answer.
+        /// The end of an answer, and the promise for it.
         var end: (AnswerEnd, EventLoopPromise<Void>?)?
-        /// How long to wait before the next look; grows, since most answers are taken at once.
+        /// The time until the next check; it grows, since most answers are taken at once.
         var pause = TimeAmount.milliseconds(1)
     }
 
-    /// The longest time between two looks at a connection.
+    /// The longest time between two checks of a connection.
     private static let longestPause = TimeAmount.milliseconds(500)
 
     func clientBlocks(_ isBlocked: Bool, _ context: ChannelHandlerContext) {
@@ -59,7 +59,7 @@ extension ConnectionHandler {
         end?.1?.fail(ChannelError.ioOnClosedChannel)
     }
 
-    /// Looks how far the connection has got, now and as long as something waits.
+    /// Checks the progress of the connection, now and as long as an answer waits.
     private func look(_ context: ChannelHandlerContext) {
         stop(.sending)
         SendProgress.look(at: context.channel, written: written).assumeIsolated().whenComplete { result in
@@ -100,7 +100,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// Ends the connection in a way that nobody takes for the end of an answer.
+    /// Ends the connection in a way that no client takes for the end of an answer.
     func cut(_ context: ChannelHandlerContext) {
         if let options = context.channel as? any SocketOptionProvider {
             options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in }

@@ -17,14 +17,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     let timeouts: ConnectionTimeouts
     let state: ConnectionState
-    /// What waits for the client to take it; nil where nothing does.
+    /// The answer that waits for the client to take it; nil if there is none.
     var sending: Sending?
-    /// How many bytes of answers were written.
+    /// The number of bytes of answers that were written.
     var written: UInt64 = 0
-    /// Whether an answer has begun that its client does not have yet.
+    /// True if an answer has begun that its client does not have yet.
     var isAnswering = false
     private var timers: [Timer: Scheduled<Void>] = [:]
-    /// Requests whose head has come and whose answer has not been written.
+    /// The number of requests whose head has come and whose answer has not been written.
     private var openRequests = 0
     private var isReadingBody = false
     private var pace: BodyPace
@@ -58,7 +58,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        // Only now, since a body that nobody wants to read may take its time.
+        // Only now, since a body that is not being read may take any time.
         if isReadingBody, timers[.reading] == nil {
             start(.reading, on: context, in: pace.wait(at: .now())) { $0.fireErrorCaught(ClientTimeout()) }
         }
@@ -97,7 +97,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // What is short may still wait for the client.
+        // The last short answer may still wait for the client.
         if mode == .output { close(context, unlessStopped: .closing, in: timeouts.send) }
         context.close(mode: mode, promise: promise)
     }
@@ -129,14 +129,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Gives the client its time for the next request where it owes nothing of the present one.
+    /// Starts the client's time for the next request if the present one is complete.
     func waitForRequest(_ context: ChannelHandlerContext) {
         guard openRequests == 0, !isReadingBody, !isAnswering else { return }
         close(context, unlessStopped: .reading, in: timeouts.keepAlive)
     }
 
-    /// Takes a client that has closed its side for one that has gone, but not while it takes an answer: then the
-    /// sending tells.
+    /// Treats a client that has closed its side as gone, but not while it takes an answer: the sending then shows if it
+    /// has gone.
     private func waitForHalfClosed(_ context: ChannelHandlerContext, since last: UInt64) {
         start(.halfClosed, on: context, in: timeouts.halfClosed) { [self] context in
             guard sending != nil || written != last else { return state.hangUp.signal() }

@@ -3,41 +3,41 @@
 
 import NIOConcurrencyHelpers
 
-/// What the handler of a connection, on its event loop, and the task that serves it tell each other.
+/// The state shared by the handler of a connection, on its event loop, and the task that serves it.
 final class ConnectionState: Sendable {
-    /// Signalled when the client has gone.
+    /// The signal that the client has gone.
     let hangUp = HangUp()
     private let requests: OpenRequests
     private let isDrainingBox = NIOLockedValueBox(false)
     private let isGivenUpBox = NIOLockedValueBox(false)
     private let isStoppedBox = NIOLockedValueBox(false)
 
-    /// Whether the server shuts down: the running request is the connection's last.
+    /// True if the server shuts down: the running request is the connection's last.
     ///
-    /// The server knows it before the connection's own event loop hears of it.
+    /// The server knows this before the connection's own event loop does.
     var isDraining: Bool { requests.isDraining || isDrainingBox.withLockedValue { $0 } }
 
     init(requests: OpenRequests) { self.requests = requests }
 
-    /// Whether the connection was cut because its client took its answer too slowly.
+    /// True if the connection was cut because its client took its answer too slowly.
     var isGivenUp: Bool { isGivenUpBox.withLockedValue { $0 } }
 
-    /// The client takes its answer too slowly, and the connection is cut.
+    /// Records that the connection is cut because the client takes its answer too slowly.
     func giveUp() { isGivenUpBox.withLockedValue { $0 = true } }
 
-    /// Whether the server cut the connection, and not because of its client.
+    /// True if the server cut the connection, and not because of its client.
     var isStopped: Bool { isStoppedBox.withLockedValue { $0 } }
 
-    /// The server waits no longer for a client that is still there.
+    /// Records that the server no longer waits for a client that is still there.
     func stop() { if !hangUp.isSignalled { isStoppedBox.withLockedValue { $0 = true } } }
 
-    /// How the client's end shows in an error of whoever served it; nil where it is another error.
+    /// Returns the client's end behind an error of the code that served it; nil for other errors.
     func end(behind error: any Error) -> (any Error)? {
         let isEnd = error is ClientGone || error is ClientTooSlow || (Task.isCancelled && hangUp.isSignalled)
         guard isEnd, !isStopped else { return nil }
         return isGivenUp ? ClientTooSlow() : ClientGone()
     }
 
-    /// The server shuts down.
+    /// Records that the server shuts down.
     func drain() { isDrainingBox.withLockedValue { $0 = true } }
 }

@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 
 /// Tells the task that serves a request that its client has gone.
 ///
-/// What must not be interrupted, such as a push, shields itself; whoever comes first, the client's end or the shield,
-/// wins.
+/// Work that must not be interrupted, such as a push, shields itself; the first of the two, the client's end or the
+/// shield, wins.
 final class HangUp: Sendable {
     private struct State {
         var isSignalled = false
@@ -16,10 +16,10 @@ final class HangUp: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Whether the client has gone.
+    /// True if the client has gone.
     var isSignalled: Bool { state.withLockedValue { $0.isSignalled } }
 
-    /// The client has gone; called once or several times, from any thread.
+    /// Signals that the client has gone; may be called more than once, from any thread.
     func signal() {
         let waiter = state.withLockedValue { state in
             state.isSignalled = true
@@ -28,9 +28,9 @@ final class HangUp: Sendable {
         waiter?.resume()
     }
 
-    /// From now on the request goes on without its client.
+    /// Shields the request: from now on it continues without its client.
     ///
-    /// - Throws: ``ClientGone`` where the client went first: nothing may be begun then.
+    /// - Throws: ``ClientGone`` if the client went first: the work must not begin then.
     func shield() throws {
         let isTooLate = state.withLockedValue { state in
             state.isShielded = true
@@ -39,12 +39,12 @@ final class HangUp: Sendable {
         if isTooLate { throw ClientGone() }
     }
 
-    /// The next request of the connection begins without a shield.
+    /// Removes the shield for the next request of the connection.
     func reset() { state.withLockedValue { $0.isShielded = false } }
 
     /// Waits until the client goes or the task is cancelled; one task at a time.
     ///
-    /// - Returns: Whether the client went and the request is not shielded.
+    /// - Returns: True if the client went and the request is not shielded.
     func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -63,7 +63,7 @@ final class HangUp: Sendable {
     }
 }
 
-/// The client has closed its connection, or cut its request short; nobody hears an answer.
+/// The client has closed its connection, or cut its request short; an answer would not reach it.
 struct ClientGone: Error {}
 
 /// The client sends nothing, or too slowly.

@@ -5,9 +5,10 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// Reads what a client sends on one connection: heads by the connection's task, bodies by whoever serves the request.
+/// Reads a client's requests from one connection: the connection's task reads heads, and the task of a request its
+/// body.
 // The connection's task lends it to the task of the request, which may lend it to one that uploads the body, and each
-// waits until the other has ended; so only one task reads at any time. What others may ask meanwhile is in a box.
+// waits until the other has ended; so only one task reads at any time. The state that others may read is in a box.
 final class RequestParts: @unchecked Sendable {
     private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
@@ -19,9 +20,9 @@ final class RequestParts: @unchecked Sendable {
         var hasFailed = false
     }
 
-    /// Whether all of the present request has been read.
+    /// True if all of the present request has been read.
     var isComplete: Bool { progress.withLockedValue { $0.isComplete } }
-    /// Whether nothing more can be read from the connection.
+    /// True if nothing more can be read from the connection.
     var hasFailed: Bool { progress.withLockedValue { $0.hasFailed } }
 
     init(
@@ -32,10 +33,10 @@ final class RequestParts: @unchecked Sendable {
         self.outbound = outbound
     }
 
-    /// Whether the client sends the body only when it is asked to, and was not.
+    /// True if the client sends the body only when it is asked to, and has not been asked.
     var isWithheld: Bool { progress.withLockedValue { $0.waitsForContinue && !$0.isComplete } }
 
-    /// The head of the next request; nil where none comes.
+    /// Returns the head of the next request; nil if none comes.
     func nextHead() async throws -> HTTPRequestHead? {
         while let part = try await nextPart() {
             guard case .head(let head) = part else { continue }
@@ -51,9 +52,9 @@ final class RequestParts: @unchecked Sendable {
         return nil
     }
 
-    /// Asks for the body where the client waits to be asked.
+    /// Asks for the body if the client waits to be asked.
     ///
-    /// Whoever may answer while somebody else reads asks first: behind the answer's head it would be too late.
+    /// A task that may answer while another one reads asks first: after the answer's head it would be too late.
     func invite() async throws {
         let waits = progress.withLockedValue { progress in
             defer { progress.waitsForContinue = false }
@@ -62,9 +63,9 @@ final class RequestParts: @unchecked Sendable {
         if waits { try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue))) }
     }
 
-    /// The next piece of the present request's body; nil at its end.
+    /// Returns the next piece of the present request's body; nil at its end.
     ///
-    /// - Throws: ``ClientGone`` where the connection ended before the body did, ``ClientTimeout``, `HTTPParserError`.
+    /// - Throws: ``ClientGone`` if the connection ended before the body did, ``ClientTimeout``, `HTTPParserError`.
     func nextBody() async throws -> ByteBuffer? {
         guard !isComplete else { return nil }
         try await invite()
@@ -85,9 +86,9 @@ final class RequestParts: @unchecked Sendable {
         }
     }
 
-    /// Reads the rest of the present request and forgets it.
+    /// Reads the rest of the present request and discards it.
     ///
-    /// - Returns: Whether its end was reached within `limit` bytes.
+    /// - Returns: True if its end was reached within `limit` bytes.
     func skipBody(limit: Int) async throws -> Bool {
         guard !isWithheld, !hasFailed else { return false }
         var left = limit
@@ -98,7 +99,7 @@ final class RequestParts: @unchecked Sendable {
         return true
     }
 
-    /// Forgets everything until the connection ends.
+    /// Discards everything until the connection ends.
     func discardRest() async {
         while let part = try? await nextPart() { _ = part }
     }

@@ -3,18 +3,20 @@
 
 package import NIOCore
 
-/// Whether a client takes its answer fast enough, judged from how much it has taken at which time.
+/// Decides whether a client takes its answer fast enough, from the number of bytes it has taken at each time.
 ///
-/// It is begun where something begins to wait for the client, and dropped where nothing waits any more: the time
-/// between answers does not count.
+/// It is created when an answer begins to wait for the client, and dropped when none waits any more: the time between
+/// answers does not count.
 package struct SendPace: Sendable {
     private let patience: TimeAmount
     private let rate: Int
     private var last: (taken: UInt64, at: NIODeadline)
     private var window: (taken: UInt64, at: NIODeadline)
 
-    /// A client that has taken so many bytes so far, and may take none for `patience`, and no fewer than `rate` bytes a
-    /// second over each such time where that is not zero.
+    /// Creates the pace of a client that has taken this many bytes so far.
+    ///
+    /// It may take none for `patience`, and no fewer than `rate` bytes a second over each such time, unless the rate is
+    /// zero.
     package init(patience: TimeAmount, rate: Int, taken: UInt64, at now: NIODeadline) {
         self.patience = patience
         self.rate = rate
@@ -22,7 +24,7 @@ package struct SendPace: Sendable {
         window = (taken, now)
     }
 
-    /// Whether a client that has taken so many bytes by now is too slow.
+    /// Returns true if a client that has taken this many bytes by now is too slow.
     package mutating func isTooSlow(taken: UInt64, at now: NIODeadline) -> Bool {
         if taken != last.taken { last = (taken, now) }
         if now - last.at >= patience { return true }

@@ -12,24 +12,24 @@ import Musl
 import Darwin
 #endif
 
-/// How far what was written to a connection has got.
+/// The progress of the bytes that were written to a connection.
 ///
-/// That the system's buffer takes nothing says little: it grows to megabytes, and has room again only when a third of
-/// it is free, which takes minutes with a slow reader. So it is asked what the other side has acknowledged.
+/// A full buffer of the system means little: it grows to megabytes, and reports room only when a third of it is free,
+/// which takes minutes with a slow reader. The system is therefore asked how much the other side has acknowledged.
 struct SendProgress: Equatable {
-    /// How many bytes the other side has acknowledged.
+    /// The number of bytes that the other side has acknowledged.
     var taken: UInt64
-    /// How many bytes are still here, in the channel's own buffer or the system's, and not even on their way.
+    /// The number of bytes that have not left yet and lie in the channel's own buffer or the system's.
     var unsent: Int
-    /// Whether some are on their way and not acknowledged.
+    /// True if bytes are on their way and not acknowledged.
     var isUnderWay: Bool
 
-    /// How many bytes may lie in the system's buffer, besides those that are on their way.
+    /// The most bytes in the system's buffer, besides those that are on their way.
     ///
-    /// Enough to keep a fast client busy; what is more would only make the end of an answer uncertain.
+    /// This is enough to keep a fast client busy; more would only make the end of an answer uncertain.
     private static let unsentLimit: CInt = 128 * 1_024
 
-    /// Keeps the system from taking much more than the client does.
+    /// Keeps the system from accepting many more bytes than the client has taken.
     static func limitBuffer(of channel: any Channel) throws {
         #if os(Linux)
         let option = ChannelOptions.Types.SocketOption(
@@ -38,7 +38,8 @@ struct SendProgress: Equatable {
         #endif
     }
 
-    /// Looks at a channel, on its event loop; `written` is for systems that do not tell what was acknowledged.
+    /// Reads the progress of a channel, on its event loop; `written` is for systems that do not report acknowledged
+    /// bytes.
     static func look(at channel: any Channel, written: UInt64) -> EventLoopFuture<SendProgress> {
         let buffered = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         let guess = SendProgress(taken: written &- UInt64(buffered), unsent: buffered, isUnderWay: false)
@@ -72,7 +73,7 @@ extension SendProgress {
                 bytes.loadUnaligned(fromByteOffset: 144, as: UInt32.self)
             )
         }
-        // Zero where nothing was acknowledged yet, or nobody counts it.
+        // Zero if no byte was acknowledged yet, or the system does not count them.
         taken = acked > 0 ? acked : guess.taken
         self.unsent = guess.unsent + Int(unsent)
         isUnderWay = unacked > 0

@@ -4,12 +4,12 @@
 package import GatewayConfig
 package import SyncModel
 
-/// Which paths never pass through to the backend: those that move checkpoints behind the gateway's back.
+/// Decides which paths never pass through to the backend: those that move checkpoints without the gateway.
 package struct DenyRules: Sendable {
     private let patterns: [PathPattern]
 
-    /// The paths of the backend's stream, ack, list, forget and stream push, and those that the operator adds, each
-    /// with everything below it.
+    /// Denies the paths of the backend's stream, ack, list, forget and stream push, and those that the operator adds,
+    /// each with everything below it.
     ///
     /// All are relative to the backend's URL, like the paths of clients.
     package init(backend: Configuration.Backend, streamPush: Call?) {
@@ -17,7 +17,7 @@ package struct DenyRules: Sendable {
         patterns = calls.map(Self.pattern).filter { !$0.segments.isEmpty } + backend.deniedPaths
     }
 
-    /// Whether a path is denied in any way in which a backend might read it.
+    /// Decides whether a path is denied in any way in which a backend might read it.
     ///
     /// Letters are compared without their case, since many web frameworks do so.
     package func denies(_ path: some StringProtocol) -> Bool {
@@ -29,7 +29,7 @@ package struct DenyRules: Sendable {
 
     private static func pattern(of call: Call) -> PathPattern {
         var path = ""
-        // A placeholder may hold anything, so its whole segment may be anything.
+        // A placeholder may hold any text, so its whole segment may be any text.
         for fragment in call.target {
             switch fragment {
             case .text(let text): path += text

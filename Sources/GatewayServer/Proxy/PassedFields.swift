@@ -3,15 +3,16 @@
 
 package import HTTPTypes
 
-/// The header fields that pass between client and backend, both ways (RFC 9110, 7.6).
+/// Decides which header fields pass between client and backend, both ways (RFC 9110, 7.6).
 package enum PassedFields {
-    /// What concerns one connection only, not the message (RFC 9110, 7.6.1), or frames it anew.
+    /// The fields that concern one connection only, not the message (RFC 9110, 7.6.1), or that frame it.
     private static let hopByHop: Set<String> = [
         "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate",
         "proxy-authentication-info", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
         "upgrade",
     ]
-    /// What a proxy that the backend trusts would say: who is calling, from where, and what for; a client may not.
+    /// The fields by which a proxy that the backend trusts states who is calling, from where and what for; a client
+    /// must not set them.
     ///
     /// `Proxy` becomes the variable `HTTP_PROXY` of a CGI program (https://httpoxy.org).
     package static let spoofable: Set<String> = [
@@ -26,45 +27,45 @@ package enum PassedFields {
         "x-real-ip", "x-remote-addr", "x-remote-groups", "x-remote-ip", "x-remote-user", "x-rewrite-url",
         "x-scheme", "x-url-scheme", "x-user", "x-webauth-user",
     ]
-    /// Whole families of such fields.
+    /// The prefixes of whole families of such fields.
     package static let spoofablePrefixes = [
         "ssl-", "x-amzn-oidc-", "x-auth-request-", "x-authentik-", "x-client-cert-", "x-forwarded-", "x-ms-client-",
         "x-ssl-", "x-vouch-",
     ]
     private static let own = "rind"
 
-    /// Where a request comes from.
+    /// The origin of a request.
     package struct Origin: Sendable {
-        /// The address of whoever connected.
+        /// The address of the peer that connected.
         package var peer: String?
-        /// The name of the request.
+        /// The id of the request.
         package var requestID: String
 
-        /// An origin.
+        /// Creates an origin.
         package init(peer: String?, requestID: String) {
             self.peer = peer
             self.requestID = requestID
         }
 
-        /// Whether the peer is on this machine: the proxy that speaks TLS, whose word is taken.
+        /// True if the peer is on this machine: the trusted proxy that terminates TLS.
         var isLocal: Bool {
             guard let peer else { return false }
             return peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
         }
     }
 
-    /// The fields of a client's request as the backend gets them.
+    /// Returns the fields of a client's request as the backend gets them.
     ///
-    /// What a client says about itself in the manner of a proxy is dropped, and so is every name with an underscore:
-    /// CGI, and what was built like it, takes it for a hyphen. Only a peer on this machine may add to
-    /// `X-Forwarded-For`, say the client's scheme and host, and set what the operator lists: the proxy that speaks TLS
-    /// before the gateway.
+    /// Fields that a client sets in the manner of a proxy are dropped, and so is every name with an underscore: CGI,
+    /// and similar interfaces, do not distinguish it from a hyphen. Only a peer on this machine, the proxy that
+    /// terminates TLS, may add to `X-Forwarded-For`, state the client's scheme and host, and set the fields that the
+    /// operator lists.
     ///
     /// - Parameters:
     ///   - request: The client's fields.
-    ///   - origin: Where they come from.
-    ///   - proxyFields: Names, in small letters, that the operator's proxy sets.
-    /// - Returns: What goes on, with what the gateway itself says.
+    ///   - origin: Their origin.
+    ///   - proxyFields: Names, in small letters, of fields that the operator's proxy sets.
+    /// - Returns: The fields that pass, with those that the gateway sets.
     package static func toBackend(
         _ request: HTTPFields, from origin: Origin, proxyFields: [String] = []
     ) -> HTTPFields {
@@ -87,12 +88,12 @@ package enum PassedFields {
         return fields
     }
 
-    /// The fields of the backend's answer as the client gets them.
+    /// Returns the fields of the backend's answer as the client gets them.
     ///
     /// - Parameters:
     ///   - answer: The backend's fields.
-    ///   - replacingCrossOrigin: Whether the gateway tells browsers itself what they may do.
-    /// - Returns: Those that are about the message, and `Via`.
+    ///   - replacingCrossOrigin: True if the gateway sets the cross-origin fields itself.
+    /// - Returns: The fields that concern the message, and `Via`.
     package static func toClient(_ answer: HTTPFields, replacingCrossOrigin: Bool) -> HTTPFields {
         let named = connectionOptions(of: answer)
         var fields = HTTPFields()
@@ -106,18 +107,18 @@ package enum PassedFields {
         return fields
     }
 
-    /// Whether a backend might take a field for a proxy's.
+    /// Returns true if a backend might take the field for a proxy's.
     private static func isSpoofable(_ name: String) -> Bool {
         name.utf8.contains(UInt8(ascii: "_")) || spoofable.contains(name)
             || spoofablePrefixes.contains { name.hasPrefix($0) }
     }
 
-    /// Whether the gateway says a field itself.
+    /// Returns true if the gateway sets the field itself.
     private static func isOwn(_ name: String) -> Bool {
         ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"].contains(name)
     }
 
-    /// The fields that `Connection` names.
+    /// Returns the fields that `Connection` names.
     private static func connectionOptions(of fields: HTTPFields) -> Set<String> {
         Set((fields[.connection] ?? "").split(separator: ",").map { $0.trimmedSpaces.lowercased() })
     }

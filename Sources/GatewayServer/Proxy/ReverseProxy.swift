@@ -7,22 +7,22 @@ import GatewayConfig
 import HTTPTypes
 import NIOCore
 
-/// Passes every request that is none of the gateway's own through to the backend, and the answer back.
+/// Passes every request that is not for the gateway itself to the backend, and the answer back.
 ///
-/// The client's target is appended to the backend's URL as it stands: with `url = http://host/api`, `/users?x=1`
-/// becomes `http://host/api/users?x=1`. Bodies are streamed both ways as they are, at the same time and never
-/// decompressed; whoever is slow slows the other side down.
+/// The client's target is appended to the backend's URL unchanged: with `url = http://host/api`, `/users?x=1` becomes
+/// `http://host/api/users?x=1`. Bodies are streamed both ways unchanged, at the same time and never decompressed; a
+/// slow side slows the other down.
 struct ReverseProxy: Sendable {
     let reactor: CurlReactor
     let backend: Configuration.Backend
     let denied: DenyRules
-    /// Whether the gateway tells browsers itself what they may do.
+    /// True if the gateway sets the cross-origin fields itself.
     let replacesCrossOrigin: Bool
 
     /// Passes one request through.
     ///
-    /// - Throws: `GatewayFault`, `CurlError`, or what reading the client throws. If the answer has begun by then, the
-    ///   connection must be cut.
+    /// - Throws: `GatewayFault`, `CurlError`, or the errors of reading the client's request. If the answer has begun by
+    ///   then, the connection must be cut.
     func forward(_ request: IncomingRequest, to stream: AnswerStream) async throws {
         guard !denied.denies(request.path) else { throw GatewayFault.deniedPath }
         try RequestTarget.checkUnambiguous(request.path)
@@ -56,7 +56,7 @@ struct ReverseProxy: Sendable {
                 do {
                     try await writer.write(piece)
                 } catch CurlError.closed {
-                    // The backend has answered without waiting for all of it; its answer says why.
+                    // The backend has answered without waiting for the whole body; its answer has the reason.
                     return
                 }
             }

@@ -5,11 +5,11 @@ import Gateway
 package import Gzip
 import HTTPTypes
 
-/// What `Accept-Encoding` and `Content-Encoding` say (RFC 9110, 8.4 and 12.5.3).
+/// Interprets `Accept-Encoding` and `Content-Encoding` (RFC 9110, 8.4 and 12.5.3).
 package enum ContentCoding {
-    /// Whether an answer may, and should, be gzip by the request's `Accept-Encoding` fields.
+    /// Returns true if an answer should be gzip by the request's `Accept-Encoding` fields.
     ///
-    /// It should where gzip has a weight above zero that is not below identity's.
+    /// That is so if gzip has a weight above zero that is not below that of identity.
     package static func acceptsGzip(_ field: String?) -> Bool {
         guard let field else { return false }
         var gzip: Int?
@@ -30,9 +30,9 @@ package enum ContentCoding {
         return weight > 0 && weight >= identity ?? 0
     }
 
-    /// How a request's body is compressed; nil where it is not.
+    /// Returns the compression of a request's body; nil if it is not compressed.
     ///
-    /// - Throws: `RequestFailure` of `request.encoding` (415) for everything but one of gzip, x-gzip and deflate.
+    /// - Throws: `RequestFailure` of `request.encoding` (415) for everything except one of gzip, x-gzip and deflate.
     package static func format(of field: String?) throws -> Inflater.Format? {
         let codings = (field ?? "").split(separator: ",").map { $0.trimmedSpaces.lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }
@@ -45,7 +45,7 @@ package enum ContentCoding {
         }
     }
 
-    /// A weight in thousandths; what is malformed counts as zero.
+    /// Returns a weight in thousandths; a malformed one counts as zero.
     private static func weight(of parameters: some Sequence<String>) -> Int {
         guard let parameter = parameters.first(where: { $0.hasPrefix("q=") }) else { return 1_000 }
         let text = parameter.dropFirst(2)

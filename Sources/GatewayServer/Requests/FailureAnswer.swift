@@ -13,10 +13,12 @@ struct FailureAnswer {
     /// The body.
     let body: ByteBuffer
 
+    /// Creates the answer for an error.
+    ///
     /// - Parameters:
-    ///   - error: Why.
-    ///   - requestID: What the log calls the request.
-    ///   - accept: The request's `Accept` field: JSON goes only to those who name it.
+    ///   - error: The reason.
+    ///   - requestID: The id of the request, as in the log.
+    ///   - accept: The request's `Accept` field: JSON goes only to clients that name it.
     ///   - extra: Further fields, such as `Allow`.
     init(_ error: GatewayError, requestID: String, accept: String?, extra: HTTPFields = [:]) {
         var details: ErrorAnswer.Details?

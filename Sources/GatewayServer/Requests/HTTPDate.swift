@@ -9,19 +9,19 @@ import Musl
 import Darwin
 #endif
 
-/// Times as header fields write them (RFC 9110, 5.6.7).
+/// Writes times as header fields have them (RFC 9110, 5.6.7).
 package enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// The present second.
+    /// Returns the present time, in seconds.
     package static func now() -> String {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return text(secondsSince1970: Int(time.tv_sec))
     }
 
-    /// A time such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns a time in the form `Sun, 06 Nov 1994 08:49:37 GMT`.
     package static func text(secondsSince1970 seconds: Int) -> String {
         var moment = time_t(seconds)
         var parts = tm()

@@ -4,7 +4,7 @@
 import HTTPTypes
 
 extension HTTPField {
-    /// The value as text: what is no UTF-8 is ISO 8859-1, as fields once were (RFC 9110, 5.5).
+    /// The value as text: one that is not UTF-8 is read as ISO 8859-1, as fields once were (RFC 9110, 5.5).
     var text: String {
         withUnsafeBytesOfValue { bytes in
             String(validating: bytes, as: UTF8.self)

@@ -4,25 +4,25 @@
 import HTTPTypes
 import NIOHTTP1
 
-/// One request of a client: its head, and the body that may still be coming.
+/// One request of a client: its head, and the body, which may still be arriving.
 struct IncomingRequest: Sendable {
     /// The method.
     let method: HTTPRequest.Method
     /// The request target exactly as it was sent.
     let target: String
-    /// Whether the client speaks HTTP/1.1, not 1.0.
+    /// True if the client speaks HTTP/1.1, not 1.0.
     let isModern: Bool
-    /// Whether the client wants to send more on this connection.
+    /// True if the client wants to send more on this connection.
     let wantsKeepAlive: Bool
     /// The header fields.
     let fields: HTTPFields
-    /// What the log and the answer call it.
+    /// The id of the request in the log and the answer.
     let id: String
-    /// The client's address, without its port; nil where it is not known.
+    /// The client's address, without its port; nil if unknown.
     let peer: String?
     /// The body.
     let body: RequestParts
-    /// Tells that the client has gone.
+    /// The state of the connection, which reports that the client has gone.
     let connection: ConnectionState
 
     init(_ head: HTTPRequestHead, peer: String?, body: RequestParts, connection: ConnectionState) {
@@ -30,7 +30,7 @@ struct IncomingRequest: Sendable {
         method = HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get
         target = head.uri
         isModern = head.version.minor >= 1
-        // The decoder reads nothing behind a request that asks for another protocol.
+        // The decoder reads nothing after a request that asks for another protocol.
         wantsKeepAlive = head.isKeepAlive && head.version.minor >= 1 && !head.headers.contains(name: "upgrade")
         var fields = HTTPFields()
         for (name, value) in head.headers {
@@ -47,18 +47,18 @@ struct IncomingRequest: Sendable {
     /// The path of the target, still percent-encoded.
     var path: Substring { target.prefix { $0 != "?" } }
 
-    /// What follows the question mark, still percent-encoded; empty where there is none.
+    /// The part after the question mark, still percent-encoded; empty if there is none.
     var query: Substring { target[path.endIndex...].dropFirst() }
 
-    /// The announced length of the body; nil where it is chunked or missing.
+    /// The announced length of the body; nil if it is chunked or missing.
     var contentLength: Int? { fields[.contentLength].flatMap { Int($0) } }
 
-    /// Whether the request has a body, however long.
+    /// True if the request has a body of any length.
     var hasBody: Bool { fields[.transferEncoding] != nil || contentLength ?? 0 > 0 }
 }
 
 extension HTTPField.Name {
-    /// Names one request in the logs of everybody who handles it.
+    /// Names one request in the logs of all systems that handle it.
     static let requestID = known("X-Request-Id")
     /// The stable code of an error.
     static let errorCode = known("Rind-Error")
@@ -69,7 +69,7 @@ extension HTTPField.Name {
     /// Asks for another protocol on this connection.
     static let upgrade = known("Upgrade")
 
-    /// A name that is a token, written in this code.
+    /// Returns a field name from code, which must be a token.
     static func known(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token") }
         return name

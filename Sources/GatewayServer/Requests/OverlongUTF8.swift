@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// UTF-8 that spells a character in more bytes than it needs, which is no UTF-8 (RFC 3629, 3) but is read by some.
+/// Finds characters encoded in more bytes than needed, which is not UTF-8 (RFC 3629, 3) but is read by some servers.
 enum OverlongUTF8 {
-    /// The bytes with each such character of ASCII in its own one byte.
+    /// Returns the bytes with each such character of ASCII as one byte.
     static func shortened(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(where: { $0 >= 0xC0 }) else { return bytes }
         var result: [UInt8] = []
@@ -31,10 +31,10 @@ enum OverlongUTF8 {
         }
     }
 
-    /// The character where it is one of ASCII.
+    /// Returns the character if it is one of ASCII.
     private static func ascii(_ bytes: ArraySlice<UInt8>) -> UInt8? {
         guard let first = bytes.first, bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return nil }
-        // The first byte of two holds one bit of it; of more, none.
+        // The first byte of a pair holds one bit of it; longer ones hold none.
         var value = bytes.count == 2 ? UInt32(first & 0x1F) : 0
         for byte in bytes.dropFirst() { value = value << 6 | UInt32(byte & 0x3F) }
         return value < 0x80 ? UInt8(value) : nil

@@ -7,11 +7,11 @@ import HTTPTypes
 import NIOHTTP1
 import WatermelonWire
 
-/// Why a request failed, with the fields that its answer needs besides those of every error.
+/// The reason why a request failed, with the fields that its answer needs besides those of every error.
 struct RequestFailure: Error {
-    /// What the client hears.
+    /// The error that the client gets.
     var error: GatewayError
-    /// Such as `Allow`.
+    /// Further fields, such as `Allow`.
     var fields = HTTPFields()
 
     init(_ error: GatewayError, fields: HTTPFields = [:]) {
@@ -19,9 +19,9 @@ struct RequestFailure: Error {
         self.fields = fields
     }
 
-    /// The failure behind any error.
+    /// Creates the failure for any error.
     init(behind error: any Error) {
-        // What the client did while its body was uploaded comes wrapped.
+        // Errors of the client during the upload of its body come wrapped.
         if case CurlError.upload(let cause) = error {
             self.init(behind: cause)
             return
@@ -36,7 +36,7 @@ struct RequestFailure: Error {
         }
     }
 
-    /// A path with other methods than the one asked for.
+    /// Creates the failure for a method that the path does not allow.
     init(allowed methods: [String]) {
         error = GatewayError(allowedMethods: methods)
         fields[.allow] = Self.allow(methods)

@@ -4,10 +4,10 @@
 import Gateway
 import NIOHTTP1
 
-/// What the head of a request must be beside what NIO's decoder holds it to.
+/// Checks the head of a request for faults that NIO's decoder allows.
 enum RequestHead {
-    /// Refuses a head that the backend could read in another way than this gateway: the connection must end then, since
-    /// it is not certain where the body does.
+    /// Refuses a head that the backend could read differently from this gateway: the connection must then end, since
+    /// the end of the body is uncertain.
     ///
     /// - Throws: ``GatewayError`` of `request.malformed`, or ``GatewayFault/transferCoding``.
     static func check(_ head: HTTPRequestHead) throws {
@@ -18,9 +18,10 @@ enum RequestHead {
                 throw malformed("two framings")
             }
         }
-        // The decoder has seen that there is one, that it is digits, and that it is below 2^64.
+        // The decoder has checked that there is only one, that it is digits, and that it is below 2^64.
         guard head.headers["content-length"].allSatisfy({ Int($0) != nil }) else { throw malformed("a length of 2^63") }
-        // The decoder has put it where bytes were no UTF-8: two credentials would become one, and a name another.
+        // The decoder puts U+FFFD in place of bytes that are not UTF-8: different credentials or names would become
+        // equal.
         let isOdd = head.headers.contains { field in
             !descriptive.contains(field.name.lowercased()) && field.value.unicodeScalars.contains("\u{FFFD}")
         }
@@ -29,7 +30,7 @@ enum RequestHead {
         }
     }
 
-    /// Fields that tell of the client and decide nothing; some apps write them in Latin-1.
+    /// The fields that describe the client and decide nothing; some apps write them in Latin-1.
     private static let descriptive: Set = [
         "accept-language", "content-disposition", "from", "origin", "referer", "user-agent", "via",
     ]

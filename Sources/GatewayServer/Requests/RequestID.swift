@@ -1,17 +1,17 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of requests, for those who look one up in several logs.
+/// Provides the ids of requests, by which a request can be found in several logs.
 package enum RequestID {
-    /// The client's name for its request, if it may stand in a log and a header field.
+    /// Returns the client's id for its request, if logs and header fields allow it.
     ///
-    /// 1 to 128 characters of `[A-Za-z0-9._-]`.
+    /// The id must have 1 to 128 characters of `[A-Za-z0-9._-]`.
     package static func accepted(_ text: String?) -> String? {
         guard let text, (1...128).contains(text.utf8.count), text.utf8.allSatisfy(isAllowed) else { return nil }
         return text
     }
 
-    /// A new name: 16 hexadecimal digits, short enough to be read out.
+    /// Returns a new id: 16 hexadecimal digits, short enough to be read out.
     package static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)

@@ -4,16 +4,16 @@
 import Gateway
 import SyncModel
 
-/// What a request's target means for those who compare paths.
+/// Checks the target of a request, and finds the ways in which servers could read it.
 ///
-/// Front and backend must never read one target in two ways, or a path that is refused here could be reached there.
-/// So targets that could be are refused.
+/// Gateway and backend must never read one target in two ways, or a path that is refused here could be reached there.
+/// Targets that could be read in two ways are therefore refused.
 package enum RequestTarget {
-    /// The longest target in bytes; what is longer gets 414.
+    /// The longest target in bytes; a longer one gets 414.
     package static let maximumLength = 16 * 1_024
 
-    /// Refuses what is no origin-form target (RFC 9112, 3.2.1): absolute URLs, `//…`, `*`, and bytes that a URL cannot
-    /// have.
+    /// Refuses a target that is not in origin form (RFC 9112, 3.2.1): absolute URLs, `//…`, `*`, and bytes that a URL
+    /// cannot have.
     ///
     /// - Throws: ``GatewayFault/targetInvalid`` or ``GatewayFault/targetTooLong``.
     package static func check(_ target: String) throws {
@@ -24,10 +24,10 @@ package enum RequestTarget {
         guard isClean, target.hasPrefix("/"), !target.hasPrefix("//") else { throw GatewayFault.targetInvalid }
     }
 
-    /// Refuses a path that the backend might read in another way than this gateway.
+    /// Refuses a path that the backend might read differently from this gateway.
     ///
-    /// Which segments those are, ``PathSegment`` knows: the same hold for ids in calls. ASCII in more bytes than one is
-    /// another such reading.
+    /// ``PathSegment`` decides which segments those are: the same as for ids in calls. Overlong encodings of ASCII are
+    /// refused, too.
     ///
     /// - Throws: ``GatewayFault/ambiguousPath``.
     package static func checkUnambiguous(_ path: some StringProtocol) throws {
@@ -39,15 +39,16 @@ package enum RequestTarget {
         }
     }
 
-    /// The paths that some server might read in this one, each as its segments.
+    /// Returns the paths that some server might read in this one, each as its segments.
     ///
-    /// Escapes are decoded once, twice and so on, backslashes are slashes, empty segments and dots are resolved, and
-    /// each reading comes with and without what follows a semicolon, without dots and white space behind names, and
-    /// without the last name's endings, as in `/users.json`. ASCII in more bytes than one is what it stands for.
+    /// Escapes are decoded once, twice and so on, backslashes become slashes, empty segments and dots are resolved.
+    /// Each reading comes with and without the parts after semicolons, without dots and white space at the ends of
+    /// names, and without the last name's endings, as in `/users.json`. Overlong encodings of ASCII become the
+    /// characters they stand for.
     package static func readings(of path: some StringProtocol) -> [[[UInt8]]] {
         var readings: [[[UInt8]]] = []
         var bytes = Array(path.utf8)
-        // Each round decodes what the one before left; a path shrinks with it, so it ends by itself.
+        // Each round decodes the result of the one before; the path shrinks with it, so this ends.
         while true {
             for keepsParameters in [true, false] {
                 let plain = segments(of: bytes, keepingParameters: keepsParameters)
@@ -71,14 +72,14 @@ package enum RequestTarget {
         return segments
     }
 
-    /// A name as file systems and lenient routers read it: without dots, spaces and control bytes behind it.
+    /// Returns a name as file systems and lenient routers read it: without dots, spaces and control bytes at its end.
     private static func withoutTail(_ name: [UInt8]) -> [UInt8] {
         var name = name
         while let last = name.last, last <= 0x20 || last == 0x7F || last == UInt8(ascii: ".") { name.removeLast() }
         return name
     }
 
-    /// The path with fewer and fewer of the endings behind its last name, which some routers read as a format.
+    /// Returns the path with fewer and fewer of the endings of its last name, which some routers read as a format.
     private static func withoutEndings(_ segments: [[UInt8]]) -> [[[UInt8]]] {
         guard let last = segments.last else { return [] }
         return last.indices.dropFirst().filter { last[$0] == UInt8(ascii: ".") }.suffix(8).map {

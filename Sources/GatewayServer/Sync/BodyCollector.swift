@@ -7,19 +7,20 @@ package import NIOCore
 
 /// Reads the body of a sync request into memory, decompressed, within its limits.
 ///
-/// A small body is read before it is known who has sent it, and is paid for from a budget of its own until it is whole;
-/// so strangers hold nothing of `[limits] push_memory` but small bodies that are whole, while the backend is asked.
+/// A small body is read before its caller is known, and takes its memory from a separate budget until it is whole.
+/// Strangers therefore hold nothing of `[limits] push_memory` except small, whole bodies while the backend checks their
+/// credentials.
 package struct BodyCollector: Sendable {
-    /// The most bytes of a body, decompressed or not, whose caller is not known yet.
+    /// The most bytes of a body, decompressed or not, while its caller is unknown.
     static let smallLimit = 64 * 1_024
-    /// What all small bodies that are on their way take together; beyond that callers are asked for first.
+    /// The memory for all small bodies that are still arriving; if it is used up, callers are checked first.
     private let strangers = ByteBudget(limit: 16 << 20)
-    /// The most bytes as they come.
+    /// The most bytes as received.
     package var limit: Int
     /// The most bytes after decompression.
     package var inflatedLimit: Int
 
-    /// A collector with these limits.
+    /// Creates a collector with these limits.
     package init(limit: Int, inflatedLimit: Int) {
         self.limit = limit
         self.inflatedLimit = inflatedLimit
@@ -30,12 +31,12 @@ package struct BodyCollector: Sendable {
     /// - Parameters:
     ///   - announced: Its `Content-Length`, if it has one.
     ///   - coding: Its `Content-Encoding` field.
-    ///   - lease: Pays for the memory.
-    ///   - admit: Makes sure that the caller may send more than a small body; called at the most once.
-    ///   - next: Gives the next piece; nil at the end.
+    ///   - lease: Provides the memory.
+    ///   - admit: Checks that the caller may send more than a small body; called at most once.
+    ///   - next: Returns the next piece; nil at the end.
     /// - Returns: The body, decompressed.
     /// - Throws: `request.body_too_large` (413), also for more than the lease can ever hold, `request.encoding` (415),
-    ///   `request.compressed_body` (400), `limit.bodies` (503), and what `admit` and `next` throw.
+    ///   `request.compressed_body` (400), `limit.bodies` (503), and the errors of `admit` and `next`.
     package func collect(
         announced: Int?, coding: String?, lease: ByteLease, admit: () async throws -> Void,
         next: () async throws -> ByteBuffer?
@@ -64,14 +65,14 @@ package struct BodyCollector: Sendable {
         return try room.close()
     }
 
-    /// A body and what is paid for.
+    /// A body and the memory taken for it.
     private struct Room {
         private var body: [UInt8] = []
-        /// The most that the body can be.
+        /// The largest possible size of the body.
         private let most: Int
         private var paid = 0
         private let lease: ByteLease
-        /// Pays until the caller is admitted or the body is whole; nil from then on.
+        /// The lease until the caller is admitted or the body is whole; then nil.
         private var small: ByteLease?
 
         init(most: Int, _ lease: ByteLease, _ small: ByteLease) {
@@ -80,7 +81,9 @@ package struct BodyCollector: Sendable {
             self.small = small
         }
 
-        /// Doubles as the body comes, up to the most: what a client announces and never sends takes no memory.
+        /// Adds a piece, with memory that doubles as the body arrives, up to its largest possible size.
+        ///
+        /// Bytes that a client announces and never sends take no memory.
         mutating func append(_ piece: ByteBuffer, _ admit: () async throws -> Void) async throws {
             let needed = body.count + piece.readableBytes
             if needed > paid {
@@ -97,7 +100,7 @@ package struct BodyCollector: Sendable {
             body.append(contentsOf: piece.readableBytesView)
         }
 
-        /// Goes on for a caller that is admitted.
+        /// Admits the caller, and moves the body to the caller's lease.
         mutating func open(_ admit: () async throws -> Void) async throws {
             guard small != nil else { return }
             try await admit()

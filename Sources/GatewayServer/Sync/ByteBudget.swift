@@ -4,32 +4,32 @@
 import Gateway
 import NIOConcurrencyHelpers
 
-/// Bounds the memory that the bodies of all running requests take together, with what is made of them
-/// (`[limits] push_memory`), with a fair share for each caller.
+/// Limits the memory for the bodies of all running requests and for the data made from them (`[limits] push_memory`),
+/// with a fair share for each caller.
 package final class ByteBudget: Sendable {
-    /// What one pushed record takes besides its bytes, from the request to the answer.
+    /// The memory for one pushed record besides its bytes, from the request to the answer.
     ///
-    /// That is its id and place, its operation, and what the backend says about it. With short ids 480
-    /// bytes were measured; the rest is room for longer ones.
+    /// It holds the record's id and place, its operation, and the backend's result. With short ids 480 bytes were
+    /// measured; the rest is room for longer ones.
     package static let bytesPerRecord = 1_024
 
     fileprivate let limit: Int
     private let shares: NIOLockedValueBox<FairShares<String>>
 
-    /// A budget of so many bytes.
+    /// Creates a budget of this many bytes.
     package init(limit: Int) {
         self.limit = limit
         shares = NIOLockedValueBox(FairShares(total: limit))
     }
 
-    /// A lease of nothing yet.
+    /// Returns a lease that holds no bytes yet.
     package func lease() -> ByteLease { ByteLease(self) }
 
     fileprivate func tryTake(_ count: Int, for holder: String) -> Bool {
         shares.withLockedValue { $0.takeFree(count, for: holder) }
     }
 
-    /// Takes a share; a lease that is the only one may take all, since nobody else is kept from anything.
+    /// Takes a share; a lease that is the only one may take all, since there are no others to deprive.
     fileprivate func take(_ count: Int, for holder: String, beside own: Int) throws {
         let isTaken = shares.withLockedValue { shares in
             shares.taken == own ? shares.takeFree(count, for: holder) : shares.take(count, for: holder)
@@ -51,10 +51,10 @@ package final class ByteBudget: Sendable {
     }
 }
 
-/// What one request has taken of a ``ByteBudget``; given back with the last reference to it.
+/// The bytes that one request has taken of a ``ByteBudget``; given back with the last reference to it.
 package final class ByteLease: Sendable {
     private let budget: ByteBudget
-    /// What it has, and in whose name: nobody's, until the caller is known.
+    /// The bytes held, and the name of their holder, empty until the caller is known.
     private let held = NIOLockedValueBox((count: 0, holder: ""))
 
     fileprivate init(_ budget: ByteBudget) { self.budget = budget }
@@ -64,7 +64,7 @@ package final class ByteLease: Sendable {
         budget.giveBack(held.count, of: held.holder)
     }
 
-    /// Counts what it has, and will have, as the caller's of this name.
+    /// Assigns all its bytes, present and future, to the caller of this name.
     package func belongs(to holder: String) {
         let old = held.withLockedValue { held in
             defer { held.holder = holder }
@@ -73,7 +73,7 @@ package final class ByteLease: Sendable {
         budget.move(old.count, from: old.holder, to: holder)
     }
 
-    /// Takes so many bytes more where there is room, whoever has it; false where there is none.
+    /// Takes this many bytes more if the budget has them free, whoever uses it; returns false if not.
     func tryTake(_ bytes: Int) -> Bool {
         let holder = held.withLockedValue { $0.holder }
         guard budget.tryTake(bytes, for: holder) else { return false }
@@ -81,10 +81,10 @@ package final class ByteLease: Sendable {
         return true
     }
 
-    /// Takes so many bytes more.
+    /// Takes this many bytes more.
     ///
-    /// - Throws: `GatewayError` with `limit.bodies` (503) where the budget, or the caller's share of it, is used up,
-    ///   and with `request.body_too_large` (413) where all of it would not do.
+    /// - Throws: `GatewayError` with `limit.bodies` (503) if the budget, or the caller's share of it, is used up, and
+    ///   with `request.body_too_large` (413) if the whole budget would not suffice.
     package func take(_ bytes: Int) throws {
         let (count, holder) = held.withLockedValue { $0 }
         guard bytes <= budget.limit - count else {
@@ -96,7 +96,7 @@ package final class ByteLease: Sendable {
 }
 
 extension GatewayError {
-    /// A request that is never taken; `cause` says by which limit.
+    /// Creates the error for a request that is never accepted; `cause` names the limit.
     static func tooLarge(_ cause: String) -> Self {
         GatewayError(fault: .bodyTooLarge, cause: cause)
     }

@@ -5,16 +5,15 @@ import Gzip
 import HTTPTypes
 import NIOCore
 
-/// The answer to a sync request on its way out: compressed where the client wants that, with its length where it is
-/// short.
+/// Sends the answer to a sync request: compressed if the client wants that, with its length if it is short.
 ///
 /// It belongs to the task that serves the request.
 final class SyncAnswer {
-    /// Up to so many bytes are held back, to be sent with their length.
+    /// The most bytes that are held back, to be sent with their length.
     private static let shortLimit = 64 * 1_024
-    /// Compressing less gains nothing.
+    /// The least bytes for which compression is worthwhile.
     private static let compressedMinimum = 1_024
-    /// Fast: the bytes are many, JSON compresses well, and phones wait.
+    /// The fast level: the bytes are many, JSON compresses well, and phones wait.
     private static let level = 1
 
     private let stream: AnswerStream

@@ -9,9 +9,9 @@ import WatermelonWire
 
 /// Serves the requests on the sync paths.
 struct SyncResponder: Sendable {
-    /// How long a client waits for the first byte, and for each further one, until the pull is complete.
+    /// The time that a client waits for the first byte, and for each further one, until the pull is complete.
     struct Patience: Sendable {
-        /// Zero waits for the pull, however long it takes.
+        /// The time until the first byte; zero waits for the whole pull.
         var firstByteAfter: Duration
         var keepAliveEvery: Duration
     }
@@ -19,8 +19,8 @@ struct SyncResponder: Sendable {
     let service: any SyncService
     let collector: BodyCollector
     let budget: ByteBudget
-    /// How long a body may take, besides a second for each so many bytes that have come: who has been let in and sends
-    /// steadily gets a large push through a slow network.
+    /// The time for a body, plus a second for each 2048 bytes received: an admitted client that sends steadily gets a
+    /// large push through a slow network.
     let bodyTime: Duration
     private static let slowestSteadyBody = 2_048
     let patience: Patience
@@ -28,7 +28,7 @@ struct SyncResponder: Sendable {
 
     /// Serves one request.
     ///
-    /// - Returns: What it came to.
+    /// - Returns: The figures of the sync.
     /// - Throws: Any error. If the answer has begun by then, the connection must be cut.
     func respond(
         _ route: WireDialect.Route, to request: IncomingRequest, with stream: AnswerStream, logger: Logger
@@ -40,13 +40,13 @@ struct SyncResponder: Sendable {
         }
     }
 
-    /// What a request has come to once its body is needed no more: the client may take its answer slowly.
+    /// The result of a request when its body is no longer needed: the client may take its answer slowly.
     private enum Received {
         case pull(PullRequest)
         case pushed(any PushReply)
     }
 
-    /// Takes the body, and applies it where it is a push.
+    /// Receives the body, and applies it if it is a push.
     private func receive(
         _ route: WireDialect.Route, _ request: IncomingRequest, from caller: Caller
     ) async throws -> Received {
@@ -86,7 +86,7 @@ struct SyncResponder: Sendable {
         _ push: PushRequest, from caller: Caller, _ request: IncomingRequest
     ) async throws -> any PushReply {
         guard !origins.isForgeable(request.fields) else { throw GatewayFault.foreignOrigin }
-        // Whether it was applied must not depend on a client that lost its connection meanwhile.
+        // A push must not depend on a client that loses its connection meanwhile.
         try request.connection.hangUp.shield()
         return try await service.push(push, caller: caller)
     }
@@ -113,7 +113,7 @@ struct SyncResponder: Sendable {
         let answer = SyncAnswer(
             stream, status: 200, contentType: AnswerWriter.contentType,
             acceptEncoding: request.fields[.acceptEncoding])
-        // HTTP/1.0 cannot tell a body that was cut from one that ended.
+        // HTTP/1.0 cannot distinguish a body that was cut from one that ended.
         let sendsSpace = patience.firstByteAfter > .zero && request.isModern
         let reply = try await withThrowingTaskGroup(of: Event.self) { group -> any PullReply in
             group.addTask { .complete(try await service.pull(pull, caller: caller)) }

@@ -4,7 +4,7 @@
 package import Gateway
 package import WatermelonWire
 
-/// What the server serves: the gateway, or a stand-in for tests of the server alone.
+/// The service behind the server: the gateway, or a substitute for tests of the server alone.
 package protocol SyncService: Sendable {
     /// The answer to a pull.
     associatedtype Pull: PullReply
@@ -12,31 +12,31 @@ package protocol SyncService: Sendable {
     associatedtype Push: PushReply
     /// The names and paths that clients use.
     var dialect: WireDialect { get }
-    /// Throws where no request can be served, whatever it is.
+    /// Throws if no request at all can be served.
     func checkReadiness() async throws
-    /// Makes sure that the backend accepts the caller, before more is taken from them than a small body.
+    /// Checks that the backend accepts the caller, before more than a small body is taken from them.
     ///
-    /// - Returns: A name for the caller, under which it is counted what they hold.
+    /// - Returns: A name for the caller, to which the memory of their requests is assigned.
     func admit(_ caller: Caller) async throws -> String
-    /// Serves one pull; cancelled where the client goes.
+    /// Serves one pull; cancelled if the client disconnects.
     func pull(_ request: PullRequest, caller: Caller) async throws -> Pull
-    /// Serves one push; never cancelled by the client's end.
+    /// Serves one push; not cancelled if the client disconnects.
     func push(_ request: PushRequest, caller: Caller) async throws -> Push
 }
 
 /// A pull that is committed and may be sent.
 package protocol PullReply: Sendable {
-    /// What it came to.
+    /// The figures of the sync.
     var figures: SyncFigures { get }
     /// The body's type.
     var contentType: String { get }
-    /// Hands over the body piece by piece; once.
+    /// Passes the body to `sink` piece by piece; once.
     func write(to sink: ([UInt8]) async throws -> Void) async throws
 }
 
-/// A push that was taken.
+/// A push that was processed.
 package protocol PushReply: Sendable {
-    /// What it came to.
+    /// The figures of the sync.
     var figures: SyncFigures { get }
     /// The HTTP status.
     var status: Int { get }
