@@ -7,7 +7,7 @@ package struct PushReference: Hashable, Sendable {
     package var table: Int
     /// The record's id as the client has it.
     package var id: String
-    /// A reference.
+    /// Creates a reference.
     package init(table: Int, id: String) {
         self.table = table
         self.id = id
@@ -16,21 +16,21 @@ package struct PushReference: Hashable, Sendable {
 
 /// One record of a push, in the order in which it is applied.
 package struct PushOperation: Hashable, Sendable {
-    /// What the client did.
+    /// The kinds of changes that a client makes.
     package enum Kind: String, Sendable {
         case create, update, delete
     }
 
-    /// What the client did.
+    /// The change that the client made.
     package var kind: Kind
     /// The table's place in the schema.
     package var table: Int
     /// The record's id as the client has it.
     package var id: String
-    /// Where the record's object stands in the request body; nil for a deletion.
+    /// The place of the record's object in the request body; nil for a deletion.
     package var range: Range<Int>?
 
-    /// An operation.
+    /// Creates an operation.
     package init(kind: Kind, table: Int, id: String, range: Range<Int>?) {
         self.kind = kind
         self.table = table

@@ -5,10 +5,10 @@
 package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64
 
-    /// A generator of this seed; neighbouring seeds give unrelated numbers.
+    /// Creates the generator of this seed; neighbouring seeds give unrelated numbers.
     package init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
@@ -17,6 +17,6 @@ package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A generator of its own, whose numbers have nothing to do with the next ones of this.
+    /// Returns another generator, whose numbers are unrelated to the next ones of this one.
     package mutating func fork() -> SeededGenerator { SeededGenerator(seed: next()) }
 }

@@ -15,12 +15,18 @@ enum FirstWordRule {
     /// Words that end as verbs of the third person do, and are none.
     private static let notVerbs: Set = ["Always", "As", "Has", "Is", "Its", "Less", "Plus", "This", "Thus", "Unless"]
 
+    /// The targets whose comments are still to be edited; the list may only shrink.
+    private static let unedited: Set = [
+        "Deduplication", "DemoBackend", "GatewayTesting", "JSONBytes", "Ledger", "LineProjection", "MemoryState",
+        "SQLiteState", "SyncMachines", "WatermelonWire", "rind", "rind-bench",
+    ]
+
     static func violations(in file: SourceFile) -> [Violation] {
-        guard file.isSource else { return [] }
+        guard file.isSource, !unedited.contains(file.target) else { return [] }
         let lines = file.numberedLines.map { $0.text.trimmingCharacters(in: .whitespaces) }
         return lines.indices.compactMap { index in
             guard lines[index].hasPrefix("///"), index == 0 || !lines[index - 1].hasPrefix("///") else { return nil }
-            let word = lines[index].dropFirst(3).split(separator: " ").first ?? ""
+            let word = lines[index].dropFirst(3).split { " .,:;".contains($0) }.first ?? ""
             guard let message = complaint(of: String(word), above: declaration(below: index, in: lines)) else {
                 return nil
             }
