@@ -4,9 +4,9 @@
 import StateStore
 import SyncModel
 
-/// What collections take away, each step what the one before has freed.
+/// Collects expired data; each step collects what the one before has freed.
 extension Contents {
-    /// Of how many replicas one is forgotten in an hour.
+    /// The share of replicas that may be forgotten in an hour: one of this many.
     private static let burialShare = 20
 
     mutating func collect(_ wanted: Retention, cursorLead: Int64) -> Collected {
@@ -43,7 +43,8 @@ extension Contents {
         return count
     }
 
-    /// Only undos of cursors that are in the base: those of a compaction under way are needed by every older cursor.
+    /// Collects old undos, but only of cursors that are in the base: every older cursor needs the undos of a compaction
+    /// in progress.
     private mutating func collectUndos(_ retention: Retention) -> Int {
         var count = 0
         for (id, layer) in shelf.layers where layer.kind == .undo {
@@ -57,7 +58,7 @@ extension Contents {
         return count
     }
 
-    /// Deltas of cursors without which their replica went on.
+    /// Collects the deltas of cursors without which their replica has gone on.
     private mutating func collectSiblings(_ retention: Retention) -> Int {
         let siblings = owners.values.flatMap(\.cursors.values).filter { stored in
             guard let tip = replicas[stored.row.replica]?.tip else { return false }
@@ -68,8 +69,8 @@ extension Contents {
         return siblings.count
     }
 
-    /// Notes whose principal was away, and those that every cursor has seen from which a ledger is exact, and every
-    /// tip.
+    /// Collects the notes of principals that stayed away, and the notes that all cursors with an exact ledger and every
+    /// tip have seen.
     private mutating func collectNotes(_ retention: Retention) -> Int {
         var count = 0
         for (principal, owner) in owners {
@@ -91,7 +92,7 @@ extension Contents {
         return count
     }
 
-    /// What was delivered and is not counted any more, and what nobody came for.
+    /// Collects redeliveries that were delivered and are no longer counted, and those that no device came for.
     private mutating func collectRedeliveries(_ retention: Retention) {
         for (id, replica) in replicas {
             replicas[id]?.redeliveries = replica.redeliveries.filter {
@@ -101,7 +102,8 @@ extension Contents {
         }
     }
 
-    /// Cursors that a later, confirmed one of the same replica stands in for, and on which no ledger rests.
+    /// Collects cursors that are superseded by a later, confirmed one of the same replica, and on which no ledger
+    /// rests.
     private mutating func collectCursors(before: Int64) -> Int {
         var count = 0
         for (principal, owner) in owners {
@@ -118,7 +120,7 @@ extension Contents {
         return count
     }
 
-    /// Forgets replicas that nobody has seen for long, but only a share of all in an hour.
+    /// Forgets replicas that were not seen for long, but only a share of all replicas in an hour.
     private mutating func buryUnseen(_ retention: Retention) -> Int {
         let unseen = replicas.filter { $0.value.lastSeen < retention.seenBefore }
             .sorted { ($0.value.lastSeen, $0.key.rawValue) < ($1.value.lastSeen, $1.key.rawValue) }
@@ -132,7 +134,7 @@ extension Contents {
         return buried.count
     }
 
-    /// Layers of replicas that are gone can be read for an hour.
+    /// Detaches the layers of replicas that are gone; they can be read for another hour.
     private mutating func loosenDead(at now: Int64) {
         for (id, layer) in shelf.layers {
             if let replica = layer.replica, replicas[replica] == nil { shelf.loosen(id, at: now) }

@@ -4,38 +4,39 @@
 import StateStore
 import SyncModel
 
-/// What a replica's row says of its ledger.
+/// The ledger's part of a replica.
 struct ReplicaLedger: Sendable {
     var base: LayerID?
     /// The newest cursor that is in the base.
     var compacted: Cursor?
-    /// The oldest cursor to which the undos lead back; nil while all are there.
+    /// The oldest cursor to which the undos lead back; nil while all undos are there.
     var horizon: Cursor?
     var version = 0
-    /// The greatest number of a layer when the compaction that is under way began.
+    /// The greatest number of a layer when the compaction in progress began.
     var compactAfter: Int64 = 0
 
-    /// The version as callers have it; a compaction goes on under the next odd one, so that one which begins anew is
-    /// told from one that goes on.
+    /// The version that callers see; a compaction continues under the next odd one, which distinguishes it from one
+    /// that begins again.
     var readableVersion: Int { version << 1 }
 
     func isCurrent(_ read: Int) -> Bool { read >> 1 == version }
     static func isContinuing(_ read: Int) -> Bool { read & 1 == 1 }
 }
 
-/// Where a cursor stands in the ledger of its replica.
+/// The place of a cursor in the ledger of its replica.
 struct LedgerStanding: Sendable {
-    /// What it adds to the cursor below it; nil for nothing.
+    /// The layer that the cursor adds to the cursor below it; nil for none.
     var layer: LayerID?
-    /// The cursor below; the cursor itself where it is in the base; nil where there is no ledger.
+    /// The cursor below; the cursor itself if it is in the base; nil if there is no ledger.
     var below: Cursor?
-    /// Whether it is known exactly what the device has with it.
+    /// True if it is known exactly what the device holds at this cursor.
     var isExact: Bool
 }
 
-/// What ledgers say, and what commits, compactions and collections change of them.
+/// Reads ledgers, and changes them for commits, compactions and collections.
 extension Contents {
-    /// The cursors from one down to the newest that is in the base, newest first, without those that added nothing.
+    /// Returns the cursors from this one down to the newest that is in the base, newest first, without those that added
+    /// nothing.
     private func steps(from cursor: Cursor, of id: ReplicaID, _ replica: Replica) -> [StoredCursor] {
         var steps: [StoredCursor] = []
         var next: Cursor? = cursor
@@ -46,7 +47,7 @@ extension Contents {
         return steps
     }
 
-    /// A replica's ledger as one of its cursors sees it.
+    /// Returns a replica's ledger as one of its cursors sees it.
     func outline(of id: ReplicaID, at cursor: Cursor?) -> LedgerOutline? {
         guard let replica = replicas[id] else { return nil }
         var outline = LedgerOutline(replica: id, base: replica.ledger.base, version: replica.ledger.readableVersion)
@@ -55,7 +56,7 @@ extension Contents {
         outline.deltas = steps.compactMap(\.standing.layer)
         outline.deltaChunks = outline.deltas.reduce(0) { $0 + (shelf.layers[$1]?.chunks.count ?? 0) }
         guard let bottom = steps.last, bottom.standing.below == bottom.row.cursor else {
-            // On which base the cursor was made is unknown: the present one is a superset, without ways back.
+            // It is unknown on which base the cursor was made: the present one is a superset, without ways back.
             return outline
         }
         outline.undos = shelf.layers(of: id).filter { $0.layer.kind == .undo }
@@ -67,14 +68,14 @@ extension Contents {
         return outline
     }
 
-    /// What a ledger holds as a cursor sees it, by table.
+    /// Returns the counts of a ledger as a cursor sees it, by table.
     func counts(of outline: LedgerOutline) -> [String: LedgerCount] {
         (outline.deltas + (outline.base.map { [$0] } ?? [])).reduce(into: [:]) { total, layer in
             for (table, count) in shelf.layers[layer]?.counts ?? [:] { total[table, default: LedgerCount()].add(count) }
         }
     }
 
-    /// The deltas of a cursor and those below it that are not in the base yet, newest first.
+    /// Returns the deltas of a cursor and those below it that are not in the base yet, newest first.
     func foldableDeltas(_ id: ReplicaID, upTo cursor: Cursor) throws(StateError) -> [FoldableDelta] {
         guard let replica = replicas[id] else { throw .replicaUnknown(id) }
         return steps(from: cursor, of: id, replica).compactMap { step in
@@ -82,7 +83,7 @@ extension Contents {
         }
     }
 
-    /// Takes what a pull adds to the ledger; the replica is there, its cursor not yet.
+    /// Writes a pull's additions to the ledger; the replica exists already, its cursor does not yet.
     mutating func takeLedger(of pull: PullCommit) throws(StateError) -> LedgerStanding {
         guard let ledger = replicas[pull.row.replica]?.ledger else { throw .replicaUnknown(pull.row.replica) }
         for (replica, version) in pull.ledgersRead {
@@ -125,18 +126,19 @@ extension Contents {
         return LedgerStanding(layer: nil, below: cursor, isExact: true)
     }
 
-    /// The cursor that a new one rests on: its parent, or what the parent rests on where that has added nothing.
+    /// Returns the cursor that a new one rests on: its parent, or the cursor below the parent if the parent added
+    /// nothing.
     private func below(_ pull: PullCommit, _ ledger: ReplicaLedger) -> Cursor? {
         guard let compacted = ledger.compacted, let parent = pull.row.parent else { return nil }
         let stored = owners[pull.row.principal]?.cursors[parent]
-        // A parent from before the ledger: the pull has compared everything with the base as it is.
+        // A parent from before the ledger: the pull has compared everything with the present base.
         guard let stored, stored.row.replica == pull.row.replica, let below = stored.standing.below else {
             return compacted
         }
         return stored.standing.layer == nil ? below : parent
     }
 
-    /// Brings a part of the deltas into the base, and says under which version the next part comes.
+    /// Merges a part of the deltas into the base, and returns the version for the next part.
     mutating func compact(_ batch: LedgerCompactionBatch, at now: Int64) throws(StateError) -> Int {
         guard var ledger = replicas[batch.replica]?.ledger else { throw .replicaUnknown(batch.replica) }
         guard ledger.isCurrent(batch.version), ledger.base == batch.base, let compacted = ledger.compacted else {
@@ -162,7 +164,7 @@ extension Contents {
         return ledger.readableVersion
     }
 
-    /// Puts chunks into the undo that this compaction has made for a cursor, never into that of an interrupted one.
+    /// Adds chunks to the undo that this compaction has made for a cursor, never to that of an interrupted one.
     private mutating func addUndo(
         _ chunks: [LedgerChunk], of cursor: Cursor, _ replica: ReplicaID, after: Int64
     ) throws(StateError) {
@@ -176,7 +178,7 @@ extension Contents {
         }
     }
 
-    /// Takes the deltas that are in the base now from their cursors.
+    /// Detaches the deltas that are in the base now from their cursors.
     private mutating func finishCompaction(
         of id: ReplicaID, upTo finished: Cursor, at now: Int64
     ) throws(StateError) {
@@ -194,7 +196,8 @@ extension Contents {
         replicas[id]?.ledger.compactAfter = 0
     }
 
-    /// Takes a delta from its cursor, which stands on another one from now on, or on nothing that is known exactly.
+    /// Detaches a delta from its cursor, which rests on another one from now on, or is no longer exact if `below` is
+    /// nil.
     mutating func drop(_ stored: StoredCursor, of principal: Principal, below: Cursor?, at now: Int64) {
         var changed = stored
         changed.standing.layer = nil

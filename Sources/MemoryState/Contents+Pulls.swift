@@ -4,7 +4,7 @@
 import StateStore
 import SyncModel
 
-/// What pulls ask and write.
+/// Reads and writes the rows that pulls need.
 extension Contents {
     func pullContext(_ principal: Principal, _ session: Session, at presented: Cursor?) throws(StateError)
         -> PullContext
@@ -31,7 +31,7 @@ extension Contents {
         context.isFork = replica.tip.map { $0 != presented && $0 != row.parent } ?? false
         context.acceptedAt = replica.acceptedAt
         context.resyncAt = replica.resyncAt
-        // What another device has pushed says nothing of this one.
+        // The pushes of another device show nothing about this one.
         context.pushedVersion = context.isFork ? nil : replica.pushedVersion
         context.ledger = outline(of: row.replica, at: presented)
         return context
@@ -86,7 +86,7 @@ extension Contents {
         _ = try key(row.mappingDigest, "mapping digest")
     }
 
-    /// Makes the replica of a pull, or notes that it was seen; its cursors form one line.
+    /// Creates the replica of a pull, or records that it was seen; its cursors form one line.
     private mutating func place(_ pull: PullCommit) throws(StateError) {
         let id = pull.row.replica
         let known = replicas[id]
@@ -106,8 +106,7 @@ extension Contents {
         if pull.row.isConfirmed { replicas[id]?.tip = pull.row.cursor }
     }
 
-    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and at once what their
-    /// ledgers hold.
+    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and their ledgers at once.
     private mutating func capUnconfirmed(_ pull: PullCommit) {
         let own = pull.row.replica
         let unconfirmed = replicas(of: pull.row.principal).filter { !$0.replica.isConfirmed && $0.id != own }
@@ -119,7 +118,7 @@ extension Contents {
         }
     }
 
-    /// Notes which schema version pushes have shown of a replica, or of the principal's only one.
+    /// Records the schema version that pushes have shown for a replica, or for the principal's only one.
     mutating func notePushed(_ version: Int, by replica: ReplicaID?, of principal: Principal) throws(StateError) -> Bool
     {
         guard try owner(principal) != nil else { return false }
@@ -129,7 +128,7 @@ extension Contents {
         return true
     }
 
-    /// A replica as the operator sees it.
+    /// Returns a replica as the operator sees it.
     func describe(_ id: ReplicaID, cursorLead: Int64) -> ReplicaRow? {
         guard let replica = replicas[id] else { return nil }
         let newest = newestCursor(of: id)

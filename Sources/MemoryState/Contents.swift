@@ -4,7 +4,7 @@
 import StateStore
 import SyncModel
 
-/// All that a state knows.
+/// Holds the whole state.
 struct Contents: Sendable {
     let limits: StateLimits
     var owners: [Principal: Owner] = [:]
@@ -16,17 +16,17 @@ struct Contents: Sendable {
     /// The greatest cursor of principals that were forgotten.
     var newestCollected: Cursor?
     var time = CollectionTime()
-    /// Since when replicas are counted that are forgotten, and how many more may be.
+    /// The start of the hour in which forgotten replicas are counted, and the number that may still be forgotten in it.
     var burials: (since: Int64, left: Int) = (0, 0)
 
     init(limits: StateLimits) { self.limits = limits }
 
-    /// A principal that is known.
+    /// Returns a principal; nil if it is unknown.
     func owner(_ principal: Principal) throws(StateError) -> Owner? {
         owners[Principal(rawValue: try key(principal.rawValue, "principal"))]
     }
 
-    /// Makes a principal known, and changes what is known of it.
+    /// Changes a principal, and adds it first if it is unknown.
     mutating func withOwner<T>(
         _ principal: Principal, at now: Int64, _ body: (inout Owner) throws -> T
     ) throws -> T {
@@ -34,13 +34,13 @@ struct Contents: Sendable {
         return try body(&owners[principal, default: Owner(lastSeen: now)])
     }
 
-    /// The replicas of a principal by their numbers.
+    /// Returns the replicas of a principal by their numbers.
     func replicas(of principal: Principal) -> [(id: ReplicaID, replica: Replica)] {
         replicas.filter { $0.value.principal == principal }.map { ($0.key, $0.value) }
             .sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// The newest cursor that a replica got.
+    /// Returns the newest cursor that was handed out to a replica.
     func newestCursor(of replica: ReplicaID) -> Cursor? {
         guard let principal = replicas[replica]?.principal else { return nil }
         return owners[principal]?.cursors.values.filter { $0.row.replica == replica }.map(\.row.cursor).max()
@@ -54,34 +54,34 @@ struct Contents: Sendable {
     }
 }
 
-/// What the state knows of one principal.
+/// Holds the state of one principal.
 struct Owner: Sendable {
-    /// The greatest cursor that it ever got.
+    /// The greatest cursor that the principal ever got.
     var newest: Cursor?
     var lastSeen: Int64
     var sessions: [Session: MetSession] = [:]
     var cursors: [Cursor: StoredCursor] = [:]
     var notes = PushNotes()
-    /// The oldest first.
+    /// The receipts, oldest first.
     var receipts: [StoredReceipt] = []
     var ids = IDMap()
     var refusals: [PushedRecordKey: RefusalEntry] = [:]
 
     init(lastSeen: Int64) { self.lastSeen = lastSeen }
 
-    /// Makes a session known, and changes what is known of it.
+    /// Changes a session, and adds it first if it is unknown.
     mutating func withSession<T>(_ session: Session, at now: Int64, _ body: (inout MetSession) throws -> T) throws -> T
     {
         _ = try key(session.rawValue, "session")
         return try body(&sessions[session, default: MetSession(lastSeen: now)])
     }
 
-    /// Ends what is believed of the other sessions' positions, which may be the same one at the backend.
+    /// Forgets the positions of the other sessions, which may be the same session at the backend.
     mutating func forgetPositions(except session: Session) {
         for other in sessions.keys where other != session { sessions[other]?.row.position = .unknown }
     }
 
-    /// Keeps a receipt in place of one of the same push, and at most as many as the limit says.
+    /// Keeps a receipt in place of one of the same push, and no more receipts than the limit.
     mutating func save(_ kept: JournalEnd.KeptReceipt, limit: Int, at now: Int64) throws {
         _ = try key(kept.digest, "push digest")
         _ = try key(kept.receipt.contentType, "content type")
@@ -91,19 +91,19 @@ struct Owner: Sendable {
     }
 }
 
-/// A session that the state has met.
+/// A session that the state knows.
 struct MetSession: Sendable {
     var row = SessionRow()
     var lastSeen: Int64
 }
 
-/// A cursor and where it stands in its replica's ledger.
+/// A cursor and its place in its replica's ledger.
 struct StoredCursor: Sendable {
     var row: CursorRow
     var standing: LedgerStanding
 }
 
-/// An answer of a push.
+/// The answer of a push.
 struct StoredReceipt: Sendable {
     var kept: JournalEnd.KeptReceipt
     var savedAt: Int64
@@ -117,9 +117,9 @@ struct Replica: Sendable {
     var lastSeen: Int64
     var lastResult: String
     var schemaVersion: Int?
-    /// The schema version that its pushes have shown.
+    /// The schema version that the replica's pushes have shown.
     var pushedVersion: Int?
-    /// The newest cursor that has come back.
+    /// The newest cursor that the device has presented.
     var tip: Cursor?
     var ledger = ReplicaLedger()
     var acceptedAt: Int64 = 0
@@ -131,6 +131,6 @@ struct Replica: Sendable {
 struct StoredRedelivery: Sendable {
     var count: Int
     var since: Int64
-    /// The cursor of the answer that has brought it.
+    /// The cursor of the answer that has brought the record.
     var delivered: Cursor?
 }

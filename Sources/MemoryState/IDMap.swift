@@ -4,26 +4,26 @@
 import StateStore
 import SyncModel
 
-/// The ids that the backend has given to records of one principal.
+/// Keeps the ids that the backend has given to records of one principal.
 struct IDMap: Sendable {
-    /// How many mappings there were so far.
+    /// The number of mappings so far.
     private(set) var sequence: Int64 = 0
-    /// By their sequences.
+    /// The mappings in the order of their sequences.
     private(set) var mappings: [StoredIDMapping] = []
 
     func mapping(of client: PushedRecordKey) -> StoredIDMapping? {
         mappings.first { PushedRecordKey(table: $0.mapping.table, id: $0.mapping.clientID) == client }
     }
 
-    /// The mapping by which pulls say a record of the backend.
+    /// Returns the mapping that pulls use for a record of the backend.
     func publicMapping(of backend: PushedRecordKey) -> StoredIDMapping? {
         mappings.first { $0.isPublic && PushedRecordKey(table: $0.mapping.table, id: $0.mapping.backendID) == backend }
     }
 
-    /// Writes mappings down; a record that was made anew has a new id from then on.
+    /// Writes mappings; a record that was created again has its new id from then on.
     ///
-    /// - Returns: Those that pulls do not say: of two client ids of one record the second, and what may have been the
-    ///   backend's own.
+    /// - Returns: The mappings whose client id pulls do not use: the second of two client ids of one record, and ids
+    ///   that may have been the backend's own.
     mutating func save(_ added: [IDMapping]) throws(StateError) -> [IDMapping] {
         for mapping in added {
             _ = try key(mapping.table, "table")

@@ -4,14 +4,14 @@
 import StateStore
 import SyncModel
 
-/// Pushes by calls, while they run and where they came to no good end.
+/// Keeps pushes by calls while they are in progress, and those that were interrupted or failed.
 struct Journals: Sendable {
     struct Journal: Sendable {
         var journal: PushJournal
-        /// By their places in the push.
+        /// The in-flight operations by their places in the push.
         var inFlight: [Int: InFlightOperation] = [:]
         var givenUp: Set<Int> = []
-        /// How often it could not be closed, and since when.
+        /// The number of failed attempts to close the journal; `triedAt` is the time of the first.
         var tries = 0
         var triedAt: Int64?
 
@@ -21,7 +21,7 @@ struct Journals: Sendable {
     private var last: Int64 = 0
     var journals: [Int64: Journal] = [:]
 
-    /// By their numbers.
+    /// The journals in the order of their numbers.
     var all: [Journal] { journals.values.sorted { $0.journal.id < $1.journal.id } }
 
     mutating func begin(_ opening: JournalOpening, of principal: Principal, at now: Int64) -> Int64 {
@@ -33,7 +33,7 @@ struct Journals: Sendable {
         return last
     }
 
-    /// A journal that is open.
+    /// Returns a journal that is open.
     func open(_ id: Int64) throws(StateError) -> Journal {
         guard let journal = journals[id], journal.journal.state == .open else { throw .journalClosed }
         return journal
@@ -53,7 +53,7 @@ struct Journals: Sendable {
         journals[id] = journal
     }
 
-    /// Deletes a journal that nobody needs, else says how its push has ended.
+    /// Deletes a journal that is no longer needed, or else records how its push has ended.
     mutating func end(_ id: Int64, _ end: JournalEnd) throws(StateError) {
         var journal = try open(id)
         journal.inFlight = journal.inFlight.filter { end.unknown.contains($0.key) }
@@ -83,13 +83,13 @@ struct Journals: Sendable {
         journals[id] = journal
     }
 
-    /// Drops the oldest journals of a principal over a limit, but for open ones.
+    /// Deletes the oldest journals of a principal over a limit, except open ones.
     mutating func thin(_ principal: Principal, to limit: Int) {
         let ended = all.filter { $0.journal.principal == principal && $0.journal.state != .open }
         for journal in ended.dropLast(max(1, limit)) { journals[journal.journal.id] = nil }
     }
 
-    /// Deletes journals of pushes that ended long ago, and open ones whose principal has not come for longer.
+    /// Deletes journals of pushes that ended long ago, and open ones that have not changed for still longer.
     mutating func collect(before: Int64, openBefore: Int64) -> Int {
         let count = journals.count
         journals = journals.filter {

@@ -4,27 +4,27 @@
 import StateStore
 import SyncModel
 
-/// The chunks of all ledgers by layer, readable while anybody may still hold an outline that names them.
+/// Keeps the chunks of all ledgers by layer, readable as long as an outline that names them may still be in use.
 struct LayerShelf: Sendable {
-    /// What a layer is for.
+    /// The kinds of layers.
     enum Kind: Sendable {
-        /// Filled in steps, and seen by nobody before a commit names it.
+        /// A layer that is filled in steps, and that is invisible before a commit names it.
         case staged
-        /// What a replica held at the newest cursor that was compacted.
+        /// The state of a replica at the newest cursor that was compacted.
         case base
-        /// What a cursor added to those below it.
+        /// The entries that a cursor added to those below it.
         case delta
-        /// What the base held before a cursor was compacted into it.
+        /// The entries that the base held before a cursor was compacted into it.
         case undo
     }
 
     struct Layer: Sendable {
         var kind: Kind
-        /// Nil while it is staged, and again when nothing needs it any more.
+        /// The replica; nil while the layer is staged, and again when it is no longer needed.
         var replica: ReplicaID?
         var cursor: Cursor?
         var madeAt: Int64
-        /// By table and first hash.
+        /// The chunks in the order of table and first hash.
         var chunks: [StoredChunk] = []
         var counts: [String: LedgerCount] = [:]
 
@@ -61,22 +61,22 @@ struct LayerShelf: Sendable {
         layers[id] = layer
     }
 
-    /// Takes a layer from its replica; it can be read until it is collected.
+    /// Detaches a layer from its replica; it can be read until it is collected.
     mutating func loosen(_ id: LayerID, at now: Int64) {
         layers[id]?.replica = nil
         layers[id]?.madeAt = now
     }
 
-    /// Takes away the layers that belong to nothing since before a time.
+    /// Deletes the layers that have belonged to no replica since before a time.
     ///
-    /// - Returns: How many chunks and layers that was.
+    /// - Returns: The number of chunks and layers deleted.
     mutating func collect(before time: Int64) -> Int {
         let gone = layers.filter { $0.value.replica == nil && $0.value.madeAt < time }
         for id in gone.keys { layers[id] = nil }
         return gone.values.reduce(0) { $0 + $1.chunks.count + 1 }
     }
 
-    /// The layers of a replica, in the order in which they were made.
+    /// Returns the layers of a replica, in the order in which they were made.
     func layers(of replica: ReplicaID) -> [(id: LayerID, layer: Layer)] {
         layers.filter { $0.value.replica == replica }.map { ($0.key, $0.value) }
             .sorted { $0.id.rawValue < $1.id.rawValue }

@@ -4,7 +4,7 @@
 import StateStore
 import SyncModel
 
-/// Lines of streams that could not be delivered; the same line again only counts.
+/// Keeps lines of streams that could not be delivered; a line that is known already is only counted.
 struct LineQuarantine: Sendable {
     private var last: Int64 = 0
     var entries: [QuarantinedLine: QuarantineEntry] = [:]
@@ -21,7 +21,7 @@ struct LineQuarantine: Sendable {
             stored.table = line.table.map { remark($0) }
             stored.id = line.id.map { remark($0, limit: 1_024) }
             stored.bytes = Array(line.bytes.prefix(max(0, limits.quarantineBytes)))
-            // Two lines are the same by reason, place and id, or where no id could be read by their bytes.
+            // Two lines are equal if reason, place and id are, or, if no id could be read, their bytes.
             var identity = line
             if line.id != nil { identity.bytes = [] }
             if var entry = entries[identity] {

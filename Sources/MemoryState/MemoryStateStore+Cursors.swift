@@ -5,19 +5,19 @@ package import StateStore
 package import SyncModel
 
 extension MemoryStateStore: InspectableStore {
-    /// Looks at all of it at once.
+    /// Reads the whole context in one transaction.
     package func pullContext(
         principal: Principal, session: Session, presented: Cursor?
     ) async throws -> PullContext {
         try await read { try $0.pullContext(principal, session, at: presented) }
     }
 
-    /// Confirms the cursor where the replica goes on with it.
+    /// Confirms the cursor if the replica goes on with it.
     package func confirm(principal: Principal, cursor: Cursor, at now: Int64) async throws {
         try await write { try $0.confirm(cursor, of: principal, at: now) }
     }
 
-    /// Takes all of a pull or nothing.
+    /// Commits all of a pull or nothing.
     package func commit(_ pull: PullCommit) async throws {
         try await write { try $0.commit(pull) }
     }
@@ -43,7 +43,7 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Raises the generation and forgets what is believed of positions.
+    /// Raises the generation and forgets positions.
     package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
         try await write { contents in
             try contents.withOwner(principal, at: now) { owner in
@@ -73,13 +73,13 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Notes the time, at most once in the interval.
+    /// Records the time, at most once in the interval.
     package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
         try await write { contents in
             let interval = contents.limits.acceptedInterval
             try contents.withOwner(principal, at: now) { owner in
                 try owner.withSession(session, at: now) { session in
-                    // Also where the clock has gone back: a time in the future would count as accepted.
+                    // Also if the clock has gone back: a time in the future would count as accepted.
                     if let accepted = session.row.acceptedAt, !isDue(now, after: accepted, interval),
                         !isDue(accepted, after: now, interval)
                     {
@@ -92,7 +92,7 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Notes what a replica did.
+    /// Records a replica's last action.
     package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
         try await write { contents in
             guard let known = contents.replicas[replica],
@@ -103,12 +103,12 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Notes a version that has risen.
+    /// Records a version that has risen.
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
         try await write { try $0.notePushed(version, by: replica, of: principal) }
     }
 
-    /// Gives a receipt between the time it was saved and the time it ends.
+    /// Returns a receipt between the time it was saved and the time it expires.
     package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
         try await read { contents in
             let digest = try key(digest, "push digest")
@@ -133,12 +133,12 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Ends the receipts of a principal.
+    /// Deletes the receipts of a principal.
     package func dropReceipts(principal: Principal) async throws {
         try await write { $0.owners[principal]?.receipts = [] }
     }
 
-    /// Lists lines, the one that came last first.
+    /// Returns lines, most recent first.
     package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
         try await read { contents in
             let entries = contents.lines.entries.values.sorted { ($0.lastSeen, $0.id) > ($1.lastSeen, $1.id) }
@@ -151,7 +151,7 @@ extension MemoryStateStore: InspectableStore {
         try await read { $0.lines.counts }
     }
 
-    /// Lists replicas by their numbers.
+    /// Returns replicas in the order of their numbers.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         let (lead, after) = (cursorLead, after?.rawValue ?? 0)
         return try await read { contents in
@@ -161,7 +161,7 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Lists replicas, the one that was seen last first.
+    /// Returns replicas, most recently seen first.
     package func replicasByContact(
         of principal: Principal?, after: ReplicaID?, limit: Int
     ) async throws -> [ReplicaRow] {
@@ -176,20 +176,20 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Gives the greatest cursor, also of principals that were forgotten.
+    /// Returns the greatest cursor, also of principals that were forgotten.
     package func newestCursor() async throws -> Cursor? {
         try await read { contents in
             (contents.owners.values.map(\.newest) + [contents.newestCollected]).compactMap { $0 }.max()
         }
     }
 
-    /// Takes away in one transaction whatever the retention allows.
+    /// Deletes everything that the retention allows, in one transaction.
     package func collect(_ retention: Retention) async throws -> Collected {
         let lead = cursorLead
         return try await write { $0.collect(retention, cursorLead: lead) }
     }
 
-    /// Lists principals by the first digits of their digests.
+    /// Returns principals by the first digits of their digests.
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         try await read { contents in
             let digits = try key(digits, "principal")
@@ -198,7 +198,7 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Gives the note of one record.
+    /// Returns the note of one record.
     package func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote? {
         try await read { contents in
             let record = PushedRecordKey(table: try key(table, "table"), id: id)
@@ -206,7 +206,7 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Tells which cursor each layer is about.
+    /// Returns the cursor of each layer.
     package func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor] {
         try await read { contents in
             var cursors: [LayerID: Cursor] = [:]
@@ -219,5 +219,5 @@ extension MemoryStateStore: InspectableStore {
     }
 }
 
-/// How many rows a list has at the most.
+/// Returns the number of rows to list: at most 10,000.
 func page(_ limit: Int) -> Int { min(max(0, limit), 10_000) }

@@ -18,7 +18,7 @@ extension MemoryStateStore: JournalAdmin {
         try await write { try $0.write(step, of: journal, at: now) }
     }
 
-    /// Writes the last step and how the push ends.
+    /// Writes the last step and the end of the push.
     package func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws {
         try await write { contents in
             let limits = contents.limits
@@ -35,7 +35,7 @@ extension MemoryStateStore: JournalAdmin {
         }
     }
 
-    /// Lists what is open.
+    /// Returns open journals.
     package func openJournals(
         of principal: Principal
     ) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
@@ -45,7 +45,7 @@ extension MemoryStateStore: JournalAdmin {
         }
     }
 
-    /// Counts a try to close a journal.
+    /// Counts an attempt to close a journal.
     package func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64) {
         try await write { contents in
             guard var found = contents.journals.journals[journal] else { return (0, now) }
@@ -67,7 +67,7 @@ extension MemoryStateStore: JournalAdmin {
         }
     }
 
-    /// Looks for a request of the record that was given up.
+    /// Searches for a request of the record that was given up.
     package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
         try await look { contents in
             contents.journals.all.contains { journal in
@@ -77,7 +77,7 @@ extension MemoryStateStore: JournalAdmin {
         }
     }
 
-    /// Picks the ids that pulls translate.
+    /// Returns the ids that pulls translate.
     package func mappedIDs(
         _ ids: Set<String>, in table: String, of principal: Principal
     ) async throws -> Set<String> {
@@ -99,7 +99,7 @@ extension MemoryStateStore: JournalAdmin {
         }
     }
 
-    /// Lists journals by their numbers.
+    /// Returns journals in the order of their numbers.
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
         try await read { contents in
             contents.journals.all.map(\.journal)
@@ -115,7 +115,7 @@ extension MemoryStateStore: JournalAdmin {
 }
 
 extension Contents {
-    /// Writes what a step says of an open journal.
+    /// Writes a step of an open journal.
     fileprivate mutating func write(_ step: JournalStep, of journal: Int64, at now: Int64) throws {
         let principal = try journals.open(journal).journal.principal
         try journals.write(step, of: journal, at: now)

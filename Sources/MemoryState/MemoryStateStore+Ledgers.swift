@@ -5,7 +5,7 @@ package import StateStore
 package import SyncModel
 
 extension MemoryStateStore {
-    /// Finds the last chunk that does not begin behind the hash.
+    /// Finds the last chunk whose first hash is not greater than the id's.
     package func ledgerChunk(layer: LayerID, table: String, holding id: IDHash) async throws -> StoredChunk? {
         try await read { contents in
             let table = try key(table, "table")
@@ -13,7 +13,7 @@ extension MemoryStateStore {
         }
     }
 
-    /// Lists the chunks of a table, at most 1,000 at a time.
+    /// Returns the chunks of a table, at most 1,000 at a time.
     package func ledgerChunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int
     ) async throws -> [StoredChunk] {
@@ -25,7 +25,7 @@ extension MemoryStateStore {
         }
     }
 
-    /// Gives all chunks of small layers.
+    /// Returns all chunks of small layers.
     package func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers {
         try await read { contents in
             var found = LedgerLayers()
@@ -41,19 +41,19 @@ extension MemoryStateStore {
         }
     }
 
-    /// Gives what commits and compactions have counted.
+    /// Returns the counts that commits and compactions have written.
     package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
         try await read { contents in
             layers.reduce(into: [:]) { $0[$1] = contents.shelf.layers[$1]?.counts ?? [:] }
         }
     }
 
-    /// Makes a staged layer.
+    /// Creates a staged layer.
     package func stageLayer(at now: Int64) async throws -> LayerID {
         try await write { $0.shelf.makeLayer(.staged, of: nil, cursor: nil, at: now) }
     }
 
-    /// Puts chunks into a staged layer.
+    /// Adds chunks to a staged layer.
     package func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws {
         try await write { contents in
             guard contents.shelf.layers[layer]?.isStaged == true else { throw StateError.ledgerChanged }
@@ -61,12 +61,12 @@ extension MemoryStateStore {
         }
     }
 
-    /// Lists the deltas that are not in the base yet.
+    /// Returns the deltas that are not in the base yet.
     package func foldableDeltas(replica: ReplicaID, upTo cursor: Cursor) async throws -> [FoldableDelta] {
         try await read { try $0.foldableDeltas(replica, upTo: cursor) }
     }
 
-    /// Brings a part of the deltas into the base.
+    /// Merges a part of the deltas into the base.
     package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
         try await write { try $0.compact(compaction, at: now) }
     }
@@ -85,14 +85,14 @@ extension MemoryStateStore {
         }
     }
 
-    /// Outlines a ledger at the tip where there is one.
+    /// Outlines a ledger at the tip if there is one, otherwise at the newest cursor.
     package func ledger(of replica: ReplicaID) async throws -> LedgerOutline? {
         try await read { contents in
             contents.outline(of: replica, at: contents.replicas[replica]?.tip ?? contents.newestCursor(of: replica))
         }
     }
 
-    /// Releases what comparisons before it have held back.
+    /// Allows the deletions that earlier comparisons held back.
     package func acceptDeletions(replica: ReplicaID, at now: Int64) async throws {
         try await write { contents in
             guard let known = contents.replicas[replica] else { throw StateError.replicaUnknown(replica) }
@@ -100,9 +100,9 @@ extension MemoryStateStore {
         }
     }
 
-    /// Makes comparisons before it due.
+    /// Makes earlier comparisons due.
     package func resync(replica: ReplicaID, at now: Int64) async throws {
-        // Cursors are compared with it, and may run ahead of the clock.
+        // Cursors are compared with this time, and may run ahead of the clock.
         let now = now + cursorLead
         try await write { contents in
             guard let known = contents.replicas[replica] else { throw StateError.replicaUnknown(replica) }

@@ -5,12 +5,12 @@ package import StateStore
 package import SyncModel
 
 extension MemoryStateStore {
-    /// Lists the newest notes that a cursor has not seen.
+    /// Returns the newest notes that a cursor has not seen.
     package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
         try await read { Array(try $0.owner(principal)?.notes.after(sequence).suffix(max(0, limit)) ?? []) }
     }
 
-    /// Counts them.
+    /// Counts the notes that a cursor has not seen.
     package func hasMorePushNotes(
         than limit: Int, of principal: Principal, after sequence: Int64
     ) async throws -> Bool {
@@ -33,14 +33,14 @@ extension MemoryStateStore {
         }
     }
 
-    /// Forgets what was only seen.
+    /// Forgets notes that are only *seen*.
     package func dropNotes(of principal: Principal, after sequence: Int64) async throws {
         try await write { contents in
             contents.owners[principal]?.notes.dropFresh(after: sequence)
         }
     }
 
-    /// Lists what is pending, by table and record.
+    /// Returns pending redeliveries, by table and record.
     package func redeliveries(of replica: ReplicaID, at cursor: Cursor, limit: Int) async throws -> [PendingRedelivery]
     {
         try await read { contents in
@@ -54,7 +54,7 @@ extension MemoryStateStore {
         }
     }
 
-    /// Counts one more time for each.
+    /// Counts each redelivery once more.
     package func scheduleRedelivery(
         _ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64
     ) async throws {
@@ -71,14 +71,14 @@ extension MemoryStateStore {
         }
     }
 
-    /// Forgets what was pushed with success.
+    /// Forgets the redeliveries of records that were pushed successfully.
     package func dropRedeliveries(_ redeliveries: [PendingRedelivery], of replica: ReplicaID) async throws {
         try await write { contents in
             for redelivery in redeliveries { contents.replicas[replica]?.redeliveries[redelivery.key] = nil }
         }
     }
 
-    /// Lists mappings by their sequences.
+    /// Returns mappings by their sequences.
     package func idMappings(
         of principal: Principal, after sequence: Int64, limit: Int
     ) async throws -> [StoredIDMapping] {
@@ -88,7 +88,7 @@ extension MemoryStateStore {
         }
     }
 
-    /// Writes mappings down.
+    /// Writes mappings.
     package func saveMappings(
         _ mappings: [IDMapping], principal: Principal, at now: Int64
     ) async throws -> [IDMapping] {
@@ -98,7 +98,7 @@ extension MemoryStateStore {
         }
     }
 
-    /// Lists what is known under an id of either side.
+    /// Returns the mappings that contain an id, as the client's or as the backend's.
     package func idMappings(
         of principal: Principal, table: String, id: String
     ) async throws -> [StoredIDMapping] {
@@ -111,7 +111,7 @@ extension MemoryStateStore {
         }
     }
 
-    /// Picks what was pushed and has no id of the backend yet.
+    /// Returns the ids that were pushed and have no id of the backend yet.
     package func unmappedPushes(_ ids: [IDMapping], of principal: Principal) async throws -> [IDMapping] {
         try await read { contents in
             guard let owner = try contents.owner(principal) else { return [] }

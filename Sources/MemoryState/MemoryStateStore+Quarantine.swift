@@ -5,7 +5,7 @@ package import StateStore
 package import SyncModel
 
 extension MemoryStateStore: QuarantineAdmin {
-    /// Writes down what was refused of a push, and that it was the last that the replica came to.
+    /// Records the refused operations of a push, and its result as the replica's last one.
     package func noteRefusals(
         _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Int64
     ) async throws {
@@ -29,7 +29,7 @@ extension MemoryStateStore: QuarantineAdmin {
         }
     }
 
-    /// Lists refusals, the newest first.
+    /// Returns refusals, newest first.
     package func refusals(of principal: Principal, limit: Int) async throws -> [RefusalEntry] {
         try await read { Array(try $0.owner(principal)?.newestRefusals.prefix(max(0, limit)) ?? []) }
     }
@@ -39,14 +39,14 @@ extension MemoryStateStore: QuarantineAdmin {
         try await read { try $0.owner(principal)?.refusals[key] }
     }
 
-    /// Lists which records are set aside.
+    /// Returns the quarantined records with their kinds.
     package func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind] {
         try await read { contents in
             contents.pushes.entries(of: principal).reduce(into: [:]) { $0[$1.push.key] = $1.push.kind }
         }
     }
 
-    /// Sets records aside.
+    /// Puts records into quarantine.
     package func setAside(
         _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
     ) async throws -> [Int64] {
@@ -65,14 +65,14 @@ extension MemoryStateStore: QuarantineAdmin {
         }
     }
 
-    /// Lists what is marked, the oldest first.
+    /// Returns scheduled retries, oldest first.
     package func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush] {
         try await read { contents in
             Array(contents.pushes.entries(of: principal).filter { $0.markedAt != nil }.prefix(max(0, limit)))
         }
     }
 
-    /// Counts a try.
+    /// Counts a retry.
     package func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int {
         try await write { contents in
             guard let entry = contents.pushes.entries[id] else { return 0 }
@@ -82,7 +82,7 @@ extension MemoryStateStore: QuarantineAdmin {
         }
     }
 
-    /// Takes the mark from an entry that was refused once more.
+    /// Cancels the schedule of an entry that was refused again.
     package func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws {
         try await write { contents in
             guard var entry = contents.pushes.entries[id] else { return }
@@ -95,7 +95,7 @@ extension MemoryStateStore: QuarantineAdmin {
         }
     }
 
-    /// Lists entries without bodies.
+    /// Returns entries without bodies.
     package func quarantinedPushes(
         of principal: Principal?, after: Int64, limit: Int
     ) async throws -> [QuarantinedPush] {
@@ -116,7 +116,7 @@ extension MemoryStateStore: QuarantineAdmin {
         try await read { $0.pushes.entries[id] }
     }
 
-    /// Marks entries.
+    /// Schedules entries to be retried.
     package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64] {
         try await write { contents in
             if let principal, try contents.owner(principal) == nil { return [] }
@@ -135,7 +135,7 @@ extension MemoryStateStore: QuarantineAdmin {
         try await write { $0.pushes.drop(ids) }
     }
 
-    /// Lists lines by their numbers.
+    /// Returns lines in the order of their numbers.
     package func quarantinedLines(
         of principal: Principal?, after: Int64, limit: Int
     ) async throws -> [QuarantineEntry] {

@@ -6,28 +6,27 @@ package import StateStore
 
 /// Keeps the whole state as one value in memory: the reference that every other store is compared with.
 ///
-/// A transaction works on a copy, which takes the place of the value if nothing was thrown. Nothing is indexed, and
-/// nothing is kept when the process ends, so it serves tests and simulations only. Methods suspend nowhere but in the
-/// ``Gate``.
+/// A transaction works on a copy, which replaces the value if nothing was thrown. Nothing is indexed, and nothing is
+/// kept when the process ends, so it serves tests and simulations only. Methods suspend only in the ``Gate``.
 package final class MemoryStateStore: Sendable {
     /// Runs before a transaction begins and after it has ended, so that a simulation can interleave, fail or stop
     /// there.
     ///
-    /// What it throws before a transaction is thrown instead of it. After one that has written, the state has changed
-    /// although the caller gets an error: the answer was lost.
+    /// If it throws before a transaction, its error is thrown and the transaction does not run. If it throws after a
+    /// transaction that has written, the state has changed although the caller gets an error: the answer was lost.
     package typealias Gate = @Sendable (Moment) async throws -> Void
 
-    /// When a ``Gate`` runs.
+    /// The moments at which a ``Gate`` runs.
     package enum Moment: Hashable, Sendable {
         case beforeReading, beforeWriting, afterWriting
     }
 
-    /// How far cursors run ahead of the clock, in milliseconds.
+    /// The lead of cursors over the clock, in milliseconds.
     package let cursorLead: Int64
     private let gate: Gate?
     private let contents: NIOLockedValueBox<Contents?>
 
-    /// Makes an empty state.
+    /// Creates an empty state.
     package init(limits: StateLimits = StateLimits(), cursorLead: Int64 = 0, gate: Gate? = nil) {
         self.cursorLead = cursorLead
         self.gate = gate
@@ -40,24 +39,24 @@ package final class MemoryStateStore: Sendable {
         self.contents = contents
     }
 
-    /// Gives a second way to the same state, with a gate of its own: another gateway's.
+    /// Returns a second store on the same state, with a gate of its own: another gateway's.
     package func shared(gate: @escaping Gate) -> MemoryStateStore {
         MemoryStateStore(cursorLead: cursorLead, gate: gate, contents: contents)
     }
 
-    /// Gives a store of its own with what this one has now: a backup.
+    /// Returns an independent store with the present contents of this one: a backup.
     package func copy() -> MemoryStateStore {
         MemoryStateStore(
             cursorLead: cursorLead, gate: gate, contents: NIOLockedValueBox(contents.withLockedValue(\.self)))
     }
 
-    /// Looks at the state; a task that is cancelled gets its error instead.
+    /// Reads the state; throws if the task is cancelled.
     func read<T: Sendable>(_ body: (Contents) throws -> T) async throws -> T {
         try Task.checkCancellation()
         return try await look(body)
     }
 
-    /// Looks at the state even for a task that is cancelled, for what decides whether something is written.
+    /// Reads the state even if the task is cancelled, for decisions about whether to write.
     func look<T: Sendable>(_ body: (Contents) throws -> T) async throws -> T {
         try await gate?(.beforeReading)
         return try contents.withLockedValue { contents in
@@ -66,7 +65,7 @@ package final class MemoryStateStore: Sendable {
         }
     }
 
-    /// Changes the state, or leaves it as it was where the body throws.
+    /// Changes the state, or leaves it unchanged if the body throws.
     func write<T: Sendable>(_ body: (inout Contents) throws -> T) async throws -> T {
         try await gate?(.beforeWriting)
         let result = try contents.withLockedValue { contents in
@@ -79,12 +78,12 @@ package final class MemoryStateStore: Sendable {
         return result
     }
 
-    /// Finds nothing wrong: there is no file.
+    /// Reports no damage: there is no file.
     package func check(thoroughly: Bool) async throws {
         try await read { _ in }
     }
 
-    /// Tries a transaction that changes nothing.
+    /// Runs a transaction that changes nothing.
     package func checkWriting(within limit: Duration) async throws {
         try await write { _ in }
     }

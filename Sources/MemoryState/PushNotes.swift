@@ -4,27 +4,27 @@
 import StateStore
 import SyncModel
 
-/// What pushes of one principal have said about records.
+/// The notes that the pushes of one principal have made about records.
 struct PushNotes: Sendable {
     struct Stored: Sendable {
         var note: PushNote
         var madeAt: Int64
-        /// The sequence of the newest note by which the backend has, or has deleted, the record; before there is one,
-        /// that of the record's first note, negative.
+        /// The sequence of the newest note that says that the backend holds or has deleted the record; until there is
+        /// one, the sequence of the record's first note, negative.
         var accepted: Int64
 
-        /// Whether a push has only been seen of the record, once.
+        /// True if the record has been *seen* in a push once, and has no other note.
         var isFresh: Bool { note.state == .seen && accepted == -note.sequence }
     }
 
-    /// How many notes there were so far.
+    /// The number of notes so far.
     var sequence: Int64 = 0
     var notes: [PushedRecordKey: Stored] = [:]
 
     /// Writes notes, each in place of an older one of its record.
     ///
-    /// A record that the backend has, or has deleted, does not become one that it may have, only because it is sent
-    /// once more. A deletion names no links: those of the note before it count on.
+    /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
+    /// names no links: those of the note before it remain.
     mutating func write(_ added: [PushNote], at now: Int64) throws(StateError) {
         for note in added {
             guard RecordID.isSafe(note.id) else { throw .invalid("record id") }
@@ -45,9 +45,9 @@ struct PushNotes: Sendable {
         }
     }
 
-    /// Those with greater sequences, by their sequences.
+    /// Returns the notes with greater sequences, by their sequences.
     ///
-    /// A record that was refused counts as held where the cursor has not seen that an earlier push of it was taken.
+    /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
     func after(_ sequence: Int64) -> [PushNote] {
         notes.values.filter { $0.note.sequence > sequence }.map { stored in
             var note = stored.note
@@ -56,12 +56,12 @@ struct PushNotes: Sendable {
         }.sorted { $0.sequence < $1.sequence }
     }
 
-    /// Forgets what was only seen since a sequence, of records that no note was there of before.
+    /// Forgets the notes since a sequence that are only *seen*, of records that had no note before.
     mutating func dropFresh(after sequence: Int64) {
         notes = notes.filter { $0.value.note.sequence <= sequence || !$0.value.isFresh }
     }
 
-    /// Forgets all but the newest.
+    /// Forgets all but the newest notes.
     mutating func keep(_ count: Int) {
         let old = notes.values.map(\.note.sequence).sorted().dropLast(max(0, count))
         guard let last = old.last else { return }

@@ -4,18 +4,18 @@
 import StateStore
 import SyncModel
 
-/// Pushed records that the backend has refused.
+/// Keeps the pushed records that the backend has refused.
 struct PushQuarantine: Sendable {
     private var last: Int64 = 0
     var entries: [Int64: QuarantinedPush] = [:]
-    /// How often an entry was tried since it was marked, without anybody knowing whether the backend has taken it.
+    /// The number of retries with unknown outcome since the entry was scheduled, by the entry's number.
     var tries: [Int64: Int] = [:]
 
     func entries(of principal: Principal) -> [QuarantinedPush] {
         entries.values.filter { $0.principal == principal }.sorted { $0.id < $1.id }
     }
 
-    /// Sets records aside, each in place of an older entry of the same record.
+    /// Puts records into quarantine, each in place of an older entry of the same record.
     mutating func setAside(
         _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
     ) throws(StateError) -> [Int64] {
@@ -39,7 +39,7 @@ struct PushQuarantine: Sendable {
                 id: last, principal: principal, push: push, count: 1, firstAt: now, lastAt: now)
             return last
         }
-        // The backend has never had a record whose creation was set aside.
+        // The backend has never had a record whose create is in quarantine.
         if entry.push.kind == .create, push.kind == .update { push.kind = .create }
         entry.push = push
         entry.isWhole = true
@@ -50,7 +50,7 @@ struct PushQuarantine: Sendable {
         return entry.id
     }
 
-    /// Deletes entries, and says which were there.
+    /// Deletes entries and returns the numbers that existed.
     mutating func drop(_ ids: [Int64]) -> [Int64] {
         ids.filter { entries.removeValue(forKey: $0) != nil }
     }

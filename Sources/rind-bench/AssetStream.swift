@@ -5,10 +5,10 @@ import NIOCore
 
 /// The stream that scenarios measure with: lines like those of a photo library's assets, the same for every run.
 ///
-/// A line has about 630 bytes and 20 members, of which a client's table takes 8. Some names have characters beyond
-/// ASCII and some have escapes, since real ones do.
+/// A line has about 630 bytes and 20 members, of which a client's table uses 8. Some names have characters beyond ASCII
+/// and some have escapes, as real names do.
 struct AssetStream {
-    /// How ids are spelled.
+    /// The spellings of ids.
     enum IDs: String, Codable, CaseIterable {
         /// 36 characters.
         case uuid
@@ -16,20 +16,20 @@ struct AssetStream {
         case short
     }
 
-    /// How many assets there are.
+    /// The number of assets.
     let rows: Int
-    /// How all ids are spelled.
+    /// The spelling of all ids.
     var ids = IDs.uuid
-    /// Whether assets have a stack as their parent and come by two request types.
+    /// True if assets have a stack as their parent and come by two request types.
     var isLinked = false
 
-    /// How many stacks there are where assets are linked.
+    /// The number of stacks if assets are linked.
     static let stacks = 100
 
-    /// How many records a first sync brings.
+    /// The number of records in a first sync.
     var records: Int { rows + (isLinked ? Self.stacks : 0) }
 
-    /// The configuration of the gateway that fits the stream, apart from where things are.
+    /// The gateway's configuration for the stream, except ports and paths.
     static let schema = """
         [table assets]
         request = AssetsV1
@@ -49,7 +49,7 @@ struct AssetStream {
 
         """
 
-    /// The same where assets are linked.
+    /// The same configuration for linked assets.
     static let linkedSchema =
         schema
         .replacing("request = AssetsV1", with: "request = AssetsV1, PartnerAssetsV1")
@@ -69,10 +69,10 @@ struct AssetStream {
 
             """
 
-    /// What stands at the beginning of every record, in the stream and in answers, and nowhere else.
+    /// The bytes at the beginning of every record, in the stream and in answers, and nowhere else.
     static let recordMark = Array(#"{"id":"#.utf8)
 
-    /// All lines, the complete line at the end.
+    /// Returns all lines, with the complete line at the end.
     func bytes() -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(rows * 650 + 200)
@@ -90,9 +90,10 @@ struct AssetStream {
         return buffer
     }
 
-    /// What a backend streams that has all of this behind it, and in which `count` assets have got another name since.
+    /// Returns the stream of a backend whose session has acknowledged everything, and in which `count` assets have been
+    /// renamed since.
     ///
-    /// Which ones they are, is another matter with every round; they lie all over the table.
+    /// Each round renames other assets, spread over the whole table.
     func changes(_ count: Int, round: Int) -> ByteBuffer {
         var buffer = ByteBuffer()
         var places = SplitMix64(state: UInt64(round))
@@ -115,7 +116,8 @@ struct AssetStream {
         return uuid(&random)
     }
 
-    /// The generator as it stands before a row: each row takes equally many numbers, and each number one step.
+    /// Returns the generator's state before a row: each row takes the same number of random numbers, and each number is
+    /// one step.
     private func generator(at row: Int) -> SplitMix64 {
         var random = Self.random
         let owner = Self.uuid(&random)
@@ -152,7 +154,7 @@ struct AssetStream {
         return ids == .uuid ? Self.uuid(&random) : Self.short(&random)
     }
 
-    /// Takes as many numbers as a UUID.
+    /// Takes as many random numbers as a UUID.
     private static func short(_ random: inout SplitMix64) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
         var text = ""
@@ -215,7 +217,7 @@ struct AssetStream {
     }
 }
 
-/// A random generator of one word, so that every run has the same bytes.
+/// Generates random numbers from one word of state, so that every run has the same bytes.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

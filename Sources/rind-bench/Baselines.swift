@@ -5,7 +5,7 @@ import Foundation
 
 /// The straightforward gateway in Node.js: reads lines, parses each, gathers the records, writes one JSON answer.
 ///
-/// This is what a team would write first, and what the gateway is compared with; nothing about it is slow on purpose.
+/// This is what a team would write first, and the gateway is compared with it; nothing about it is slow on purpose.
 enum NodeBaseline {
     static let script = """
         // Usage: node gateway.js PORT BACKEND_PORT
@@ -53,7 +53,8 @@ enum NodeBaseline {
 
 /// nginx as a plain reverse proxy: the least that any hop costs.
 enum NginxBaseline {
-    /// One process in the foreground, so that its memory and time are in one place; everything below `directory`.
+    /// Returns a configuration for one process in the foreground, so that its memory and time are in one place, with
+    /// all files below `directory`.
     static func configuration(port: Int, backendPort: Int, isBuffering: Bool, directory: URL) -> String {
         """
         daemon off;
@@ -87,7 +88,7 @@ enum NginxBaseline {
     }
 }
 
-/// The gateway's configuration: the defaults, apart from where things are.
+/// The gateway's configuration: the defaults, except ports and paths.
 enum GatewayBaseline {
     static func configuration(
         port: Int, backendPort: Int, state: URL, schema: String = AssetStream.schema, ledger: String = ""

@@ -33,12 +33,12 @@ struct BytePath: AsyncParsableCommand {
     @Flag(help: "Prints JSON to standard output, and the table to standard error.")
     var json = false
 
-    /// What was measured.
+    /// The figures that were measured.
     struct Report: Codable {
-        /// One stage, each with everything before it.
+        /// One stage, measured together with everything before it.
         struct Stage: Codable {
             var name: String
-            /// Of the processor, which on a busy machine tells more than the clock on the wall.
+            /// The processor time, which means more than the wall time on a busy machine.
             var processorSeconds: [Double]
             var wallSeconds: [Double]
         }
@@ -50,7 +50,7 @@ struct BytePath: AsyncParsableCommand {
         var stages: [Stage]
     }
 
-    /// Measures from its making on.
+    /// Measures time from its creation on.
     private struct Watch {
         let wall = ContinuousClock.now
         let processor = Watch.processorSeconds
@@ -60,7 +60,7 @@ struct BytePath: AsyncParsableCommand {
             stage.wallSeconds.append(wall.duration(to: .now) / .seconds(1))
         }
 
-        /// Of the whole process, in which nothing else runs.
+        /// The processor time of the whole process, in which nothing else runs.
         private static var processorSeconds: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
     }
 
@@ -148,7 +148,7 @@ struct BytePath: AsyncParsableCommand {
         return records
     }
 
-    /// Everything but the spool: chunks are dropped where they would be put away.
+    /// Runs everything except the spool: `store` gets the full chunks, and drops them by default.
     private func intake(
         _ stream: ByteBuffer, _ projection: Projection, storing store: ([UInt8]) -> Void = { _ in }
     ) throws -> StreamIntake {
@@ -202,7 +202,7 @@ struct BytePath: AsyncParsableCommand {
     }
 }
 
-/// A first sync has none.
+/// The ledger of a first sync, which is empty.
 private struct NoLedger: LedgerSource {
     func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? { nil }
 

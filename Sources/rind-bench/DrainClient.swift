@@ -13,30 +13,30 @@ import Musl
 import Darwin
 #endif
 
-/// The client of a measurement: asks once, takes the answer as fast as it comes and counts the records in it.
+/// The client of a measurement: sends one request, reads the answer as fast as it comes and counts the records in it.
 struct DrainClient {
-    /// What came.
+    /// The answer that came.
     struct Answer: Sendable {
         var status: HTTPResponseStatus
         /// Bytes of the body.
         var bytes = 0
-        /// How often ``AssetStream/recordMark`` stands in it.
+        /// The number of times that ``AssetStream/recordMark`` occurs in the body.
         var records = 0
-        /// From the beginning of the connection to the last byte.
+        /// The time from the beginning of the connection to the last byte.
         var wall = Duration.zero
-        /// The body, where it was asked for.
+        /// The body, if it was requested.
         var body = ByteBuffer()
-        /// The last bytes of the body, where the cursor stands.
+        /// The last bytes of the body, which contain the cursor.
         var tail: [UInt8] = []
 
-        /// The cursor that the answer ends with: its last digits; nil where there are none.
+        /// The cursor at the end of the answer: its last digits; nil if there are none.
         var cursor: Int? {
             let digits = tail.split { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.last
             return digits.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
         }
     }
 
-    /// How long an answer may take before the measurement is given up.
+    /// The longest time that an answer may take before the measurement is given up.
     private static let timeout = TimeAmount.minutes(5)
 
     private let group = MultiThreadedEventLoopGroup.singleton
@@ -75,7 +75,7 @@ struct DrainClient {
     }
 }
 
-/// Why there is no figure.
+/// The reasons why a measurement has no figure.
 enum DrainFailure: Error, CustomStringConvertible {
     case cut(bytes: Int)
 
@@ -86,12 +86,12 @@ enum DrainFailure: Error, CustomStringConvertible {
     }
 }
 
-/// Counts on the event loop, and keeps nothing but the last bytes, where a mark may have begun.
+/// Counts on the event loop, and keeps only the last bytes.
 private final class DrainHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// How much of the end is kept: more than a cursor has.
+    /// The number of bytes kept from the end: more than a cursor has.
     private static let tailBytes = 64
 
     private let request: HTTPRequestHead
@@ -139,19 +139,19 @@ private final class DrainHandler: ChannelInboundHandler {
     }
 }
 
-/// Counts how often a short mark stands in bytes that come in pieces.
+/// Counts how often a short mark occurs in bytes that come in pieces.
 struct MarkCounter {
     private let mark: [UInt8]
     private var seam: [UInt8] = []
-    /// How often so far.
+    /// The number of marks so far.
     private(set) var count = 0
 
-    /// A counter of a mark that does not overlap itself.
+    /// Creates a counter of a mark that does not overlap itself.
     init(_ mark: [UInt8]) { self.mark = mark }
 
-    /// Takes the next piece.
+    /// Counts the marks that end in the next piece.
     mutating func feed(_ piece: UnsafeRawBufferPointer) {
-        // A mark that lies across the seam is shorter than the mark on either side.
+        // A mark that lies across the seam has fewer bytes on either side than the whole mark.
         seam.append(contentsOf: piece.prefix(mark.count - 1))
         count += seam.withUnsafeBytes { occurrences(in: $0) }
         count += occurrences(in: piece)

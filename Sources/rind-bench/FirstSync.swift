@@ -7,7 +7,7 @@ import Foundation
 /// Measures a first sync through the gateway, through nginx and through a plain gateway in Node.js.
 ///
 /// Question: how much slower is the gateway than nginx, which passes the same bytes through, and how much faster than
-/// what one would write first?
+/// the gateway that a team would write first?
 ///
 /// N: 300,000 rows, 190 MB of stream. Bound: the gateway stays under 256 MiB resident, whatever the stream's size.
 struct FirstSync: AsyncParsableCommand {
@@ -20,7 +20,7 @@ struct FirstSync: AsyncParsableCommand {
             Node.js byte by byte.
             """)
 
-    /// What the gateway may keep resident, in bytes.
+    /// The most memory that the gateway may keep resident, in bytes.
     static let memoryBound = 256 << 20
 
     @Option(help: "How many rows the stream has.")

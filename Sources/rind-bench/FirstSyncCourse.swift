@@ -5,7 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The servers of ``FirstSync`` and the order in which they are measured.
+/// Runs the servers of ``FirstSync`` and measures them in turns.
 final class FirstSyncCourse {
     /// One way from the backend to the client.
     private final class Contestant {
@@ -13,7 +13,7 @@ final class FirstSyncCourse {
         let server: ServerProcess
         let method: HTTPMethod
         let path: String
-        /// Whether the answer is one JSON document, not the stream.
+        /// True if the answer is one JSON document, not the stream.
         let translates: Bool
         let version: String
         var samples: [FirstSyncReport.Sample] = []
@@ -28,7 +28,7 @@ final class FirstSyncCourse {
         }
     }
 
-    /// Why a figure would mean nothing.
+    /// The reasons why a figure would mean nothing.
     enum Failure: Error, CustomStringConvertible {
         case refused(name: String, status: UInt, output: String)
         case wrongCount(name: String, found: Int, expected: Int)
@@ -52,7 +52,7 @@ final class FirstSyncCourse {
     private var notes: [String] = []
     private let client = DrainClient()
 
-    /// Starts everything that is there; what is missing becomes a note.
+    /// Starts every server that is installed; each missing one becomes a note.
     init(
         rows: Int, directory: URL, withNginx: Bool, withNode: Bool, isNginxBuffering: Bool, other: String?
     ) async throws {
@@ -133,7 +133,7 @@ final class FirstSyncCourse {
         return file.path
     }
 
-    /// Compares the answers once, then measures all in turns.
+    /// Compares the answers once, then measures all ways in turns.
     func measure(runs: Int) async throws -> FirstSyncReport {
         let machine = Machine.current
         let bytes = try await compareAnswers()
@@ -159,7 +159,7 @@ final class FirstSyncCourse {
             processorSeconds: before.flatMap { before in after.map { $0 - before } })
     }
 
-    /// Asks once; a wrong status or a wrong number of records is no measurement.
+    /// Fetches once; throws if the status or the number of records is wrong.
     private func fetch(_ contestant: Contestant, keepsBody: Bool = false) async throws -> DrainClient.Answer {
         let answer = try await client.fetch(
             contestant.method, contestant.path, port: contestant.server.port, keepsBody: keepsBody)
@@ -173,10 +173,10 @@ final class FirstSyncCourse {
         return answer
     }
 
-    /// The first round, which is not measured: what translates must come to the same bytes, apart from newlines and the
-    /// cursor.
+    /// Runs the first round, which is not measured: all ways that translate must give the same bytes, except newlines
+    /// and the cursor.
     ///
-    /// - Returns: How many bytes the backend streams.
+    /// - Returns: The number of bytes that the backend streams.
     private func compareAnswers() async throws -> Int {
         var streamed = 0
         var first: (name: String, body: [UInt8])?
@@ -201,13 +201,13 @@ final class FirstSyncCourse {
 
     private static func withoutCursor(_ body: ByteBuffer) -> [UInt8] {
         let bytes = Array(body.readableBytesView)
-        // The cursor is the last member; before the document white space may have kept the connection alive.
+        // The cursor is the last member; white space before the document may have kept the connection alive.
         let end = bytes.lastIndex(of: UInt8(ascii: ",")) ?? bytes.count
-        // A newline is white space between elements: inside a string JSON does not allow it (RFC 8259 section 7).
+        // A newline is white space between elements: JSON does not allow it inside a string (RFC 8259 section 7).
         return bytes[..<end].drop { $0 <= 0x20 }.filter { $0 != UInt8(ascii: "\n") }
     }
 
-    /// What stands around a place, so that a difference can be read.
+    /// Returns the text around an offset, so that a difference can be read.
     private static func excerpt(_ body: [UInt8], around offset: Int) -> String {
         String(decoding: body[max(0, offset - 80)..<min(body.count, offset + 80)], as: UTF8.self)
     }

@@ -1,22 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What ``FirstSync`` has measured.
+/// The figures that ``FirstSync`` has measured.
 struct FirstSyncReport: Codable {
     /// One answer.
     struct Sample: Codable {
         var wallSeconds: Double
         var answerBytes: Int
-        /// What the server spent on it.
+        /// The processor time that the server spent on the answer.
         var processorSeconds: Double?
     }
 
-    /// One way from the backend to the client; the first sample of each belongs to the first run, and so on.
+    /// One way from the backend to the client; samples of the same index belong to the same run.
     struct Way: Codable {
         var name: String
         var version: String
         var samples: [Sample]
-        /// Of the server, since it started.
+        /// The most memory that was resident since the server started.
         var peakResidentBytes: Int?
     }
 
@@ -35,7 +35,7 @@ struct FirstSyncReport: Codable {
         self.ways = ways
     }
 
-    /// Whether the gateway stayed within ``FirstSync/memoryBound``; nil where that is not known.
+    /// True if the gateway stayed within ``FirstSync/memoryBound``; nil if that is unknown.
     var isWithinBound: Bool? {
         ways.first { $0.name == "rind" }?.peakResidentBytes.map { $0 < FirstSync.memoryBound }
     }
@@ -77,7 +77,7 @@ struct FirstSyncReport: Codable {
             ]
     }
 
-    /// Wall times of one way by those of another, pair by pair.
+    /// Returns the wall times of one way divided by those of another, pair by pair.
     func ratios(_ name: String, _ other: String) -> Spread? {
         guard let way = ways.first(where: { $0.name == name }), let base = ways.first(where: { $0.name == other })
         else { return nil }

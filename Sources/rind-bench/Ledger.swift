@@ -7,7 +7,7 @@ import Foundation
 /// Measures what the ledger costs: in a first sync, in a small pull, and on disk.
 ///
 /// Questions: how much longer does a first sync take, and how much more memory, because the gateway remembers what it
-/// sent? Does a pull of a few changes take longer where much is remembered? How large does the state file become?
+/// sent? Does a pull of a few changes take longer if the ledger is large? How large does the state file become?
 ///
 /// N: 1,000,000 records, 640 MB of stream; the small pull against a replica of 10,000. Bounds: see
 /// ``LedgerReport/Bound``.

@@ -5,9 +5,9 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The servers of ``Ledger`` and the order in which they are measured.
+/// Runs the servers of ``Ledger`` and measures them in turns.
 final class LedgerCourse {
-    /// Why a figure would mean nothing.
+    /// The reasons why a figure would mean nothing.
     enum Failure: Error, CustomStringConvertible {
         case noGateway
         case refused(name: String, status: UInt, output: String)
@@ -43,7 +43,7 @@ final class LedgerCourse {
     private let client = DrainClient()
     private var running: [ServerProcess] = []
     private var made = 0
-    /// The most rows of a replica whose size is measured: what is counted once is lost among them.
+    /// The most rows of a replica whose size is measured: enough to make fixed sizes negligible.
     private static let sizedRows = 300_000
 
     init(rows: Int, changes: Int, directory: URL) {
@@ -93,7 +93,7 @@ final class LedgerCourse {
         return server
     }
 
-    /// Asks once; a wrong status or a wrong number of records is no measurement.
+    /// Pulls once; throws if the status or the number of records is wrong.
     private func pull(
         _ gateway: ServerProcess, since cursor: Int? = nil, records: Int
     ) async throws -> DrainClient.Answer {
@@ -111,14 +111,14 @@ final class LedgerCourse {
 
 // First syncs.
 extension LedgerCourse {
-    /// With and without a ledger in turns, each time a new process; the first round is not measured.
+    /// Measures first syncs with and without a ledger in turns, each in a new process; the first round is not measured.
     func measureFirstSyncs(runs: Int) async throws -> LedgerReport.FirstSyncs {
         Text.note("making \(Text.grouped(rows)) rows")
         let backend = try await startBackend(AssetStream(rows: rows))
         var result = LedgerReport.FirstSyncs()
         for run in 0...runs {
             Text.note(run == 0 ? "first syncs: to warm up" : "first syncs: run \(run) of \(runs)")
-            // Who begins takes turns, too.
+            // The two take turns in going first, too.
             let full: LedgerReport.FirstSync
             let off: LedgerReport.FirstSync
             if run % 2 == 0 {
@@ -128,7 +128,7 @@ extension LedgerCourse {
                 off = try await firstSync("off", backend)
                 full = try await firstSync("full", backend)
             }
-            // Cursors are equally long.
+            // Cursors have the same length.
             guard full.answerBytes == off.answerBytes else { throw Failure.differ(full.answerBytes, off.answerBytes) }
             guard run > 0 else { continue }
             result.full.append(full)
@@ -161,14 +161,14 @@ extension LedgerCourse {
 
 // Small pulls.
 extension LedgerCourse {
-    /// Pulls of a few changes, to a large replica and a small one in turns.
+    /// Measures pulls of a few changes, of a large replica and a small one in turns.
     func measurePulls(smallRows: Int, pulls: Int) async throws -> [LedgerReport.Replica] {
         var replicas: [Replica] = []
         for rows in [rows, smallRows] {
             Text.note("small pulls: first sync of \(Text.grouped(rows)) rows")
             replicas.append(try await replica(rows: rows))
         }
-        // What is done once only, and what the first sync has left to do, is not measured.
+        // One-time work, and work that the first sync has left, is not measured.
         for index in replicas.indices {
             for _ in 0..<3 { try await samplePull(&replicas[index]) }
             replicas[index].samples = []
@@ -211,7 +211,7 @@ extension LedgerCourse {
 
 // Sizes.
 extension LedgerCourse {
-    /// How much the state file grows by a first sync, a record.
+    /// Measures how many bytes a record of a first sync adds to the state file.
     func measureSizes() async throws -> [LedgerReport.Size] {
         var sizes: [LedgerReport.Size] = []
         for isLinked in [false, true] {

@@ -1,19 +1,19 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What ``Ledger`` has measured.
+/// The figures that ``Ledger`` has measured.
 struct LedgerReport: Codable {
-    /// What the ledger may cost.
+    /// The most that the ledger may cost.
     enum Bound {
-        /// The time of a first sync with a ledger, by that of one without.
+        /// The time of a first sync with a ledger, divided by that of one without.
         static let firstSync = 1.15
-        /// How much more memory it takes, in bytes.
+        /// The additional memory of a first sync with a ledger, in bytes.
         static let memory = 64 << 20
-        /// The time of a small pull of a large replica, by that of a small replica; equal but for noise.
+        /// The time of a small pull of a large replica, divided by that of a small replica; equal except for noise.
         static let pull = 1.25
-        /// What a small pull reads at the most, in pages for each change.
+        /// The most that a small pull reads, in pages for each change.
         static let pagesPerChange = 20
-        /// Bytes a record, without links and with them.
+        /// The bytes of a record, without links and with them.
         static let plainBytes = 26.0
         static let linkedBytes = 36.0
     }
@@ -26,17 +26,17 @@ struct LedgerReport: Codable {
         var peakResidentBytes: Int?
     }
 
-    /// First syncs with and without a ledger; those with the same number were made one after the other.
+    /// First syncs with and without a ledger; those with the same index were made one after the other.
     struct FirstSyncs: Codable {
         var full: [FirstSync] = []
         var off: [FirstSync] = []
 
-        /// A figure with a ledger by the one without, pair by pair.
+        /// Returns a figure with a ledger divided by the one without, pair by pair.
         func ratios(_ figure: (FirstSync) -> Double?) -> Spread? {
             Spread(zip(full, off).compactMap { full, off in figure(full).flatMap { a in figure(off).map { a / $0 } } })
         }
 
-        /// How many more bytes were resident at the most, pair by pair.
+        /// The additional bytes at the peak of resident memory, pair by pair.
         var moreMemory: Spread? {
             Spread(
                 zip(full, off).compactMap { full, off in
@@ -49,7 +49,7 @@ struct LedgerReport: Codable {
     struct Pull: Codable {
         var wallSeconds: Double
         var processorSeconds: Double?
-        /// All that the gateway asked the system for and gave it: state, sockets, files.
+        /// All bytes that the gateway read and wrote by system calls: state, sockets, files.
         var bytesRead: Int?
         var bytesWritten: Int?
     }
@@ -60,7 +60,7 @@ struct LedgerReport: Codable {
         var pulls: [Pull]
     }
 
-    /// By how much the state file has grown.
+    /// The growth of the state file.
     struct Size: Codable {
         var ids: AssetStream.IDs
         var isLinked: Bool
@@ -75,7 +75,7 @@ struct LedgerReport: Codable {
     var rows: Int
     var changes: Int
     var machine: Machine
-    /// Whether figures are held against their bounds.
+    /// True if figures are compared with their bounds.
     var isJudged: Bool
     var firstSyncs = FirstSyncs()
     /// The large replica, then the small one.
@@ -89,18 +89,18 @@ struct LedgerReport: Codable {
         self.isJudged = isJudged
     }
 
-    /// The time of a small pull of the large replica by that of the small one, by their medians.
+    /// The median time of a small pull of the large replica, divided by that of the small one.
     var pullRatio: Double? {
         let medians = pulls.compactMap { Spread($0.pulls.map(\.wallSeconds))?.median }
         return medians.count == 2 ? medians[0] / medians[1] : nil
     }
 
-    /// How many pages of 4 KiB a small pull of the large replica reads at the most; the median.
+    /// The median number of pages of 4 KiB that a small pull of the large replica reads at most.
     var pagesRead: Double? {
         pulls.first.flatMap { Spread($0.pulls.compactMap(\.bytesRead).map { Double($0) / 4096 })?.median }
     }
 
-    /// What was held against a bound, and whether it kept it; without what the system does not tell.
+    /// The comparisons with bounds and their results, without figures that the system does not report.
     var verdicts: [(sentence: String, isKept: Bool)] {
         var verdicts: [(String, Bool)] = []
         if let ratio = firstSyncs.ratios(\.wallSeconds)?.median {
@@ -128,6 +128,6 @@ struct LedgerReport: Codable {
         return verdicts
     }
 
-    /// Whether everything has kept its bound; nil where nothing was held against one.
+    /// True if every bound was kept; nil if no figure was compared with one.
     var isWithinBounds: Bool? { isJudged ? verdicts.allSatisfy(\.isKept) : nil }
 }

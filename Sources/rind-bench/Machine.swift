@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// Where a measurement was made, as far as it matters to the figures.
+/// The machine on which a measurement was made, as far as it matters to the figures.
 struct Machine: Codable {
     var processor: String
     var processors: Int
     var system: String
-    /// The load average of the last minute before the measurement: what else went on.
+    /// The load average of the last minute before the measurement: the load of other programs.
     var loadBefore: Double?
     var isOptimised: Bool
 

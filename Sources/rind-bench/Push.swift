@@ -7,7 +7,7 @@ import Foundation
 /// Measures what the gateway adds to a push.
 ///
 /// Question: how much longer does a push take through the gateway than the same operations sent to the backend
-/// directly, by stream push and call by call, and how much memory does a push of weeks take?
+/// directly, by stream push and call by call, and how much memory does a push of several weeks' changes take?
 ///
 /// N: 10,000 records, and 50,000 for the memory. Bounds: see ``PushReport/Bound``.
 struct Push: AsyncParsableCommand {

@@ -7,9 +7,9 @@ import NIOPosix
 
 /// Sends requests over a few kept connections, each as soon as its connection has the answer to the one before.
 ///
-/// This is as fast as calls can be made: one event loop, nothing between an answer and the next request.
+/// Calls cannot be made faster: there is one event loop, and nothing between an answer and the next request.
 struct PushClient {
-    /// What is asked.
+    /// A request to send.
     struct Request: Sendable {
         var method: HTTPMethod
         var path: String
@@ -17,19 +17,19 @@ struct PushClient {
         var fields: [(name: String, value: String)] = []
     }
 
-    /// What came of it all.
+    /// The result of all requests.
     struct Outcome: Sendable {
         var wall = Duration.zero
-        /// How often each status came.
+        /// The number of answers by status.
         var statuses: [UInt: Int] = [:]
-        /// The body of the last answer, where it was asked for.
+        /// The body of the last answer, if it was requested.
         var body = ByteBuffer()
     }
 
-    /// How long all of them together may take before the measurement is given up.
+    /// The longest time that all requests together may take before the measurement is given up.
     private static let timeout = TimeAmount.minutes(10)
 
-    /// Who asks.
+    /// The bearer token of the caller.
     let token: String
 
     /// Sends all requests in their order, as many at a time as there are connections.
@@ -84,7 +84,7 @@ struct PushClient {
     }
 }
 
-/// Why there is no figure.
+/// The reasons why a measurement has no figure.
 enum PushClientFailure: Error, CustomStringConvertible {
     case cut, slow
 
@@ -96,7 +96,7 @@ enum PushClientFailure: Error, CustomStringConvertible {
     }
 }
 
-/// A request as it is written.
+/// A request in the form in which it is written.
 private struct ReadyRequest: Sendable {
     let head: HTTPRequestHead
     let body: ByteBuffer
@@ -112,7 +112,7 @@ private struct ReadyRequest: Sendable {
     }
 }
 
-/// What is still to be sent; belongs to one event loop.
+/// Holds the requests that are still to be sent; belongs to one event loop.
 private final class RequestQueue {
     private let requests: [ReadyRequest]
     private let promise: EventLoopPromise<PushClient.Outcome>
@@ -140,7 +140,7 @@ private final class RequestQueue {
         if answered == requests.count { promise.succeed(outcome) }
     }
 
-    /// Once everything is answered this comes too late to count.
+    /// Fails the outcome; has no effect once everything is answered.
     func fail(_ error: any Error) { promise.fail(error) }
 }
 

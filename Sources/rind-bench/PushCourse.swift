@@ -5,9 +5,9 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The servers of ``Push`` and the order in which they are measured.
+/// Runs the servers of ``Push`` and measures them in turns.
 final class PushCourse {
-    /// Why a figure would mean nothing.
+    /// The reasons why a figure would mean nothing.
     enum Failure: Error, CustomStringConvertible {
         case noGateway
         case refused(name: String, statuses: [UInt: Int], output: String)
@@ -28,7 +28,7 @@ final class PushCourse {
         }
     }
 
-    /// A backend, the gateway before it, and the two who push.
+    /// A backend, and the gateway in front of it.
     private struct Stage {
         let style: PushReport.Style
         let backend: ServerProcess
@@ -41,13 +41,13 @@ final class PushCourse {
     private let directory: URL
     private var running: [ServerProcess] = []
     private var made = 0
-    /// Of the last pull.
+    /// The cursor of the last pull.
     private var lastCursor = "null"
-    /// Pushes through the gateway.
+    /// The client that pushes through the gateway.
     private let ada = PushClient(token: "ada-token")
-    /// Looks what the backend has of Ada's.
+    /// The client that checks which of Ada's records the backend has.
     private let observer = PushClient(token: ServeDemo.observer)
-    /// Speaks to the backend.
+    /// The client that pushes to the backend directly.
     private let bob = PushClient(token: "bob-token")
 
     init(parallel: Int, latency: Int, directory: URL) {
@@ -69,7 +69,7 @@ final class PushCourse {
         var pairs: [PushReport.Pair] = []
         for run in 0...runs {
             Text.note(run == 0 ? "\(style.rawValue): to warm up" : "\(style.rawValue): run \(run) of \(runs)")
-            // Who begins takes turns, too.
+            // The two take turns in going first, too.
             var direct = 0.0
             if run % 2 == 1 { direct = try await pushDirectly(beside, stage) }
             let before = stage.gateway.processorSeconds
@@ -92,7 +92,7 @@ final class PushCourse {
         return pairs
     }
 
-    /// One large push of creates through a fresh gateway.
+    /// Measures the memory of one large push of creates through a fresh gateway.
     func measureMemory(_ style: PushReport.Style, records: Int) async throws -> PushReport.Memory {
         Text.note("\(style.rawValue): the memory of \(Text.grouped(records)) records")
         let stage = try await start(style)
@@ -110,9 +110,9 @@ final class PushCourse {
     }
 }
 
-// Who sends what.
+// The pushes.
 extension PushCourse {
-    /// As an app does it: a pull, which is not measured, then the push.
+    /// Pushes as an app does: a pull, which is not measured, then the push.
     private func push(_ load: PushLoad, _ stage: Stage) async throws -> Double {
         let cursor = try await pull(stage)
         let request = PushClient.Request(
@@ -135,7 +135,7 @@ extension PushCourse {
         return cursor
     }
 
-    /// What the gateway makes of the push, by somebody who knows it already.
+    /// Sends the gateway's requests for the push directly, from a client that needs no time to make them.
     private func pushDirectly(_ load: PushLoad, _ stage: Stage) async throws -> Double {
         let outcome: PushClient.Outcome
         switch stage.style {
@@ -158,7 +158,7 @@ extension PushCourse {
         return outcome.wall / .seconds(1)
     }
 
-    /// How many tasks the backend streams to somebody, and the newest token of theirs.
+    /// Returns the number of tasks that the backend streams to a client, and their newest token.
     private func stream(_ client: PushClient, _ stage: Stage) async throws -> (count: Int, token: String?) {
         let request = PushClient.Request(
             method: .POST, path: "/sync/stream", body: Array(#"{"types":["TasksV2"]}"#.utf8))
@@ -180,7 +180,7 @@ extension PushCourse {
     }
 }
 
-// Servers.
+// The servers.
 extension PushCourse {
     private func start(_ style: PushReport.Style) async throws -> Stage {
         guard let rind = Tools.rind else { throw Failure.noGateway }
@@ -214,7 +214,7 @@ extension PushCourse {
 }
 
 extension PushLoad {
-    /// The configuration of the gateway that fits, apart from where things are.
+    /// Returns the gateway's configuration for the push, except ports and paths.
     static func schema(_ style: PushReport.Style) -> String {
         let calls = style == .calls
         return """

@@ -3,12 +3,13 @@
 
 import NIOHTTP1
 
-/// What is pushed: tasks of one project, in rounds of equal size, the same for every run.
+/// The content of pushes: tasks of one project, in rounds of equal size, the same for every run.
 ///
-/// The first round creates all of its records. Every later one creates six of ten, changes three and deletes one of
-/// those that the round before has created. A record has about 400 bytes as its client sends it.
+/// The first round creates all of its records. In every later round, of ten records six are created, and three are
+/// changed and one deleted of those that the round before has created. A record has about 400 bytes as its client sends
+/// it.
 struct PushLoad {
-    /// What a round does to one record.
+    /// The changes that a round makes to records.
     enum Kind: String {
         case create, update, delete
     }
@@ -21,15 +22,15 @@ struct PushLoad {
         fileprivate let round: Int
     }
 
-    /// Who pushes: two loads of different names have no record in common.
+    /// The name of the client that pushes: two loads of different names have no record in common.
     let name: String
-    /// How many records a round has.
+    /// The number of records in a round.
     let size: Int
 
     /// The project of all tasks.
     var project: String { "project-\(name)" }
 
-    /// The records of a round, in the order in which they can be applied.
+    /// Returns the records of a round, in the order in which they can be applied.
     func records(_ round: Int) -> [Record] {
         guard round > 0 else { return (0..<size).map { record(.create, $0, of: 0, in: 0) } }
         let (created, changed) = (size * 6 / 10, size * 3 / 10)
@@ -38,7 +39,7 @@ struct PushLoad {
             + (created..<size - changed).map { record(.delete, $0 - changed, of: round - 1, in: round) }
     }
 
-    /// How many tasks there are after so many rounds.
+    /// Returns the number of tasks that exist after a number of rounds.
     func held(after rounds: Int) -> Int {
         rounds == 0 ? 0 : size + (rounds - 1) * (size * 6 / 10 - deletions)
     }
@@ -49,9 +50,9 @@ struct PushLoad {
         Record(kind: kind, id: "\(name)-\(birth)-\(number)", number: number, round: round)
     }
 
-    // Both forms are spelled by hand: making them must cost the same and nothing while anybody measures.
+    // Both forms are written by hand: making them must cost the same, and nothing while a measurement runs.
 
-    /// What the client sends.
+    /// Returns the body that the client sends.
     func clientBody(_ round: Int) -> [UInt8] {
         var lists: [Kind: [String]] = [:]
         for record in records(round) { lists[record.kind, default: []].append(clientText(record)) }
@@ -71,7 +72,7 @@ struct PushLoad {
             + #""project_id":"\#(project)","note":"\#(note)","created_at":\#(time),"updated_at":\#(time),"due_at":null}"#
     }
 
-    /// The lines of the stream push that the gateway makes of it.
+    /// Returns the lines of the stream push that the gateway makes of the round.
     func streamBody(_ round: Int, base: String?) -> [UInt8] {
         let end = base.map { #","base":"\#($0)"}"# } ?? "}"
         var lines = ""
@@ -89,7 +90,7 @@ struct PushLoad {
         return Array(lines.utf8)
     }
 
-    /// The calls that the gateway makes of it.
+    /// Returns the calls that the gateway makes of the round.
     func calls(_ round: Int) -> [PushClient.Request] {
         var calls: [PushClient.Request] = []
         if round == 0 {
@@ -122,7 +123,7 @@ struct PushLoad {
         return (name, Self.note, 1_767_225_600_000 + record.number % 3_600_000)
     }
 
-    /// The same time as the backend wants to have it: 2026-01-01, and so many milliseconds.
+    /// Returns the record's time in the backend's form: 2026-01-01, and a number of milliseconds.
     private static func date(_ record: Record) -> String {
         func padded(_ number: Int, _ digits: Int) -> String {
             let text = String(number)

@@ -1,19 +1,19 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What ``Push`` has measured.
+/// The figures that ``Push`` has measured.
 struct PushReport: Codable {
-    /// What the gateway may cost.
+    /// The most that the gateway may cost.
     enum Bound {
-        /// The time of a stream push by that of the same request sent to the backend.
+        /// The time of a stream push, divided by that of the same request sent to the backend.
         static let stream = 1.15
-        /// The time of a push call by call by that of the same calls, as many at a time.
+        /// The time of a push call by call, divided by that of the same calls, as many at a time.
         static let calls = 1.25
     }
 
-    /// How operations reach the backend.
+    /// The two ways in which operations reach the backend.
     enum Style: String, Codable, CaseIterable {
-        /// One request.
+        /// One request for all records.
         case stream
         /// A call for each record.
         case calls
@@ -23,27 +23,27 @@ struct PushReport: Codable {
     struct Pair: Codable {
         var gatewaySeconds: Double
         var directSeconds: Double
-        /// Of the gateway's process.
+        /// The processor time of the gateway, in seconds.
         var processorSeconds: Double?
     }
 
-    /// One large push of a fresh gateway.
+    /// One large push through a fresh gateway.
     struct Memory: Codable {
         var bodyBytes: Int
-        /// Before the push.
+        /// The resident memory before the push.
         var residentBytes: Int?
-        /// The most that was ever resident.
+        /// The most memory that was ever resident.
         var peakResidentBytes: Int?
         var wallSeconds: Double
     }
 
-    /// What was measured of one style.
+    /// The figures of one style.
     struct Way: Codable {
         var style: Style
         var pairs: [Pair] = []
         var memory: Memory?
 
-        /// The time through the gateway by that without it, pair by pair.
+        /// The time through the gateway divided by the time without it, pair by pair.
         var ratios: Spread? { Spread(pairs.map { $0.gatewaySeconds / $0.directSeconds }) }
         var bound: Double { style == .stream ? Bound.stream : Bound.calls }
     }
@@ -52,10 +52,10 @@ struct PushReport: Codable {
     var records: Int
     var large: Int
     var parallel: Int
-    /// In milliseconds.
+    /// The backend's delay, in milliseconds.
     var latency: Int
     var machine: Machine
-    /// Whether figures are held against their bounds.
+    /// True if figures are compared with their bounds.
     var isJudged: Bool
     var ways: [Way] = []
 
@@ -68,7 +68,7 @@ struct PushReport: Codable {
         self.isJudged = isJudged
     }
 
-    /// What was held against a bound, and whether it kept it; without what the system does not tell.
+    /// The comparisons with bounds and their results, without figures that the system does not report.
     var verdicts: [(sentence: String, isKept: Bool)] {
         ways.flatMap { [timeVerdict($0), memoryVerdict($0)].compactMap(\.self) }
     }
@@ -83,7 +83,7 @@ struct PushReport: Codable {
         return ("\(sentence); bound \(Text.number(way.bound, 2))", ratio <= way.bound)
     }
 
-    /// What a push takes against what `[limits] push_memory` has it pay: its body, and 1 KiB for each record.
+    /// Compares the memory of a push with its share of `[limits] push_memory`: its body, and 1 KiB for each record.
     private func memoryVerdict(_ way: Way) -> (sentence: String, isKept: Bool)? {
         guard let memory = way.memory, let before = memory.residentBytes, let peak = memory.peakResidentBytes else {
             return nil
@@ -95,11 +95,11 @@ struct PushReport: Codable {
         return (sentence, taken <= paid)
     }
 
-    /// Whether everything has kept its bound; nil where nothing was held against one.
+    /// True if every bound was kept; nil if no figure was compared with one.
     var isWithinBounds: Bool? { isJudged ? verdicts.allSatisfy(\.isKept) : nil }
 }
 
-// What people read.
+// The report for people.
 extension PushReport {
     /// The tables and their sentences.
     var text: String {

@@ -17,7 +17,7 @@ struct ServeDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve-demo", abstract: "Serves the backend that is pushed to.", shouldDisplay: false)
 
-    /// A token of the first account's, for whoever looks what it has.
+    /// A token of the first account's, for the client that checks which records the account has.
     static let observer = "ada-observer"
 
     @Option(help: "The port on 127.0.0.1.")
@@ -30,12 +30,12 @@ struct ServeDemo: AsyncParsableCommand {
     var latency = 0
 
     func run() async throws {
-        // Whoever measures ignores them, which is inherited.
+        // The measuring process ignores these signals, and children inherit that.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         var configuration = DemoConfiguration()
         configuration.port = port
         configuration.file = file
-        // A session without checkpoints, which gets everything.
+        // A session without checkpoints, which receives everything.
         configuration.accounts[0].tokens.append(Self.observer)
         let backend = try DemoBackend(configuration: configuration)
         if latency > 0 { backend.inject(DemoFault(times: .max, action: .delay(latency))) }

@@ -14,9 +14,9 @@ import Musl
 import Darwin
 #endif
 
-/// The backend of a measurement, in a process of its own: sends the stream as fast as the other side takes it.
+/// The backend of a measurement, in a process of its own: sends the stream as fast as the client reads it.
 ///
-/// Whoever has acknowledged the stream gets a few changes instead of all of it, others with every request.
+/// A session that has acknowledged the stream gets a few changes instead of all of it, others with every request.
 struct ServeStream: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve-stream", abstract: "Serves the streams that are measured with.", shouldDisplay: false)
@@ -37,7 +37,7 @@ struct ServeStream: AsyncParsableCommand {
     var port: Int
 
     func run() async throws {
-        // Whoever measures ignores them, which is inherited.
+        // The measuring process ignores these signals, and children inherit that.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         let backend = StreamingBackend(AssetStream(rows: rows, ids: ids, isLinked: linked), changes: changes)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -65,7 +65,7 @@ private final class StreamHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How much is written at once, in bytes.
+    /// The number of bytes written at once.
     static let pieceSize = 256 * 1024
 
     private let backend: StreamingBackend
@@ -129,7 +129,7 @@ private final class StreamHandler: ChannelInboundHandler {
     }
 
     private func send(_ context: ChannelHandlerContext) {
-        // Flushing may change the writability and come back here; the loop that is under way sees it by itself.
+        // Flushing may change the writability and call this again; the loop in progress notices the change itself.
         guard !isSending else { return }
         isSending = true
         defer { isSending = false }

@@ -5,11 +5,11 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A server that is measured, as a process of its own on a port of 127.0.0.1.
+/// Runs a server that is measured, as a process of its own on a port of 127.0.0.1.
 ///
-/// Belongs to one task. What it prints goes to a file, whose end is shown if the server dies.
+/// Belongs to one task. The server's output goes to a file, whose end is shown if the server dies.
 final class ServerProcess {
-    /// Why a server cannot be measured.
+    /// The reasons why a server cannot be measured.
     enum Failure: Error, CustomStringConvertible {
         case ended(name: String, output: String)
         case silent(name: String, output: String)
@@ -22,14 +22,14 @@ final class ServerProcess {
         }
     }
 
-    /// What it is called in messages.
+    /// The server's name in messages.
     let name: String
-    /// Where it listens.
+    /// The port on which the server listens.
     let port: Int
     private let process = Process()
     private let output: URL
 
-    /// Starts it; `directory` takes its output and is its working directory.
+    /// Starts the server; `directory` is its working directory, and its output is written there.
     init(_ name: String, executable: String, arguments: [String], port: Int, directory: URL) throws {
         self.name = name
         self.port = port
@@ -46,7 +46,8 @@ final class ServerProcess {
         Interrupts.began(process.processIdentifier)
     }
 
-    /// A new process inherits which signals are blocked, and threads of the runtime block most of them.
+    /// Unblocks all signals while the body runs: a new process inherits the blocked ones, and threads of the runtime
+    /// block most signals.
     private static func withSignalsOpen(_ body: () throws -> Void) rethrows {
         var open = sigset_t()
         var before = sigset_t()
@@ -56,7 +57,7 @@ final class ServerProcess {
         try body()
     }
 
-    /// A port that is free now.
+    /// Returns a port that is free now.
     static func freePort() async throws -> Int {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
@@ -65,7 +66,7 @@ final class ServerProcess {
         return port
     }
 
-    /// Waits until it takes connections.
+    /// Waits until the server accepts connections.
     func waitUntilReady() async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < deadline {
@@ -78,7 +79,7 @@ final class ServerProcess {
         throw Failure.silent(name: name, output: lastWords)
     }
 
-    /// Ends it and waits until it is gone.
+    /// Ends the server and waits until it is gone.
     func stop() async {
         guard process.isRunning else { return }
         process.terminate()
@@ -91,18 +92,18 @@ final class ServerProcess {
         Interrupts.ended(process.processIdentifier)
     }
 
-    /// Processor time so far, of all its threads, in seconds; nil where the system does not tell.
+    /// The processor time of all threads so far, in seconds; nil if the system does not report it.
     var processorSeconds: Double? {
         guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
         else { return nil }
-        // Behind the command's name: state, parent, …; the 12th and 13th are user and system time (proc(5)).
+        // After the command's name: state, parent, …; the 12th and 13th are user and system time (proc(5)).
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return nil }
         return (user + system) / Double(max(sysconf(CInt(_SC_CLK_TCK)), 1))
     }
 
-    /// The most memory that was ever resident, in bytes; nil where the system does not tell.
+    /// The most memory that was ever resident, in bytes; nil if the system does not report it.
     var peakResidentBytes: Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
@@ -111,8 +112,8 @@ final class ServerProcess {
         return kibibytes * 1024
     }
 
-    /// How many bytes it has asked the system for so far, and written, whatever they came from and went to; nil where
-    /// the system does not tell.
+    /// The bytes that the server has read and written by system calls so far, of whatever kind; nil if the system does
+    /// not report them.
     var transferredBytes: (read: Int, written: Int)? {
         guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/io", encoding: .utf8) else {
             return nil
@@ -124,7 +125,7 @@ final class ServerProcess {
         return (read, written)
     }
 
-    /// The end of what it has printed.
+    /// The end of the server's output.
     var lastWords: String {
         let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(10).joined(separator: "\n")

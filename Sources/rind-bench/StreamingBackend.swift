@@ -5,12 +5,12 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What the backend of a measurement knows: its stream, and the checkpoints of its only session.
+/// Holds the state of a measurement's backend: its stream, and the checkpoints of its only session.
 final class StreamingBackend: Sendable {
     private struct State {
-        /// Tokens by namespace.
+        /// The tokens by namespace.
         var held: [String: String] = [:]
-        /// How often changes were streamed.
+        /// The number of times that changes were streamed.
         var rounds = 0
     }
 
@@ -19,14 +19,14 @@ final class StreamingBackend: Sendable {
     private let whole: ByteBuffer
     private let state = NIOLockedValueBox(State())
 
-    /// A backend without checkpoints; makes the whole stream at once, so that sending it costs nothing later.
+    /// Creates a backend without checkpoints; makes the whole stream at once, so that sending it costs nothing later.
     init(_ source: AssetStream, changes: Int) {
         self.source = source
         self.changes = changes
         whole = source.bytes()
     }
 
-    /// Everything, or what has changed since everything was acknowledged.
+    /// Returns everything, or the changes since everything was acknowledged.
     func stream() -> ByteBuffer {
         let round = state.withLockedValue { state -> Int? in
             guard state.held["AssetV1"] != nil else { return nil }
@@ -36,13 +36,13 @@ final class StreamingBackend: Sendable {
         return round.map { source.changes(changes, round: $0) } ?? whole
     }
 
-    /// The checkpoints, as JSON.
+    /// Returns the checkpoints, as JSON.
     func list() -> String {
         let entries = state.withLockedValue { $0.held }.map { #"{"type":"\#($0)","ack":"\#($1)"}"# }
         return "[" + entries.joined(separator: ",") + "]"
     }
 
-    /// Takes checkpoints; false where the body holds none.
+    /// Stores checkpoints; returns false if the body contains none.
     func acknowledge(_ body: ByteBuffer) -> Bool {
         guard let body = try? JSONDecoder().decode([String: [String]].self, from: Data(body.readableBytesView)),
             let tokens = body["acks"]

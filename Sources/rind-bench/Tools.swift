@@ -5,7 +5,7 @@ import Foundation
 
 /// Finds the programs that are compared.
 enum Tools {
-    /// This very program.
+    /// The path of this program.
     static var own: String { Bundle.main.executablePath ?? CommandLine.arguments[0] }
 
     /// The gateway that was built along with this program.
@@ -14,14 +14,14 @@ enum Tools {
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }
 
-    /// A program of the system, also where it is only on the administrator's path.
+    /// Finds a program of the system, even if it is only on the administrator's path.
     static func find(_ name: String) -> String? {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let directories = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
         return directories.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// The first line that a program prints about itself; nginx prints it to standard error.
+    /// Returns the first line that a program prints about itself; nginx prints it to standard error.
     static func version(_ path: String, _ argument: String) -> String {
         let process = Process()
         let pipe = Pipe()

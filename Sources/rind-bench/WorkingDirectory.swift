@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// Where a measurement's servers keep their files.
+/// Creates the directory in which a measurement's servers keep their files.
 enum WorkingDirectory {
-    /// Makes a directory for as long as `body` runs; it is removed at the end, and when the program is interrupted.
+    /// Creates a directory for as long as `body` runs; it is removed at the end, and when the program is interrupted.
     static func with(_ body: (URL) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("rind-bench-\(ProcessInfo.processInfo.processIdentifier)")

@@ -7,21 +7,21 @@ import GRDB
 import StateStore
 import SyncModel
 
-/// Principals, sessions and vectors are stored once and named by number elsewhere.
+/// Stores principals, sessions and vectors once; other rows name them by number.
 extension Database {
-    /// The number of a principal, if the state has met it.
+    /// Returns the number of a principal; nil if the state does not know it.
     func principalID(_ principal: Principal) throws -> Int64? {
         try integer("SELECT id FROM principal WHERE digest = ?", [key(principal.rawValue, "principal")])
     }
 
-    /// The number of a principal, which is stored where it is new.
+    /// Returns the number of a principal, and stores the principal if it is new.
     func ensurePrincipal(_ principal: Principal, at now: Int64) throws -> Int64 {
         if let id = try principalID(principal) { return id }
         try run("INSERT INTO principal (digest, last_seen) VALUES (?, ?)", [principal.rawValue, now])
         return lastInsertedRowID
     }
 
-    /// Number and generation of a session.
+    /// Returns the number and generation of a session.
     func session(_ session: Session, of principal: Int64) throws -> (id: Int64, generation: Int)? {
         try row(
             "SELECT id, generation FROM session WHERE principal = ? AND digest = ?",
@@ -29,7 +29,7 @@ extension Database {
         ).map { try ($0.integer(0), Int($0.number(1))) }
     }
 
-    /// Number and generation of a session, which is stored where it is new.
+    /// Returns the number and generation of a session, and stores the session if it is new.
     func ensureSession(
         _ session: Session, of principal: Int64, at now: Int64
     ) throws -> (id: Int64, generation: Int) {
@@ -39,13 +39,13 @@ extension Database {
         return (lastInsertedRowID, 0)
     }
 
-    /// The number of a vector, which is stored where it is new.
+    /// Returns the number of a vector, and stores the vector if it is new.
     func ensureVector(_ vector: CheckpointVector, limit: Int) throws -> Int64 {
         let tokens = Netstrings.encode(vector)
         guard tokens.count <= limit else { throw StateError.tooLarge("checkpoint vector") }
         let digest = Data(digest(of: tokens))
         if let row = try row("SELECT id, tokens FROM vector WHERE digest = ?", [digest]) {
-            // Never another vector's tokens, even where the file was tampered with.
+            // Never another vector's tokens, even if the file was tampered with.
             guard try row.bytes(1) == tokens else { throw StateError.corrupt("a vector does not match its digest") }
             return try row.integer(0)
         }
@@ -63,7 +63,7 @@ extension Database {
             """, [vector])
     }
 
-    /// The number of a cursor's comparison states, which are stored where they are new; nil for none.
+    /// Returns the number of a cursor's comparison states, and stores them if they are new; nil for none.
     ///
     /// Most cursors have those of their parent.
     func ensureComparisons(_ comparisons: [String: FullComparison], limit: Int) throws -> Int64? {
@@ -88,17 +88,17 @@ extension Database {
             [comparisons])
     }
 
-    /// Takes a replica out of everybody's sight; what it has goes at collections, in batches (``buryDead(at:_:)``).
+    /// Hides a replica; its rows are deleted by collections, in batches (``buryDead(at:_:)``).
     ///
-    /// Its cursors are unknown from now on, its ledger is nobody's, and a pull that is under way finds it gone when it
-    /// commits.
+    /// Its cursors are unknown from now on, its ledger belongs to no device, and a pull in progress finds the replica
+    /// gone when it commits.
     func kill(_ replica: Int64) throws {
         try run("UPDATE replica SET dead = 1, tip = NULL, base = NULL, folded = NULL WHERE id = ?", [replica])
     }
 
-    /// Deletes what replicas that are dead have left: their cursors, then the layers that no cursor names any more.
+    /// Deletes the rows that dead replicas have left: their cursors, then the layers that no cursor names any more.
     ///
-    /// - Returns: How many rows that was; as many as `batch` where there may be more.
+    /// - Returns: The number of rows; if it is `batch`, there may be more.
     func buryDead(at now: Int64, _ batch: Int) throws -> Int {
         var room = batch
         for row in try rows("SELECT id FROM replica WHERE dead = 1 ORDER BY id LIMIT ?", [batch]) {
@@ -108,7 +108,7 @@ extension Database {
                     "SELECT principal, cursor, vector, sweeps FROM cursor WHERE replica = ? ORDER BY cursor LIMIT ?",
                     [replica, room]))
             guard room > 0 else { return batch }
-            // Loose: whoever reads them can do so for a while.
+            // Only detached: reads in progress may still use them for a while.
             try run(
                 """
                 UPDATE layer SET replica = NULL, made_at = ? WHERE id IN (SELECT id FROM layer WHERE replica = ? LIMIT ?)
@@ -122,9 +122,10 @@ extension Database {
         return batch - room
     }
 
-    /// Deletes cursors with what only they needed: rows of principal, cursor, vector and comparison states.
+    /// Deletes cursors and the data that only they needed, given rows of principal, cursor, vector and comparison
+    /// states.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of cursors.
     func deleteCursors(_ rows: [Row]) throws -> Int {
         for row in rows {
             try run("DELETE FROM cursor WHERE principal = ? AND cursor = ?", [row.integer(0), row.integer(1)])
@@ -135,5 +136,5 @@ extension Database {
     }
 }
 
-/// Gives the SHA-256 of stored bytes, by which equal ones are stored once.
+/// Returns the SHA-256 of stored bytes, by which equal byte sequences are stored once.
 func digest(of bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }

@@ -6,7 +6,7 @@ package import StateStore
 import SyncModel
 
 extension SQLiteStateStore {
-    /// Whatever throws in it rolls all of it back.
+    /// Commits a pull in one transaction, which any error rolls back.
     package func commit(_ pull: PullCommit) async throws {
         let limits = limits
         try await write { db in
@@ -56,7 +56,7 @@ extension Database {
             [cursor.rawValue, now, principal])
     }
 
-    /// Makes the replica of a pull, or notes that it was seen; its cursors form one line.
+    /// Creates the replica of a pull, or records that it was seen; its cursors form one line.
     fileprivate func place(_ pull: PullCommit, _ principal: Int64) throws {
         let replica = pull.row.replica
         let anchor = try anchor(of: replica)
@@ -87,10 +87,10 @@ extension Database {
         }
     }
 
-    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and at once what their
-    /// ledgers hold: who begins anew in a loop writes a whole one each time.
+    /// Drops the oldest replicas that have never come back, down to the limit (finding 27), and their ledgers at once:
+    /// a client that begins again in a loop writes a whole ledger each time.
     ///
-    /// Nobody has presented their cursors. A pull that compares all devices of its principal finds them gone and is
+    /// Their cursors were never presented. A pull that compares all devices of its principal finds them gone and is
     /// repeated.
     fileprivate func capUnconfirmed(of principal: Int64, at limit: Int, except replica: ReplicaID) throws {
         let surplus = try rows(

@@ -6,11 +6,11 @@ import StateStore
 package import SyncModel
 
 extension SQLiteStateStore: InspectableStore {
-    /// A stretch of the index of the digests.
+    /// Returns principals by a range of the index of digests.
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         try await read { db in
             let first = try key(digits, "principal")
-            // No digit of a digest comes behind "f".
+            // No digit of a digest sorts after "f".
             return try db.rows(
                 "SELECT digest FROM principal WHERE digest >= ? AND digest < ? ORDER BY digest LIMIT ?",
                 [first, first + "g", min(max(0, limit), 10_000)]
@@ -18,7 +18,7 @@ extension SQLiteStateStore: InspectableStore {
         }
     }
 
-    /// One look-up by key.
+    /// Finds a note by one key look-up.
     package func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote? {
         try await read { db in
             try db.row(
@@ -30,7 +30,7 @@ extension SQLiteStateStore: InspectableStore {
         }
     }
 
-    /// One look-up by key for each layer.
+    /// Finds cursors by one key look-up for each layer.
     package func cursors(of outline: LedgerOutline) async throws -> [LayerID: SyncModel.Cursor] {
         try await read { db in
             var cursors: [LayerID: SyncModel.Cursor] = [:]

@@ -6,7 +6,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// A few look-ups by key in one read transaction, and those of the ledger.
+    /// Reads the context by a few key look-ups and those of the ledger, in one read transaction.
     package func pullContext(
         principal: Principal, session: Session, presented: SyncModel.Cursor?
     ) async throws -> PullContext {
@@ -30,7 +30,7 @@ extension SQLiteStateStore {
                 context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
                 context.acceptedAt = anchor.acceptedAt
                 context.resyncAt = anchor.resyncAt
-                // What another device has pushed says nothing of this one.
+                // The pushes of another device show nothing about this one.
                 context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
                 context.ledger = try db.outline(of: anchor, at: presented)
             } else {
@@ -44,7 +44,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads first, and takes the write lock only where there is something to write.
+    /// Reads first, and takes the write lock only if there is something to write.
     package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Int64) async throws {
         let interval = limits.touchInterval
         let isNews = try await look { db in
@@ -65,7 +65,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// The last entry of an index, or that of principals which were forgotten.
+    /// Returns the last entry of an index, or the greatest cursor of the principals that were forgotten.
     package func newestCursor() async throws -> SyncModel.Cursor? {
         try await read { db in
             let collected = try db.integer("SELECT value FROM meta WHERE key = 'newest_collected'") ?? 0
@@ -74,9 +74,9 @@ extension SQLiteStateStore {
     }
 }
 
-/// Whether a "last seen", which only goes forward, is old enough to be written again.
+/// Reads the rows that pulls need.
 extension Database {
-    /// What confirming a cursor needs to know; it is news where the replica goes on with it.
+    /// Returns the data needed to confirm a cursor; it is news if the replica goes on with the cursor.
     fileprivate func confirmation(
         of cursor: SyncModel.Cursor, _ principal: Principal
     ) throws -> (principal: Int64, replica: Int64, isNews: Bool, lastSeen: Int64) {
@@ -90,7 +90,7 @@ extension Database {
         return try (row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3))
     }
 
-    /// A session, or what is true of one that nobody has met.
+    /// Returns a session, or the values of a new one if the state does not know it.
     fileprivate func sessionRow(_ session: Session, of principal: Int64) throws -> SessionRow {
         let row = try row(
             """
@@ -104,7 +104,7 @@ extension Database {
             acceptedAt: row.optionalInteger(3))
     }
 
-    /// A cursor with its vector.
+    /// Returns a cursor with its vector.
     fileprivate func cursorRow(_ cursor: SyncModel.Cursor, of principal: Principal, _ id: Int64) throws -> CursorRow? {
         let row = try row(
             """
@@ -127,7 +127,7 @@ extension Database {
         }
     }
 
-    /// The comparison states of stored bytes.
+    /// Decodes stored comparison states.
     static func comparisons(_ states: [UInt8]) throws -> [String: FullComparison] {
         guard let comparisons = FullComparisonStates.decode(states) else {
             throw StateError.corrupt("the comparison states of a cursor cannot be read")

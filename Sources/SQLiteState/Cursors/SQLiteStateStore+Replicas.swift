@@ -6,7 +6,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// Reads first.
+    /// Reads first, and writes only if there is something new.
     package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
         let interval = limits.touchInterval
         let isNews = try await look { db in
@@ -22,7 +22,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads first; it rises once for an update of an app.
+    /// Reads first; the version rises once for each update of an app.
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
         let isNews = try await look { try $0.replica(replica, of: principal, below: version) != nil }
         guard isNews else { return false }
@@ -33,7 +33,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// By the numbers, each with its newest cursor and what its ledger holds.
+    /// Returns replicas in the order of their numbers, each with its newest cursor and the counts of its ledger.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         try await rows(of: principal, after, limit) { owner in
             "WHERE r.id > ? AND r.dead = 0 \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?"
@@ -55,8 +55,8 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads replicas; what chooses and sorts them takes `after`, or 0, the principal where there is one, and the
-    /// limit.
+    /// Reads replicas; the clause that selects and sorts them takes `after` or 0, the principal if there is one, and
+    /// the limit.
     private func rows(
         of principal: Principal?, _ after: ReplicaID?, _ limit: Int,
         choosing choice: @escaping @Sendable (_ owner: Int64?) -> String
@@ -95,7 +95,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// A principal's replica, or its only one, where its pushes have shown less than this version.
+    /// Returns a principal's replica, or its only one, if its pushes have shown less than this version.
     fileprivate func replica(_ replica: ReplicaID?, of principal: Principal, below version: Int) throws -> Int64? {
         guard let owner = try principalID(principal) else { return nil }
         let found = try rows(
@@ -107,7 +107,7 @@ extension Database {
         return try row.integer(0)
     }
 
-    /// Fills in what the operator sees of a ledger.
+    /// Fills in the ledger's values that the operator sees.
     fileprivate func describeLedger(of replica: inout ReplicaRow, cursorLead: Int64) throws {
         guard let anchor = try anchor(of: replica.id) else { return }
         replica.tip = anchor.tip

@@ -6,7 +6,7 @@ import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// Drops the vector that was only named by the old position.
+    /// Records the position, and drops the vector that only the old position named.
     package func setPosition(
         _ position: Position, principal: Principal, session: Session, at now: Int64
     ) async throws {
@@ -28,7 +28,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Never goes back, not even where the reset is then not acknowledged.
+    /// Raises the generation, which never goes back, even if the reset is not acknowledged afterwards.
     package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
@@ -45,7 +45,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One statement over all sessions.
+    /// Raises all generations by one statement.
     package func raiseAllGenerations() async throws -> Int {
         try await write { db in
             try SQLiteStateStore.forgetPositions(db)
@@ -54,7 +54,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads first; also writes where the clock has gone back.
+    /// Reads first; also writes if the clock has gone back.
     package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
         let interval = limits.acceptedInterval
         let isNews = try await look { db in
@@ -64,7 +64,7 @@ extension SQLiteStateStore {
             guard let accepted = try db.integer("SELECT accepted_at FROM session WHERE id = ?", [id]) else {
                 return true
             }
-            // Also where the clock has gone back: a time in the future would count as accepted.
+            // Also if the clock has gone back: a time in the future would count as accepted.
             return isDue(now, after: accepted, interval) || isDue(accepted, after: now, interval)
         }
         guard isNews else { return }
@@ -78,10 +78,11 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Ends what is believed of a principal's other sessions.
+    /// Forgets the positions of a principal's other sessions.
     ///
-    /// Two credentials may stand for one session of the backend without anybody saying so, and a belief that it has
-    /// overtaken would lose what lies between. To ask costs a call, once after another device has moved something.
+    /// Two credentials may stand for one session of the backend without Rind knowing it; a stored position that the
+    /// session has passed would lose the changes in between. Asking the backend costs one call, once after another
+    /// device has moved the session.
     fileprivate func forgetPositions(of principal: Int64, except session: Int64) throws {
         let others = try rows(
             "SELECT id, position FROM session WHERE principal = ? AND id <> ? AND position IS NOT NULL",

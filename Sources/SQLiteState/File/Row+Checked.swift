@@ -4,15 +4,15 @@
 import GRDB
 import StateStore
 
-/// Reading columns by their place in the SELECT list, where a damaged file gives an error and not a trap.
+/// Reads columns by their place in the SELECT list; a damaged file causes an error, not a trap.
 extension Row {
-    /// An integer.
+    /// Returns an integer.
     func integer(_ index: Int) throws(StateError) -> Int64 {
         guard let value = try optionalInteger(index) else { throw Self.damaged }
         return value
     }
 
-    /// An integer or NULL.
+    /// Returns an integer, or nil for NULL.
     func optionalInteger(_ index: Int) throws(StateError) -> Int64? {
         let value: DatabaseValue = self[index]
         switch value.storage {
@@ -22,27 +22,29 @@ extension Row {
         }
     }
 
-    /// A count, a time or a number that only rises: 0 to 2^53, so that a sum of a few of them is a number, too.
+    /// Returns a count, a time or a number that only rises: 0 to 2^53, so that a few of them can be added without
+    /// overflow.
     func number(_ index: Int) throws(StateError) -> Int64 {
         let value = try integer(index)
         guard (0...1 << 53).contains(value) else { throw Self.damaged }
         return value
     }
 
-    /// A size, or how much one has grown: so small that millions of them add up to a number.
+    /// Returns a size or the growth of one: at most 2^40 either way, so that millions of them can be added without
+    /// overflow.
     func amount(_ index: Int) throws(StateError) -> Int {
         let value = try integer(index)
         guard (-1 << 40...1 << 40).contains(value) else { throw Self.damaged }
         return Int(value)
     }
 
-    /// A text.
+    /// Returns a text.
     func text(_ index: Int) throws(StateError) -> String {
         guard let value = try optionalText(index) else { throw Self.damaged }
         return value
     }
 
-    /// A text or NULL.
+    /// Returns a text, or nil for NULL.
     func optionalText(_ index: Int) throws(StateError) -> String? {
         let value: DatabaseValue = self[index]
         switch value.storage {
@@ -52,7 +54,7 @@ extension Row {
         }
     }
 
-    /// Bytes.
+    /// Returns bytes.
     func bytes(_ index: Int) throws(StateError) -> [UInt8] {
         let value: DatabaseValue = self[index]
         guard case .blob(let data) = value.storage else { throw Self.damaged }

@@ -9,33 +9,33 @@ extension SQLiteStateStore {
     /// `Rind` in ASCII, at byte 68 of every state file (https://www.sqlite.org/pragma.html#pragma_application_id).
     package static let applicationID: Int64 = 0x5269_6E64
 
-    /// How a file is opened.
+    /// The options for opening a file.
     package struct Options: Sendable {
-        /// What the store keeps and how often it writes.
+        /// The limits on what the store keeps and how often it writes.
         package var limits = StateLimits()
-        /// How long to wait for another process that has locked the file, a backup for example.
+        /// The longest wait for another process that has locked the file, such as a backup.
         package var busyTimeout: Duration = .seconds(5)
-        /// The size that the file may reach, in pages of 4 KiB; nil for what the disk has.
+        /// The largest size of the file, in pages of 4 KiB; nil for no limit but the disk's.
         ///
         /// Above it every write throws ``StateError/full``.
         package var maximumPages: Int?
-        /// How many reads run at the same time.
+        /// The number of reads that may run at the same time.
         package var readers = 4
-        /// Gets every statement before it runs, without its values; for tests and for looking into a slow state.
+        /// Receives every statement before it runs, without its values; for tests and for diagnosing a slow state.
         package var trace: (@Sendable (String) -> Void)?
-        /// Gets each fault of the open state once, and its end; called on the state's own threads.
+        /// Receives each fault of the open state once, and its end; called on the state's own threads.
         package var report: (@Sendable (StateEvent) -> Void)?
-        /// The steps of the schema; only tests have others.
+        /// The steps of the schema; only tests use others.
         package var migrations = SchemaMigration.sqlite
 
-        /// The defaults.
+        /// Creates the default options.
         package init() {}
     }
 
-    /// Opens the state, makes it where there is none, and brings its schema up to date.
+    /// Opens the state, creates it if there is none, and brings its schema up to date.
     ///
-    /// A file that is not a state of Rind, or of a newer schema, is left untouched. Positions are forgotten: the file
-    /// may be an older one than the backend has seen, and to ask the backend once is cheap (finding 4).
+    /// A file that is not a state of Rind, or has a newer schema, is left untouched. Positions are forgotten: the file
+    /// may be older than what the backend has seen, and asking the backend once is cheap (finding 4).
     ///
     /// - Throws: ``StateError``.
     package static func open(path: String, options: Options = Options()) async throws -> SQLiteStateStore {
@@ -52,9 +52,10 @@ extension SQLiteStateStore {
         }
     }
 
-    /// The schema version of a state that may be in use, for `rind check --connect`; nil where there is none yet.
+    /// Returns the schema version of a state that may be in use, for `rind check --connect`; nil if there is no state
+    /// yet.
     ///
-    /// Takes no lock of Rind's, changes nothing, and throws what ``open(path:options:)`` would.
+    /// Takes no lock of Rind's, changes nothing, and throws the same errors as ``open(path:options:)``.
     package static func inspect(path: String, options: Options = Options()) async throws -> Int? {
         try await onQueue {
             let file = try StateFile(resolving: path)
@@ -76,17 +77,17 @@ extension SQLiteStateStore {
 
     private static func open(_ file: StateFile, _ options: Options) throws -> DatabasePool {
         try file.create()
-        // Before anything that writes: GRDB would turn any database into one with a write-ahead log.
+        // Before anything is written: GRDB would turn any database into one with a write-ahead log.
         _ = try version(of: file, options)
         try file.restrict()
         let pool = try DatabasePool(path: file.path, configuration: configuration(options))
         do {
             try pool.writeWithoutTransaction { db in
-                // A cursor that a client has seen must survive the loss of power: were it forgotten, the next number
-                // could be given to another place in the stream, and the client's next pull would be somebody
-                // else's. So every commit waits for the disk; GRDB's default for a write-ahead log does not.
+                // A cursor that a client has seen must survive a power loss: if it were forgotten, its number could be
+                // given to another place in the stream, and the client's next pull would go on from there. So every
+                // commit waits for the disk; by default, GRDB does not wait with a write-ahead log.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
-                // The ledger of a large first sync (25 MB for a million records) goes into the log as a whole: to move
+                // The ledger of a large first sync (25 MB for a million records) goes into the log as a whole: moving
                 // it into the file in steps of 4 MB, SQLite's default, takes five times as long.
                 try db.execute(sql: "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8000")
                 if let pages = options.maximumPages {
@@ -125,9 +126,9 @@ extension SQLiteStateStore {
         return configuration
     }
 
-    /// The schema version of a file; 0 for a new, empty one.
+    /// Returns the schema version of a file; 0 for a new, empty one.
     static func version(of file: StateFile, _ options: Options) throws -> Int {
-        // SQLite takes less than a page for an empty database, and would write over it.
+        // SQLite takes a file of less than a page for an empty database, and would overwrite it.
         if let size = file.size(), (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
         let queue = try DatabaseQueue(path: file.path, configuration: configuration(options))
         defer { try? queue.close() }
@@ -159,7 +160,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Forgets what the backend held for each session, and the vectors that only said so.
+    /// Forgets the position of each session, and the vectors that were stored only for positions.
     static func forgetPositions(_ db: Database) throws {
         let vectors = try Row.fetchAll(db, sql: "SELECT DISTINCT position FROM session WHERE position IS NOT NULL")
             .map { try $0.integer(0) }

@@ -5,8 +5,9 @@ import GRDB
 import StateStore
 
 extension SQLiteStateStore {
-    /// Commits a counter that means nothing, after a look for room on the disk: a small commit may still fit into the
-    /// room that the log has already.
+    /// Checks for room on the disk, then commits a counter that has no other use.
+    ///
+    /// The commit alone proves too little: a small one may still fit into the room that the log already has.
     package func checkWriting(within limit: Duration) async throws {
         try await probe.result(within: limit) { end in
             beginWriting({ [file] db in

@@ -6,23 +6,23 @@ import GRDB
 import StateStore
 
 extension SQLiteStateStore {
-    /// What a store that is opened beside a gateway's is for.
+    /// The purpose of a store that is opened beside a gateway's.
     package enum Purpose: Hashable, Sendable {
-        /// To look: every write throws ``StateError/readOnly``.
+        /// Reading only: every write throws ``StateError/readOnly``.
         case reading
-        /// To look and to change single things.
+        /// Reading, and changing single things.
         case changing
     }
 
     /// Opens a state that a gateway may be using, for the operator's commands.
     ///
-    /// Takes no lock of Rind's. That one keeps a second gateway away, whose locks of sessions and memory of positions
-    /// would not be the first one's; a single transaction needs only SQLite's own locks, and waits for them as long as
-    /// `busyTimeout` says. Nothing is made, migrated or forgotten here. Each of the calls must be whole in itself: what
-    /// was read before a call may have changed when it runs.
+    /// Takes no lock of Rind's. That lock keeps out a second gateway, which would not share the first one's session
+    /// locks and positions in memory; a single transaction needs only SQLite's own locks, and waits for them up to
+    /// `busyTimeout`. Nothing is created, migrated or forgotten here. Each call must be complete in itself: data read
+    /// before a call may have changed when it runs.
     ///
-    /// - Throws: ``StateError``: `open` also where there is no state yet, ``StateError/schemaOlder(found:known:)``
-    ///   where no gateway of this version has run on it.
+    /// - Throws: ``StateError``: `open` also if there is no state yet, ``StateError/schemaOlder(found:known:)`` if no
+    ///   gateway of this version has run on it.
     package static func openShared(
         path: String, for purpose: Purpose, options: Options = Options()
     ) async throws -> SQLiteStateStore {
@@ -54,7 +54,7 @@ extension SQLiteStateStore {
         let pool = try DatabasePool(path: file.path, configuration: configuration)
         guard purpose == .changing else { return pool }
         do {
-            // For the reasons that the gateway has.
+            // For the same reasons as in the gateway.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         } catch {
             try? pool.close()

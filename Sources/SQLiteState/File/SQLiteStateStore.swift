@@ -6,26 +6,26 @@ import GRDB
 import NIOConcurrencyHelpers
 package import StateStore
 
-/// The state in one SQLite file, for one gateway.
+/// Stores the state in one SQLite file, for one gateway.
 ///
-/// All access is on GRDB's own queues, one connection for writes and a few for reads, so nothing blocks a thread of
-/// the cooperative pool. Reads see the newest commit.
+/// All access is on GRDB's own queues, one connection for writes and a few for reads, so nothing blocks a thread of the
+/// cooperative pool. Reads see the newest commit.
 package final class SQLiteStateStore: StateStore {
-    /// What the store keeps and how often it writes.
+    /// The limits on what the store keeps and how often it writes.
     package let limits: StateLimits
-    /// How far cursors run ahead of the clock, as ``acceptClock(at:)`` has left it, in milliseconds.
+    /// The lead of cursors over the clock, as ``acceptClock(at:)`` has left it, in milliseconds.
     package let cursorLead: Int64
     let probe = StateProbe()
     private let pool: DatabasePool
     private let watch: StateWatch
-    /// What the store has of the file; nil once it is given back.
+    /// The store's hold on the file; nil once the file is released.
     private let hold: NIOLockedValueBox<Hold?>
 
-    /// What a store has of its file.
+    /// The kinds of hold that a store has on its file.
     enum Hold {
-        /// The lock beside it, by its descriptor: the store of a gateway.
+        /// The lock beside the file, by its descriptor: the store of a gateway.
         case lock(CInt)
-        /// Nothing but a connection, beside the gateway's.
+        /// Only a connection, beside the gateway's.
         case connection
     }
 
@@ -45,10 +45,10 @@ package final class SQLiteStateStore: StateStore {
 
     var file: StateFile { watch.file }
 
-    /// Where the state is: absolute, without symbolic links.
+    /// The path of the state file: absolute, without symbolic links.
     package var path: String { file.path }
 
-    /// One consistent read, cancelled with its task.
+    /// Runs one consistent read, cancelled with its task.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         do {
             return try await pool.read(inPlace(body))
@@ -57,8 +57,8 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// One consistent read that goes on when its task is cancelled, for what decides whether something is written: to
-    /// look is a part of the writing then.
+    /// Runs one consistent read that continues when its task is cancelled, for decisions about whether to write: such a
+    /// read is a part of the write.
     func look<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let body = inPlace(body)
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
@@ -69,17 +69,17 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// One transaction, durable when it returns.
+    /// Runs one transaction, durable when the method returns.
     ///
-    /// Not GRDB's `async` method, which rolls back when the task is cancelled: a client that hangs up at the wrong
-    /// moment must not take back what the backend has been told.
+    /// Does not use GRDB's `async` method, which rolls back when the task is cancelled: a client that hangs up at the
+    /// wrong moment must not undo what the backend has been told.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             beginWriting(body) { continuation.resume(with: $0) }
         }
     }
 
-    /// One transaction that goes on by itself, durable when `end` gets its result.
+    /// Starts one transaction and returns; it is durable when `end` gets its result.
     func beginWriting<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T, end: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
@@ -89,10 +89,10 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// One transaction that is durable with the next one of ``write(_:)``, not before.
+    /// Runs one transaction that becomes durable only with the next one of ``write(_:)``.
     ///
-    /// SQLite writes it to the end of the log like any other and leaves out the wait for the disk; the next commit
-    /// that waits makes the whole log durable up to itself. Only for what means nothing without a later commit.
+    /// SQLite writes it to the end of the log like any other but does not wait for the disk; the next commit that waits
+    /// makes the whole log durable up to itself. Only for writes that mean nothing without a later commit.
     func writeWithoutWaiting<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
@@ -118,7 +118,7 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// Lets a transaction look first whether its file still stands at the path.
+    /// Makes a transaction check first that its file is still at the path.
     private func inPlace<T>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) -> @Sendable (Database) throws -> T {
@@ -128,7 +128,7 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// Reads, and takes the write lock for a moment.
+    /// Checks the state by a read, and by taking the write lock for a moment.
     package func check(thoroughly: Bool) async throws {
         let path = file.path
         try await read { db in
@@ -142,13 +142,13 @@ package final class SQLiteStateStore: StateStore {
                 throw StateError.corrupt("a row names another that is not there")
             }
         }
-        // Takes the write lock and gives it back: finds a file that is read-only or held by somebody else.
+        // Takes and releases the write lock: finds out if the file is read-only or locked by another process.
         try await write { _ in }
     }
 
-    /// Empties the log, closes all connections and gives the lock back; a second call does nothing.
+    /// Empties the log, closes all connections and releases the lock; a second call does nothing.
     package func close() async {
-        // Whoever takes it out closes; a second time GRDB would hand SQLite a connection that is gone.
+        // Only the call that takes the hold closes; a second time GRDB would hand SQLite a connection that is gone.
         guard let hold = hold.withLockedValue({ $0.take() }) else { return }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [pool] in

@@ -5,7 +5,7 @@ import GRDB
 import StateStore
 
 extension StateError {
-    /// What a failure of SQLite means; one that is a ``StateError`` already, or a cancellation, stays what it is.
+    /// Returns the ``StateError`` for a failure of SQLite; a ``StateError`` or a cancellation is returned unchanged.
     static func wrapping(_ error: any Error, path: String) -> any Error {
         switch error {
         case is StateError, is CancellationError: error
@@ -14,13 +14,13 @@ extension StateError {
         }
     }
 
-    /// What a result code of SQLite means (https://www.sqlite.org/rescode.html).
+    /// Creates the error for a result code of SQLite (https://www.sqlite.org/rescode.html).
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - path: The state file's.
-    ///   - hasRoom: Whether the disk takes more: SQLite tells of a full one in its own words only where it writes
-    ///     pages, and not where it makes the index of its log, as at every start.
+    ///   - path: The path of the state file.
+    ///   - hasRoom: Returns true if the disk has room: SQLite reports a full disk in its own words only if it writes
+    ///     pages, not if it creates the index of its log, as at every start.
     init(_ error: DatabaseError, path: String, hasRoom: () -> Bool = { true }) {
         let message = error.message ?? "no message"
         switch error.resultCode {

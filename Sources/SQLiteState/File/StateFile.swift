@@ -14,7 +14,7 @@ import StateStore
 /// POSIX locks that the process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2). So the lock is a file
 /// of its own and modes are set by path.
 struct StateFile: Sendable, Hashable {
-    /// Which file stands at a path; another one after a restore under the gateway's feet.
+    /// The identity of the file at a path; it changes if a file is restored while the gateway runs.
     struct Identity: Sendable, Hashable {
         var device: UInt64
         var inode: UInt64
@@ -25,10 +25,10 @@ struct StateFile: Sendable, Hashable {
         }
     }
 
-    /// Absolute, without symbolic links, so that two names of one file have one lock.
+    /// The path: absolute, without symbolic links, so that two names of one file have one lock.
     let path: String
 
-    /// Resolves a path whose directory exists; the file need not.
+    /// Resolves a path whose directory exists; the file need not exist.
     init(resolving path: String) throws(StateError) {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw .open(path: path, reason: "the path is empty or has a NUL in it")
@@ -57,7 +57,7 @@ struct StateFile: Sendable, Hashable {
         self.path = real == "/" ? "/\(name)" : "\(real)/\(name)"
     }
 
-    /// Makes the file, empty, readable for its owner alone, if it is not there.
+    /// Creates the file, empty and readable by its owner only, if it does not exist.
     func create() throws(StateError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -65,16 +65,16 @@ struct StateFile: Sendable, Hashable {
             throw Self.error(errno, path: path)
         }
         _ = close(descriptor)
-        // The name must be as durable as what SQLite will write below it.
+        // The name must be as durable as the data that SQLite will write under it.
         let directory = open(directoryPath, O_RDONLY | O_CLOEXEC)
         guard directory >= 0 else { return }
         _ = fsync(directory)
         _ = close(directory)
     }
 
-    /// Takes every right from group and others, also on the files that SQLite keeps beside it.
+    /// Removes all rights of group and others, also from the files that SQLite keeps beside the file.
     ///
-    /// Those get the mode of the file itself: one that was made while the file was read-only would stay so.
+    /// Those get the mode of the file itself: one that was created while the file was read-only would stay read-only.
     func restrict() throws(StateError) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
@@ -85,34 +85,35 @@ struct StateFile: Sendable, Hashable {
         }
     }
 
-    /// How many bytes the file has; nil if there is none.
+    /// Returns the size of the file in bytes; nil if there is none.
     func size() -> Int? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return Int(status.st_size)
     }
 
-    /// Which file stands at the path now; nil if none does.
+    /// Returns the identity of the file that is at the path now; nil if there is none.
     func identity() -> Identity? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return Identity(status)
     }
 
-    /// Whether that file still stands at the path; if the system does not tell, SQLite finds out.
+    /// Returns true if the file with this identity is still at the path, or if the system cannot tell: then SQLite
+    /// finds out.
     func isStill(_ identity: Identity) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
         return Identity(status) == identity
     }
 
-    /// Fails if the file system has no room for a small file, or takes no writes.
+    /// Fails if the file system has no room for a small file, or does not accept writes.
     ///
     /// It writes a file without a name: only the system knows how much room quotas, reserves and other users leave.
     func checkRoom() throws(StateError) {
         var template = Array("\(path)-probe-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
-        // A directory that takes no new file may be meant so: SQLite's own files are there already.
+        // A directory may refuse new files on purpose: SQLite's own files exist already.
         guard descriptor >= 0 else { return try Self.checkRoom(after: errno) }
         defer { _ = close(descriptor) }
         unlink(template)
@@ -120,7 +121,7 @@ struct StateFile: Sendable, Hashable {
         var count = pwrite(descriptor, bytes, bytes.count, 0)
         while count < 0, errno == EINTR { count = pwrite(descriptor, bytes, bytes.count, 0) }
         guard count >= 0 else { return try Self.checkRoom(after: errno) }
-        // A file of which only a part fits does not fit.
+        // A file that fits only in part does not fit.
         if count < bytes.count { throw .full }
     }
 
@@ -132,11 +133,11 @@ struct StateFile: Sendable, Hashable {
         }
     }
 
-    /// Takes the lock beside the file, which ends with the process at the latest.
+    /// Takes the lock beside the file; the lock ends with the process at the latest.
     ///
-    /// The lock file is never removed: whoever waited for it would hold the lock of a file without a name.
+    /// The lock file is never removed: a process that has it open would then lock a file without a name.
     ///
-    /// - Returns: The descriptor to close when the state is given free.
+    /// - Returns: The descriptor to close when the state is released.
     func lock() throws(StateError) -> CInt {
         let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.error(errno, path: path + ".lock") }
@@ -148,14 +149,15 @@ struct StateFile: Sendable, Hashable {
             if code == EWOULDBLOCK { throw .inUse(path: path, holder: holder) }
             throw Self.error(code, path: path + ".lock")
         }
-        // For the message of whoever finds it taken; nothing depends on it.
+        // For the error message of a process that finds the lock taken; nothing depends on it.
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, text, text.count, 0)
         return descriptor
     }
 
-    /// Whether the file system of a path has room for the smallest of SQLite's files.
+    /// Returns true if the file system of a path has room for the smallest of SQLite's files, or if its room is
+    /// unknown.
     static func hasRoom(beside path: String) -> Bool {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = statvfs()
@@ -163,13 +165,13 @@ struct StateFile: Sendable, Hashable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= smallFile
     }
 
-    /// The bytes of the smallest of SQLite's files.
+    /// The size of the smallest of SQLite's files, in bytes.
     private static let smallFile = 64 * 1_024
 
-    /// Gives a lock of ``lock()`` back.
+    /// Releases a lock taken by ``lock()``.
     ///
-    /// By name, not only by closing: a child process that is just being started holds a copy of the descriptor until it
-    /// runs its own program (flock(2)).
+    /// Unlocks explicitly before closing: a child process that is just being started holds a copy of the descriptor
+    /// until it runs its own program (flock(2)).
     static func unlock(_ descriptor: CInt) {
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)

@@ -4,17 +4,18 @@
 import NIOConcurrencyHelpers
 import StateStore
 
-/// Tries something at most once a second and never twice at the same time, however many callers ask for the result.
+/// Makes an attempt at most once a second and never two at the same time, however many callers ask for the result.
 final class StateProbe: Sendable {
     private let schedule = NIOLockedValueBox(ProbeSchedule<Waiter>())
 
     private typealias Waiter = AsyncStream<StateError?>.Continuation
 
-    /// Gives the newest result, or waits for the one that is being made.
+    /// Returns the newest result, or waits for the attempt in progress.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait; then the result is ``StateError/slow``.
-    ///   - attempt: Begins a try, and calls its argument once when the try is over, even if nobody waits any more.
+    ///   - limit: The longest wait; after it the result is ``StateError/slow``.
+    ///   - attempt: Begins an attempt, and calls its argument once when the attempt is over, even if no caller is
+    ///     waiting.
     /// - Throws: ``StateError``, or `CancellationError`.
     func result(
         within limit: Duration, _ attempt: (@escaping @Sendable (StateError?) -> Void) -> Void
@@ -53,18 +54,18 @@ final class StateProbe: Sendable {
     }
 }
 
-/// Decides what a caller that asks for a result gets: the last one, the next one, or the task of making it.
+/// Decides what a caller that asks for a result does: take the last one, wait for the next one, or make it.
 struct ProbeSchedule<Waiter: Sendable>: Sendable {
-    /// How long a result is good.
+    /// The time for which a result stays valid.
     static var interval: Duration { .seconds(1) }
 
-    /// What the caller has to do.
+    /// The caller's next step.
     enum Answer {
-        /// Nothing: this is the result.
+        /// None: this is the result.
         case known(StateError?)
-        /// Make one, then wait for it like the others.
+        /// Make an attempt, then wait for its result like the others.
         case begin
-        /// Wait for the one that is being made.
+        /// Wait for the attempt in progress.
         case wait
     }
 
@@ -72,10 +73,10 @@ struct ProbeSchedule<Waiter: Sendable>: Sendable {
     private var begun: ContinuousClock.Instant?
     private var waiters: [Waiter] = []
 
-    /// A caller asks; its waiter is kept unless the result is known.
+    /// Answers a caller that asks; its waiter is kept unless the result is known.
     mutating func ask(_ waiter: Waiter, within limit: Duration, at now: ContinuousClock.Instant) -> Answer {
         if let begun {
-            // So only those who come within the limit are kept, however long the try hangs.
+            // So only callers that come within the limit are kept, however long the attempt hangs.
             guard now - begun < limit else { return .known(.slow) }
             waiters.append(waiter)
             return .wait
@@ -86,7 +87,7 @@ struct ProbeSchedule<Waiter: Sendable>: Sendable {
         return .begin
     }
 
-    /// The try is over.
+    /// Ends the attempt.
     ///
     /// - Returns: The waiters that get its result.
     mutating func end(_ error: StateError?, at now: ContinuousClock.Instant) -> [Waiter] {

@@ -4,38 +4,37 @@
 import NIOConcurrencyHelpers
 package import StateStore
 
-/// Something that happened to an open state, for the log of its owner.
+/// An event of an open state, for its owner's log.
 package enum StateEvent: Hashable, Sendable {
-    /// Reads or writes fail for a reason that the operator has to look after; reported once until it is over.
+    /// Reads or writes fail for a reason that needs the operator's attention; reported once until it is over.
     case failed(StateError, path: String)
     /// The fault that was reported under this code is over.
     case recovered(code: String, path: String)
 }
 
-/// Watches over the file of an open state: whether it still stands at its path, and which faults it has.
+/// Watches over the file of an open state: whether it is still at its path, and which faults it has.
 final class StateWatch: Sendable {
     let file: StateFile
     private let identity: StateFile.Identity?
     private let report: (@Sendable (StateEvent) -> Void)?
     private let faults = NIOLockedValueBox(StateFaults())
 
-    /// A watch over a file that was just opened.
+    /// Creates a watch over a file that was just opened.
     init(_ file: StateFile, report: (@Sendable (StateEvent) -> Void)?) {
         self.file = file
         self.report = report
         identity = file.identity()
     }
 
-    /// Fails if the path names another file than the one that was opened, or none: nobody would see again what is
-    /// written to that file.
+    /// Fails if the path no longer names the file that was opened: data written to that file would be lost.
     func checkPlace() throws(StateError) {
         guard let identity, file.isStill(identity) else { throw .replaced(path: file.path) }
     }
 
-    /// Turns a failure into a ``StateError`` where it is one, and reports it if it is a new fault.
+    /// Turns a failure into a ``StateError`` if there is one for it, and reports it if it is a new fault.
     func error(_ error: any Error) -> any Error {
         var error = StateError.wrapping(error, path: file.path)
-        // A connection that is only opened for a read fails before it can look whether the file is still there.
+        // A connection that is opened only for a read fails before it can check that the file is still there.
         if case .open? = error as? StateError {
             do throws(StateError) { try checkPlace() } catch let replaced { error = replaced }
         }
@@ -47,7 +46,7 @@ final class StateWatch: Sendable {
         return error
     }
 
-    /// Notes that a transaction was committed, so that faults may be over.
+    /// Records that a transaction was committed, so that faults may be over.
     func committed() {
         guard let report else { return }
         for code in faults.withLockedValue({ $0.committed(at: .now) }) {
@@ -56,24 +55,23 @@ final class StateWatch: Sendable {
     }
 }
 
-/// Decides which failures of a state are reported, so that a fault is one line of the log and not one for each request.
+/// Decides which failures of a state are reported, so that a fault is one line in the log, not one for each request.
 struct StateFaults {
-    /// How long writes must have succeeded before a fault is over: on a disk that is nearly full some succeed and some
-    /// fail.
+    /// The time for which writes must succeed before a fault is over: on a nearly full disk some succeed and some fail.
     static let calm = Duration.seconds(10)
 
-    /// When each fault was last seen, by its code.
+    /// The time when each fault was last seen, by its code.
     private var lastSeen: [String: ContinuousClock.Instant] = [:]
 
-    /// A transaction has failed.
+    /// Records that a transaction has failed.
     ///
-    /// - Returns: Whether that is to be reported.
+    /// - Returns: True if the failure is to be reported.
     mutating func failed(_ error: StateError, at now: ContinuousClock.Instant) -> Bool {
         guard error.advice != nil else { return false }
         return lastSeen.updateValue(now, forKey: error.code) == nil
     }
 
-    /// A transaction was written.
+    /// Records that a transaction was committed.
     ///
     /// - Returns: The codes of the faults that are over. Damage is never over by itself: other pages are still sound.
     mutating func committed(at now: ContinuousClock.Instant) -> [String] {

@@ -7,12 +7,12 @@ import StateStore
 import SyncModel
 
 extension Database {
-    /// Writes down which ids the backend has given; part of the transaction that says what was applied.
+    /// Writes the ids that the backend has given, in the transaction that records which operations were applied.
     ///
-    /// A record that was made anew has a new id from then on. Where two of a client's ids mean one record of the
-    /// backend, the first stays the one that pulls say; one that may have been the backend's own they never say.
+    /// A record that was created again has its new id from then on. If two of a client's ids map to one record of the
+    /// backend, pulls use the first one; they never use an id that may have been the backend's own.
     ///
-    /// - Returns: Those that pulls do not say.
+    /// - Returns: The mappings whose client id pulls do not use.
     @discardableResult
     func save(_ mappings: [IDMapping], of principal: Int64, at now: Int64) throws -> [IDMapping] {
         guard !mappings.isEmpty else { return [] }
@@ -52,12 +52,12 @@ extension Database {
         }
     }
 
-    /// How many mappings a principal has got so far.
+    /// Returns the number of mappings that a principal has received so far.
     func idSequence(of principal: Int64) throws -> Int64 {
         try integer("SELECT id_sequence FROM principal WHERE id = ?", [principal]) ?? 0
     }
 
-    /// The stored form of what a device calls by the backend's ids; nil where it is nothing.
+    /// Returns the stored form of the records that a device knows by the backend's ids; nil if there are none.
     func encoded(_ kept: Set<VisibleIDs.Kept>) throws -> Data? {
         guard !kept.isEmpty else { return nil }
         guard kept.count <= VisibleIDs.maximumKept else { throw StateError.tooLarge("list of kept ids") }
@@ -69,7 +69,7 @@ extension Database {
         return Data(bytes)
     }
 
-    /// What ``encoded(_:)`` has stored.
+    /// Reads what ``encoded(_:)`` has stored.
     static func kept(_ bytes: [UInt8]) throws -> Set<VisibleIDs.Kept> {
         var rest = bytes[...]
         var kept: Set<VisibleIDs.Kept> = []

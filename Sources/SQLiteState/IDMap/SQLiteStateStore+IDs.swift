@@ -7,7 +7,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// A stretch of an index; at most 10,000 at a time.
+    /// Returns mappings by one index range; at most 10,000 at a time.
     package func idMappings(
         of principal: Principal, after sequence: Int64, limit: Int
     ) async throws -> [StoredIDMapping] {
@@ -22,7 +22,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One transaction.
+    /// Writes mappings in one transaction.
     package func saveMappings(
         _ mappings: [IDMapping], principal: Principal, at now: Int64
     ) async throws -> [IDMapping] {
@@ -32,7 +32,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Two look-ups.
+    /// Finds mappings by two look-ups.
     package func idMappings(
         of principal: Principal, table: String, id: String
     ) async throws -> [StoredIDMapping] {
@@ -48,7 +48,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Two look-ups for each.
+    /// Finds ids without a mapping by two look-ups each.
     package func unmappedPushes(_ ids: [IDMapping], of principal: Principal) async throws -> [IDMapping] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }

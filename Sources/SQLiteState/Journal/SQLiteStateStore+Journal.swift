@@ -7,7 +7,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// One transaction.
+    /// Opens a journal in one transaction.
     package func beginPush(_ opening: JournalOpening, principal: Principal, at now: Int64) async throws -> Int64 {
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
@@ -21,12 +21,12 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One transaction.
+    /// Writes a step in one transaction.
     package func advance(_ step: JournalStep, of journal: Int64, at now: Int64) async throws {
         try await write { db in _ = try db.write(step, of: journal, at: now) }
     }
 
-    /// One transaction.
+    /// Writes the end of a push in one transaction.
     package func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws {
         if let receipt = end.receipt, receipt.receipt.body.count > limits.receiptBytes {
             throw StateError.tooLarge("answer of the push")
@@ -40,7 +40,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// A stretch of an index, and of each journal what is in flight.
+    /// Returns a principal's open journals by one index range, and each journal's in-flight operations.
     package func openJournals(
         of principal: Principal
     ) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
@@ -58,7 +58,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One transaction; one of a journal that is closed counts nothing.
+    /// Counts an attempt in one transaction; an attempt for a closed journal is not counted.
     package func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64) {
         try await write { db in
             try db.run(
@@ -73,7 +73,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One row.
+    /// Updates one row.
     package func giveUp(_ place: Int, of journal: Int64) async throws {
         try await write { db in
             try db.run(
@@ -84,9 +84,9 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Looks through the in-flight operations of the principal's journals, of which there are few.
+    /// Searches the in-flight operations of the principal's journals, of which there are few.
     ///
-    /// Also for a task that is cancelled, since it decides what is written of a retry.
+    /// Continues if its task is cancelled, since the result decides what is written about a retry.
     package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
         try await look { db in
             guard let owner = try db.principalID(principal) else { return false }
@@ -98,7 +98,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// A look-up by key each.
+    /// Finds mapped ids by one key look-up each.
     package func mappedIDs(
         _ ids: Set<String>, in table: String, of principal: Principal
     ) async throws -> Set<String> {
@@ -113,7 +113,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One transaction.
+    /// Closes a journal in one transaction.
     package func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Int64) async throws {
         let limit = max(1, limits.journalsPerPrincipal)
         try await write { db in
@@ -137,9 +137,9 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Writes what a step says, and says whose journal it is.
+    /// Writes a step and returns the number of the journal's principal.
     ///
-    /// - Throws: ``StateError/journalClosed`` where it is not open.
+    /// - Throws: ``StateError/journalClosed`` if the journal is not open.
     fileprivate func write(_ step: JournalStep, of journal: Int64, at now: Int64) throws -> Int64 {
         let owner = try integer("SELECT principal FROM push_journal WHERE id = ? AND state = 'open'", [journal])
         guard let owner else { throw StateError.journalClosed }
@@ -173,7 +173,7 @@ extension Database {
             ])
     }
 
-    /// Deletes a journal that nobody needs, else says how the push has ended.
+    /// Deletes a journal that is no longer needed, or else records how the push has ended.
     fileprivate func end(_ journal: Int64, _ end: JournalEnd, at now: Int64) throws {
         let unknown = Set(end.unknown.map(Int64.init))
         for place in try rows("SELECT place FROM push_flight WHERE journal = ?", [journal]).map({ try $0.integer(0) })
@@ -199,7 +199,7 @@ extension Database {
             ])
     }
 
-    /// Drops the oldest journals of a principal over a limit, but for open ones.
+    /// Deletes the oldest journals of a principal over a limit, except open ones.
     fileprivate func thinJournals(of owner: Int64, limit: Int) throws {
         try run(
             """
@@ -208,7 +208,7 @@ extension Database {
             """, [owner, limit])
     }
 
-    /// What of a journal is or was in flight.
+    /// Returns the operations of a journal that are or were in flight.
     func inFlight(of journal: Int64) throws -> [InFlightOperation] {
         try rows(
             """
@@ -218,8 +218,8 @@ extension Database {
         ).map { try InFlightOperation($0) }
     }
 
-    /// Deletes journals of pushes that ended long ago, and open ones whose principal has not come for longer than a
-    /// device may.
+    /// Deletes journals of pushes that ended long ago, and open ones that have not changed for longer than a device may
+    /// stay away.
     func collectJournals(before: Int64, openBefore: Int64, _ batch: Int) throws -> Int {
         try run(
             """

@@ -9,7 +9,7 @@ package import SyncModel
 extension SQLiteStateStore: JournalAdmin {
     private static let pageLimit = 10_000
 
-    /// By their numbers.
+    /// Returns journals in the order of their numbers.
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
         try await read { db in
             var arguments: StatementArguments = [after]
@@ -24,7 +24,7 @@ extension SQLiteStateStore: JournalAdmin {
         }
     }
 
-    /// One look-up.
+    /// Reads one journal and its in-flight operations.
     package func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])? {
         try await read { db in
             try db.row(
@@ -37,13 +37,13 @@ extension SQLiteStateStore: JournalAdmin {
 }
 
 extension PushJournal {
-    /// What ``init(_:)`` reads.
+    /// The columns that ``init(_:)`` reads.
     static let columns = """
         j.id, p.digest, j.presented, j.started_at, j.changed_at, j.state, j.operations, j.applied, j.rejected, j.found,
             j.lost, j.code, j.message, j.client_table, j.record
         """
 
-    /// A row of ``columns``.
+    /// Reads a row of ``columns``.
     init(_ row: Row) throws {
         guard let state = try State(rawValue: row.text(5)) else {
             throw StateError.corrupt("a journal of a push is in no state")
@@ -64,7 +64,7 @@ extension PushJournal {
 }
 
 extension InFlightOperation {
-    /// A row of place, kind, table, record, whether it makes an id, key, method, target, body and what is sought.
+    /// Reads a row of place, kind, table, record, whether it makes an id, key, method, target, body and sought values.
     init(_ row: Row) throws {
         guard let kind = try Kind(rawValue: row.text(1)) else {
             throw StateError.corrupt("an operation in flight is of no kind")
@@ -83,7 +83,7 @@ extension InFlightOperation {
 }
 
 extension Row {
-    /// Bytes or NULL.
+    /// Returns bytes, or nil for NULL.
     fileprivate func optionalBytes(_ index: Int) throws(StateError) -> [UInt8]? {
         let value: DatabaseValue = self[index]
         return value.isNull ? nil : try bytes(index)

@@ -6,23 +6,23 @@ import GRDB
 import StateStore
 import SyncModel
 
-/// What a layer is; stored as the number.
+/// The kinds of layers; stored as numbers.
 enum LayerKind: Int64, Sendable, Hashable, DatabaseValueConvertible {
-    /// Filled in steps, and seen by nobody before a commit names it.
+    /// A layer that is filled in steps, and that is invisible before a commit names it.
     case staged = 0
     /// The state of a replica at the newest cursor that was compacted.
     case base = 1
-    /// What a cursor added to those below it.
+    /// The entries that a cursor added to those below it.
     case delta = 2
-    /// What the base held before a cursor was compacted into it.
+    /// The entries that the base held before a cursor was compacted into it.
     case undo = 3
-    /// Its chunks are being deleted: no commit can name it any more.
+    /// A layer whose chunks are being deleted: no commit can name it any more.
     case vanishing = 4
 }
 
-/// Layers, their chunks and what is counted of them.
+/// Reads and writes layers, their chunks and their counts.
 extension Database {
-    /// Makes a layer without chunks.
+    /// Creates a layer without chunks.
     func makeLayer(
         _ kind: LayerKind, replica: ReplicaID?, cursor: SyncModel.Cursor?, at now: Int64
     ) throws -> Int64 {
@@ -32,7 +32,7 @@ extension Database {
         return lastInsertedRowID
     }
 
-    /// Puts chunks into a layer; one that begins like another of its table is a mistake of the caller.
+    /// Adds chunks to a layer; it is the caller's mistake if a chunk begins like another one of its table.
     func add(_ chunks: [LedgerChunk], to layer: Int64, limit: Int) throws {
         guard !chunks.isEmpty else { return }
         for chunk in chunks {
@@ -46,7 +46,7 @@ extension Database {
         try run("UPDATE layer SET chunks = chunks + ? WHERE id = ?", [chunks.count, layer])
     }
 
-    /// Adds to what is counted of a layer.
+    /// Adds to the counts of a layer.
     func count(_ counts: [String: LedgerCount], in layer: Int64) throws {
         for (table, count) in counts {
             try run(
@@ -58,7 +58,7 @@ extension Database {
         }
     }
 
-    /// What is counted of a layer, by table.
+    /// Returns the counts of a layer, by table.
     func counts(of layer: Int64) throws -> [String: LedgerCount] {
         try rows("SELECT client_table, held, entries, bytes FROM layer_count WHERE layer = ?", [layer])
             .reduce(into: [:]) { counts, row in
@@ -67,20 +67,20 @@ extension Database {
             }
     }
 
-    /// Takes a layer from its replica; its chunks go later, in steps, when nobody can be reading them any more.
+    /// Detaches a layer from its replica; its chunks are deleted later, in steps, when no read can still use them.
     func loosen(layer: Int64, at now: Int64) throws {
         try run("UPDATE layer SET replica = NULL, made_at = ? WHERE id = ?", [now, layer])
     }
 
-    /// Takes a delta from its cursor, and from the replica where no other cursor shares it.
+    /// Detaches a delta from its cursor, and from the replica if no other cursor shares it.
     ///
     /// - Parameters:
     ///   - layer: The delta.
-    ///   - cursor: The cursor, which stands on `below` from now on.
-    ///   - principal: Whose cursor it is.
-    ///   - below: The cursor itself where the base has the delta now; nil where nothing is known exactly any more.
-    ///   - now: When it became loose.
-    /// - Throws: What SQLite throws.
+    ///   - cursor: The cursor, which rests on `below` from now on.
+    ///   - principal: The principal that the cursor belongs to.
+    ///   - below: The cursor itself if the base has the delta now; nil if nothing is known exactly any more.
+    ///   - now: The time at which the delta is detached.
+    /// - Throws: The errors of SQLite.
     func drop(layer: Int64?, of cursor: Int64, _ principal: Int64, below: Int64?, at now: Int64) throws {
         try run(
             """
@@ -93,7 +93,7 @@ extension Database {
 }
 
 extension Row {
-    /// A chunk whose number, first hash, count and bytes are in the columns from `index` on.
+    /// Reads a chunk whose number, first hash, count and bytes are in the columns from `index` on.
     func chunk(of table: String, from index: Int) throws -> StoredChunk {
         guard let first = IDHash(bytes: try bytes(index + 1)) else {
             throw StateError.corrupt("a chunk of a ledger has no hash")

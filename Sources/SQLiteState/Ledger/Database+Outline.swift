@@ -5,44 +5,45 @@ import GRDB
 import StateStore
 import SyncModel
 
-/// The columns of a replica that its ledger and its pulls are about.
+/// The columns of a replica that concern its ledger and its pulls.
 struct LedgerAnchor: Sendable {
     var replica: ReplicaID
     var principal: Int64
-    /// The newest cursor that has come back.
+    /// The newest cursor that the device has presented.
     var tip: SyncModel.Cursor?
     var base: LayerID?
     /// The newest cursor that is in the base.
     var compacted: Int64?
-    /// The oldest cursor to which the undos lead back; nil while all are there.
+    /// The oldest cursor to which the undos lead back; nil while all undos are there.
     var horizon: Int64?
     var version: Int
-    /// The greatest number of a layer when the compaction that is under way began.
+    /// The greatest number of a layer when the compaction in progress began.
     var compactAfter: Int64
     var acceptedAt: Int64
     var resyncAt: Int64
-    /// The schema version that its pushes show.
+    /// The schema version that the replica's pushes show.
     var pushedVersion: Int?
 
-    /// The version as callers have it; a compaction goes on under the next odd one.
+    /// The version that callers see; a compaction continues under the next odd one.
     ///
-    /// So a compaction that was interrupted is told from one that goes on, although both come with what was read last:
-    /// the first begins again under an even version, and puts what it finds in the base into undos of its own. Those of
-    /// the interrupted one come before them, since only they know what was in the base before any of it.
+    /// So an interrupted compaction differs from one that continues, although both present the version that they read
+    /// last: after an interruption, compaction begins again under an even version, and puts the entries that it finds
+    /// in the base into undos of its own. The undos of the interrupted compaction come before them, since only they
+    /// hold what was in the base before the compaction began.
     var readableVersion: Int { version << 1 }
 
-    /// Whether a version that was read is still the one of the ledger.
+    /// Returns true if a version that was read is still the version of the ledger.
     func isCurrent(_ read: Int) -> Bool { read >> 1 == version }
 
-    /// Whether a compaction with this version is one that goes on.
+    /// Returns true if a compaction with this version continues an earlier step.
     static func isContinuing(_ read: Int) -> Bool { read & 1 == 1 }
 }
 
-/// One step on the way from a cursor down to the base.
+/// One step from a cursor down to the base.
 struct LedgerStep: Sendable {
     var cursor: Int64
     var layer: Int64?
-    /// The cursor below; the cursor itself where it is in the base.
+    /// The cursor below; the cursor itself if it is in the base.
     var below: Int64?
     var isExact: Bool
     var chunks: Int
@@ -51,7 +52,7 @@ struct LedgerStep: Sendable {
 }
 
 extension Database {
-    /// What a replica's row says about its ledger.
+    /// Returns the ledger's columns of a replica's row; nil if there is no such replica.
     func anchor(of replica: ReplicaID) throws -> LedgerAnchor? {
         try row(
             """
@@ -70,9 +71,10 @@ extension Database {
         }
     }
 
-    /// The cursors from one down to the newest that is in the base, newest first, without those that added nothing.
+    /// Returns the cursors from this one down to the newest that is in the base, newest first, without those that added
+    /// nothing.
     ///
-    /// Bounded, because a damaged or strange chain must not hold up a pull: the rest is not exact then.
+    /// Bounded, because a damaged or strange chain must not hold up a pull: then the rest is not exact.
     func steps(from cursor: SyncModel.Cursor, in anchor: LedgerAnchor) throws -> [LedgerStep] {
         try rows(
             """
@@ -93,7 +95,7 @@ extension Database {
         }
     }
 
-    /// A replica's ledger as one of its cursors sees it.
+    /// Returns a replica's ledger as one of its cursors sees it.
     func outline(of anchor: LedgerAnchor, at cursor: SyncModel.Cursor?) throws -> LedgerOutline {
         var outline = LedgerOutline(replica: anchor.replica, base: anchor.base, version: anchor.readableVersion)
         guard anchor.base != nil, let cursor else { return outline }
@@ -101,7 +103,7 @@ extension Database {
         outline.deltas = steps.compactMap { $0.layer.map(LayerID.init(rawValue:)) }
         outline.deltaChunks = steps.reduce(0) { $0 + $1.chunks }
         guard let bottom = steps.last, bottom.isCompacted else {
-            // Nobody knows on which base the cursor was made: the present one is a superset, without ways back.
+            // It is unknown on which base the cursor was made: the present one is a superset, without ways back.
             return outline
         }
         outline.undos = try rows(
@@ -112,7 +114,7 @@ extension Database {
         return outline
     }
 
-    /// What a replica's ledger holds as a cursor sees it, by table.
+    /// Returns the counts of a replica's ledger as a cursor sees it, by table.
     func counts(of outline: LedgerOutline) throws -> [String: LedgerCount] {
         var total: [String: LedgerCount] = [:]
         for layer in outline.deltas + (outline.base.map { [$0] } ?? []) {

@@ -5,18 +5,18 @@ import GRDB
 import StateStore
 import SyncModel
 
-/// Where a new cursor stands in the ledger of its replica.
+/// The place of a new cursor in the ledger of its replica.
 struct LedgerPlace: Sendable {
-    /// What it adds to the cursor below it; nil for nothing.
+    /// The layer that the cursor adds to the cursor below it; nil for none.
     var layer: Int64?
-    /// The cursor below; the cursor itself where the base begins with it; nil where there is no ledger.
+    /// The cursor below; the cursor itself if the base begins with it; nil if there is no ledger.
     var below: Int64?
-    /// Whether it is known exactly what the device has with it.
+    /// True if it is known exactly what the device holds at this cursor.
     var isExact: Bool
 }
 
 extension Database {
-    /// Takes what a pull adds to the ledger; the replica is there, its cursor not yet.
+    /// Writes a pull's additions to the ledger; the replica exists already, its cursor does not yet.
     func takeLedger(of pull: PullCommit, _ limits: StateLimits) throws -> LedgerPlace {
         guard let anchor = try anchor(of: pull.row.replica) else { throw StateError.replicaUnknown(pull.row.replica) }
         for (replica, version) in pull.ledgersRead {
@@ -59,13 +59,14 @@ extension Database {
         return LedgerPlace(layer: nil, below: cursor, isExact: true)
     }
 
-    /// The cursor that a new one rests on: its parent, or what the parent rests on where that has added nothing.
+    /// Returns the cursor that a new one rests on: its parent, or the cursor below the parent if the parent added
+    /// nothing.
     private func below(_ pull: PullCommit, _ anchor: LedgerAnchor) throws -> Int64? {
         guard let compacted = anchor.compacted, let parent = pull.row.parent else { return nil }
         let row = try row(
             "SELECT layer IS NULL, below FROM cursor WHERE principal = ? AND cursor = ? AND replica = ?",
             [anchor.principal, parent.rawValue, anchor.replica.rawValue])
-        // A parent from before the ledger: the pull has compared everything with the base as it is.
+        // A parent from before the ledger: the pull has compared everything with the present base.
         guard let row, let below = try row.optionalInteger(1) else { return compacted }
         return try row.integer(0) != 0 ? below : parent.rawValue
     }

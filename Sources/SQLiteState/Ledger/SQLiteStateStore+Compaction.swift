@@ -6,7 +6,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// The steps from the cursor down to the newest that is in the base.
+    /// Returns the deltas from the cursor down to the newest that is in the base.
     package func foldableDeltas(replica: ReplicaID, upTo cursor: SyncModel.Cursor) async throws -> [FoldableDelta] {
         try await read { db in
             guard let anchor = try db.anchor(of: replica) else { throw StateError.replicaUnknown(replica) }
@@ -17,10 +17,11 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Deltas are taken from their cursors on the last step only, so that each cursor is read right between the steps.
+    /// Compacts one batch; deltas are detached from their cursors only in the last step, so that every cursor is read
+    /// correctly between the steps.
     ///
-    /// Nothing that a client has seen hangs on a compaction, so it is durable with the next commit and does not wait
-    /// itself.
+    /// Nothing that a client has seen depends on a compaction, so a batch does not wait for the disk and becomes
+    /// durable with the next commit.
     package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
         let limit = limits.chunkBytes
         return try await writeWithoutWaiting { db in
@@ -36,7 +37,7 @@ extension SQLiteStateStore {
             }
             try db.replaceBase(by: compaction, limit: limit)
             for (cursor, chunks) in compaction.undo.sorted(by: { $0.key < $1.key }) {
-                // The order of the undos is that of the cursors, so nothing older may come after the newest.
+                // The order of the undos is that of the cursors, so no older cursor may come after the newest.
                 guard cursor.rawValue > compacted else {
                     throw StateError.failed("compaction up to cursor \(cursor) after \(compacted)")
                 }
@@ -67,7 +68,7 @@ extension Database {
         try count(compaction.counts, in: base)
     }
 
-    /// Puts chunks into the undo that this compaction has made for a cursor, never into that of an interrupted one.
+    /// Adds chunks to the undo that this compaction has made for a cursor, never to that of an interrupted one.
     fileprivate func addUndo(
         _ chunks: [LedgerChunk], of cursor: SyncModel.Cursor, _ anchor: LedgerAnchor, limit: Int
     ) throws {
@@ -86,7 +87,7 @@ extension Database {
         try count(counts, in: layer)
     }
 
-    /// Everything up to the cursor is in the base: its deltas and those below it go.
+    /// Detaches the deltas of the cursor and of those below it, since the base now holds them all.
     fileprivate func finishCompaction(upTo finished: SyncModel.Cursor, _ anchor: LedgerAnchor, at now: Int64) throws {
         let steps = try steps(from: finished, in: anchor)
         guard let bottom = steps.last, bottom.isCompacted, bottom.cursor == anchor.compacted else {

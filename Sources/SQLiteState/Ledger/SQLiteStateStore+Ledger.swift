@@ -7,7 +7,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// One descent in the index of the chunks.
+    /// Finds a chunk by one descent in the index of the chunks.
     package func ledgerChunk(layer: LayerID, table: String, holding id: IDHash) async throws -> StoredChunk? {
         try await read { db in
             try db.row(
@@ -19,7 +19,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// At most 1,000 at a time, about 16 MiB.
+    /// Returns at most 1,000 chunks at a time, about 16 MiB.
     package func ledgerChunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int
     ) async throws -> [StoredChunk] {
@@ -38,7 +38,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One consistent look at all of them.
+    /// Reads all layers in one consistent read.
     package func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers {
         try await read { db in
             var found = LedgerLayers()
@@ -61,14 +61,14 @@ extension SQLiteStateStore {
         }
     }
 
-    /// What the commits and compactions have counted.
+    /// Returns the counts that commits and compactions have written.
     package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
         try await read { db in
             try layers.reduce(into: [:]) { counts, layer in counts[layer] = try db.counts(of: layer.rawValue) }
         }
     }
 
-    /// In the order of the replicas' numbers; those of at most 1,000 replicas.
+    /// Returns ledgers in the order of the replicas' numbers, those of at most 1,000 replicas.
     package func ledgers(of principal: Principal) async throws -> [LedgerOutline] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
@@ -81,7 +81,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// At the tip where there is one.
+    /// Returns the ledger at the tip if there is one, otherwise at the newest cursor.
     package func ledger(of replica: ReplicaID) async throws -> LedgerOutline? {
         try await read { db in
             try db.anchor(of: replica).map { anchor in
@@ -90,7 +90,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Stands in the replica's row: what comparisons before it have held back may go.
+    /// Stores the time in the replica's row: deletions that earlier comparisons held back may be sent.
     package func acceptDeletions(replica: ReplicaID, at now: Int64) async throws {
         try await write { db in
             try db.run(
@@ -100,9 +100,9 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Stands in the replica's row: full comparisons done before it count as due.
+    /// Stores the time in the replica's row: earlier full comparisons count as due.
     package func resync(replica: ReplicaID, at now: Int64) async throws {
-        // Cursors are compared with it, and may run ahead of the clock.
+        // Cursors are compared with this time, and may run ahead of the clock.
         let now = now + cursorLead
         try await write { db in
             try db.run(
@@ -111,7 +111,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// What it has goes with the next collections.
+    /// Marks a replica as dead; its rows are deleted by the next collections.
     package func forget(replica: ReplicaID) async throws -> Bool {
         try await write { db in
             guard try db.exists("SELECT 1 FROM replica WHERE id = ? AND dead = 0", [replica.rawValue]) else {
@@ -124,7 +124,8 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// The cursors that a replica's device is likely to present next: its tip, and the newest that was made from it.
+    /// Returns the cursors that a replica's device is likely to present next: its tip, and the newest one made from the
+    /// tip.
     fileprivate func presentable(of anchor: LedgerAnchor) throws -> [SyncModel.Cursor] {
         guard let tip = anchor.tip else { return try newestCursor(of: anchor.replica).map { [$0] } ?? [] }
         let child = try integer(
@@ -133,7 +134,7 @@ extension Database {
         return [tip] + [child.flatMap(SyncModel.Cursor.init(rawValue:))].compactMap { $0 }
     }
 
-    /// The newest cursor that a replica got.
+    /// Returns the newest cursor that was handed out to a replica.
     func newestCursor(of replica: ReplicaID) throws -> SyncModel.Cursor? {
         try integer("SELECT max(cursor) FROM cursor WHERE replica = ?", [replica.rawValue])
             .flatMap(SyncModel.Cursor.init(rawValue:))

@@ -6,14 +6,14 @@ import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// A row without chunks.
+    /// Inserts a layer without chunks.
     package func stageLayer(at now: Int64) async throws -> LayerID {
         try await writeWithoutWaiting { db in
             LayerID(rawValue: try db.makeLayer(.staged, replica: nil, cursor: nil, at: now))
         }
     }
 
-    /// One transaction; about 1 MiB at a time is best.
+    /// Adds chunks in one transaction; about 1 MiB at a time is best.
     package func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws {
         let limit = limits.chunkBytes
         try await writeWithoutWaiting { db in
@@ -24,7 +24,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Whether a layer still waits for the commit that names it.
+    /// Returns true if a layer still waits for the commit that names it.
     func isStaged(_ layer: LayerID) throws -> Bool {
         try exists(
             "SELECT 1 FROM layer WHERE id = ? AND kind = ? AND replica IS NULL", [layer.rawValue, LayerKind.staged])

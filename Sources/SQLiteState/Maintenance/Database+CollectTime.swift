@@ -4,12 +4,12 @@
 import GRDB
 import StateStore
 
-// What collections remember of each other, in `meta`.
+// Values that collections leave for each other in `meta`.
 extension Database {
-    /// Of how many replicas one is forgotten in an hour.
+    /// The share of replicas that may be forgotten in an hour: one of this many.
     private static let burialShare: Int64 = 20
 
-    /// Notes that there is a collection, and says what it may take away by the time that has really passed.
+    /// Records a collection, and returns the retention corrected by the time that has really passed.
     func passTime(_ retention: Retention, into collected: inout Collected) throws -> Retention {
         var time = CollectionTime(
             collectedAt: try remembered("collected_at"), leapt: try remembered("leapt") ?? 0,
@@ -22,10 +22,10 @@ extension Database {
         return time.corrected(retention)
     }
 
-    /// Forgets replicas that nobody has seen for long, but only a share of all in an hour: whatever is wrong then,
-    /// clock or configuration, somebody can still stop it.
+    /// Forgets replicas that were not seen for long, but only a share of all replicas in an hour: if the clock or the
+    /// configuration is wrong, the operator still has time to stop it.
     ///
-    /// - Returns: How many; as many as `batch` where there may be more now.
+    /// - Returns: The number of replicas; if it is `batch`, there may be more.
     func buryUnseen(_ retention: Retention, _ batch: Int) throws -> Int {
         guard try exists("SELECT 1 FROM replica WHERE last_seen < ? AND dead = 0 LIMIT 1", [retention.seenBefore])
         else { return 0 }

@@ -6,11 +6,12 @@ import StateStore
 import SyncModel
 
 extension SQLiteStateStore {
-    /// Takes a clock for right that is behind the state: from the next opening on cursors are that much ahead of it.
+    /// Accepts a clock that is behind the state: from the next opening on, cursors are ahead of it by the returned
+    /// lead.
     ///
-    /// The lead is kept for ever, and so cursors stay what they are: times, only of another clock. Were they counted on
-    /// from the newest one instead, a backup of the state that is restored later would hand the same numbers out again.
-    /// What was seen in the future was seen now.
+    /// The lead is kept for ever, so cursors remain times, only of another clock. If cursors were counted on from the
+    /// newest one instead, a backup of the state that is restored later would hand out the same numbers again. Contacts
+    /// that were recorded in the future are set to now.
     ///
     /// - Parameter now: The clock, in milliseconds since 1970.
     /// - Returns: The lead.

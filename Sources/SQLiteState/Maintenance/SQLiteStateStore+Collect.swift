@@ -5,7 +5,8 @@ import GRDB
 package import StateStore
 
 extension SQLiteStateStore {
-    /// Receipts, ledgers, cursors, replicas, sessions, principals, in this order, so that each step frees the next.
+    /// Collects receipts, ledgers, cursors, replicas, sessions and principals, in this order, so that each step frees
+    /// the next.
     package func collect(_ retention: Retention) async throws -> Collected {
         let lead = cursorLead
         let (begun, retention) = try await write { db in
@@ -49,10 +50,10 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Deletes cursors that a later, confirmed one of the same replica stands in for.
+    /// Deletes cursors that are superseded by a later, confirmed one of the same replica.
     ///
-    /// A cursor without such a successor stays however old it is: it may be the one that an idle device will present.
-    /// So does one that newer cursors of a ledger rest on.
+    /// A cursor without such a successor stays, however old it is: it may be the one that an idle device will present.
+    /// A cursor also stays if newer cursors of a ledger rest on it.
     fileprivate func collectCursors(before: Int64, _ batch: Int) throws -> Int {
         let rows = try rows(
             """

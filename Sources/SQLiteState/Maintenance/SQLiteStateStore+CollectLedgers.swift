@@ -6,7 +6,8 @@ import StateStore
 import SyncModel
 
 extension SQLiteStateStore {
-    /// What leads back too far, deltas that nobody came back with, loose layers, and notes that no cursor needs.
+    /// Collects undos that lead back too far, deltas whose cursors never came back, detached layers, and notes that no
+    /// cursor needs.
     func collectLedgers(_ retention: Retention, into collected: inout Collected) async throws {
         collected.undos = try await inBatches { try $0.collectUndos(retention, $1) }
         collected.siblings = try await inBatches { try $0.collectSiblings(retention, $1) }
@@ -28,8 +29,8 @@ extension SQLiteStateStore {
             ).map { try $0.integer(0) }
         }
         for principal in principals {
-            // Not under the write lock, since it reads every cursor of the principal. What a cursor to come has seen is
-            // more: it is made by a pull that has begun after the notes, which are older than the rewind.
+            // Not under the write lock, since it reads every cursor of the principal. Later cursors have seen more:
+            // they are made by pulls that began after these notes, which are older than the rewind.
             let seen = try await read { try $0.notesSeen(by: principal) }
             collected.notes += try await inBatches { try $0.collectNotes(of: principal, upTo: seen, retention, $1) }
         }
@@ -37,7 +38,8 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Only undos of cursors that are in the base: those of a compaction under way are needed by every older cursor.
+    /// Collects old undos, but only of cursors that are in the base: every older cursor needs the undos of a compaction
+    /// in progress.
     fileprivate func collectUndos(_ retention: Retention, _ batch: Int) throws -> Int {
         let rows = try rows(
             """
@@ -54,7 +56,7 @@ extension Database {
         return rows.count
     }
 
-    /// Deltas of cursors without which their replica went on.
+    /// Collects the deltas of cursors without which their replica has gone on.
     fileprivate func collectSiblings(_ retention: Retention, _ batch: Int) throws -> Int {
         let rows = try rows(
             """
@@ -70,12 +72,13 @@ extension Database {
         return rows.count
     }
 
-    /// Chunks of layers that belong to no replica, and the layers that have none left.
+    /// Collects the chunks of layers that belong to no replica, and the layers that have none left.
     fileprivate func collectChunks(before: Int64, _ batch: Int) throws -> Int {
         var room = batch
         for row in try rows("SELECT id FROM layer WHERE replica IS NULL AND made_at < ? LIMIT ?", [before, batch]) {
             let layer = try row.integer(0)
-            // Before the first chunk goes: a batch may end with a part of a staged layer that a commit could name.
+            // Before the first chunk is deleted: a batch may end after a part of a staged layer that a commit could
+            // still name.
             try run("UPDATE layer SET kind = ? WHERE id = ?", [LayerKind.vanishing, layer])
             try run("DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE layer = ? LIMIT ?)", [layer, room])
             room -= changesCount
@@ -87,9 +90,9 @@ extension Database {
         return batch - room
     }
 
-    /// The notes that every cursor has seen from which a replica's ledger is exact, and every tip.
+    /// Returns the sequence up to which notes have been seen by all cursors with an exact ledger and by every tip.
     ///
-    /// Without any replica nobody is left who could see an echo.
+    /// If there is no replica, all notes count as seen: no device is left that could see an echo.
     fileprivate func notesSeen(by principal: Int64) throws -> Int64 {
         try integer(
             """

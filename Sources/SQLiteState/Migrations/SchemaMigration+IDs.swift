@@ -4,11 +4,12 @@
 import StateStore
 
 extension SchemaMigration {
-    /// Ids that backends have made, and by cursor which records its device knows by them.
+    /// Creates the tables of the ids that backends have made, and of the records that each cursor's device knows by
+    /// them.
     ///
-    /// Of several client ids for one backend id the first is public: it is what pulls say. No row goes with its
+    /// If several client ids map to one backend id, the first is public: pulls use it. No row is deleted with its
     /// principal, since a device may hold the client's id for as long as it likes. Ids are bytes, since they may be any
-    /// text at all.
+    /// text.
     static let ids = """
         CREATE TABLE id_map (
             principal INTEGER NOT NULL REFERENCES principal,

@@ -4,13 +4,12 @@
 import StateStore
 
 extension SchemaMigration {
-    /// Pushes by calls, while they run and where they came to no good end.
+    /// Creates the tables of pushes by calls, for those in progress and those that were interrupted or failed.
     ///
-    /// Numbers are never given twice, so that nobody writes into the journal of somebody else's push. An in-flight
-    /// operation is one that was or is about to be sent, and of which nobody knows yet what became of it; ids and
-    /// bodies are bytes, since they may be any text at all. The request is kept of creations alone whose record gets
-    /// an id from the backend, and only until the journal is closed or the request was repeated in vain; how often
-    /// that was, and since when, the journal tells.
+    /// Numbers are never given twice, so that no push writes into the journal of another. An in-flight operation is one
+    /// that was or is about to be sent and whose outcome is unknown; ids and bodies are bytes, since they may be any
+    /// text. The request is kept only for creates whose record gets an id from the backend, and only until the journal
+    /// is closed or the request was repeated in vain; the journal counts these tries and has the time of the first.
     static let journal = """
         CREATE TABLE push_journal (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

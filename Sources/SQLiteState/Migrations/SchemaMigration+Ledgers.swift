@@ -4,11 +4,11 @@
 import StateStore
 
 extension SchemaMigration {
-    /// Ledgers, notes of pushes and full comparisons.
+    /// Creates the tables of ledgers, notes of pushes and full comparisons.
     ///
-    /// Chunks are in a table with row numbers: in one without, SQLite keeps only a quarter of a page of each row in
-    /// the tree, and deltas of a few hundred bytes would not fit (https://www.sqlite.org/withoutrowid.html).
-    /// Layers never get a number again that another had, since a pull may still hold it.
+    /// Chunks are in a table with row numbers: in one without, SQLite keeps only a quarter of a page of each row in the
+    /// tree, and deltas of a few hundred bytes would not fit (https://www.sqlite.org/withoutrowid.html). The number of
+    /// a layer is never given again, since a pull may still hold it.
     static let second = """
         CREATE TABLE layer (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -4,10 +4,11 @@
 import StateStore
 
 extension SchemaMigration {
-    /// Pushed records that were set aside.
+    /// Creates the table of pushed records in quarantine.
     ///
-    /// Numbers are never given again, since an operator may have written one down. No row goes with its principal: it
-    /// is the only copy of what its device takes for synced. Ids are bytes, since they may be any text at all.
+    /// Numbers are never given again, since an operator may have written one down. No row is deleted with its
+    /// principal: it is the only copy of a change that its device takes for synced. Ids are bytes, since they may be
+    /// any text.
     static let pushQuarantine = """
         CREATE TABLE push_quarantine (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

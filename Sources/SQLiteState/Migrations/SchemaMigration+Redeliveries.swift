@@ -4,7 +4,7 @@
 import StateStore
 
 extension SchemaMigration {
-    /// What a 409 has promised to a replica.
+    /// Creates the table of pending redeliveries.
     static let redeliveries = """
         CREATE TABLE owed (
             replica INTEGER NOT NULL REFERENCES replica ON DELETE CASCADE,

@@ -4,7 +4,7 @@
 import StateStore
 
 extension SchemaMigration {
-    /// What the backend has refused of late, for operators alone: nothing that clients see depends on it.
+    /// Creates the table of recent refusals by the backend, for operators only: nothing that clients see depends on it.
     static let refusals = """
         CREATE TABLE push_refusal (
             principal INTEGER NOT NULL REFERENCES principal ON DELETE CASCADE,

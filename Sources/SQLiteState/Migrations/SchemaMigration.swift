@@ -7,21 +7,21 @@ import StateStore
 ///
 /// A step that has been released is never edited: a new one follows it.
 package struct SchemaMigration: Hashable, Sendable {
-    /// Its number; the schema version of a state that has it.
+    /// The step's number; the schema version of a state that has the step.
     package var number: Int
     /// SQL statements, run in one transaction together with all other steps that are due.
     package var sql: String
-    /// The tables that it makes: a file of this version that lacks one is damaged.
+    /// The tables that the step creates: a file of this version that lacks one is damaged.
     package var tables: [String]
 
-    /// A step.
+    /// Creates a step.
     package init(number: Int, sql: String, tables: [String] = []) {
         self.number = number
         self.sql = sql
         self.tables = tables
     }
 
-    /// All steps of SQLite states in the order of their numbers.
+    /// All steps of SQLite states, in the order of their numbers.
     package static let sqlite: [SchemaMigration] = [
         SchemaMigration(
             number: 1, sql: first,
@@ -36,13 +36,13 @@ package struct SchemaMigration: Hashable, Sendable {
         SchemaMigration(number: 8, sql: refusals, tables: ["push_refusal"]),
     ]
 
-    /// The schema versions that pushes show, for clients that tell none.
+    /// Adds the column of schema versions that pushes show, for clients that do not report theirs.
     private static let third = "ALTER TABLE replica ADD COLUMN pushed_version INTEGER;"
 
-    /// What the tables and columns mean stands in `docs/STATE.md`.
+    /// Creates the first tables; `docs/STATE.md` explains the tables and columns.
     ///
-    /// STRICT, so that a column never holds a value of another type. Every foreign key has an index on its side,
-    /// or deleting a vector or session would read all cursors.
+    /// STRICT, so that a column never holds a value of another type. Every foreign key has an index in its own table,
+    /// or else deleting a vector or session would read all cursors.
     private static let first = """
         CREATE TABLE meta (
             key TEXT PRIMARY KEY NOT NULL,

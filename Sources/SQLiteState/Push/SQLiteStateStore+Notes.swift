@@ -7,9 +7,9 @@ import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// A stretch of an index, from its end.
+    /// Returns the last notes of an index range.
     ///
-    /// A record that was refused counts as held where the cursor has not seen that an earlier push of it was taken.
+    /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
     package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
@@ -23,7 +23,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// The same stretch, of the index alone.
+    /// Checks the same range in the index alone.
     package func hasMorePushNotes(
         than limit: Int, of principal: Principal, after sequence: Int64
     ) async throws -> Bool {
@@ -35,10 +35,10 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Numbers them in the order given; of two with one record the later stays.
+    /// Writes notes, numbered in the order given; of two notes for one record the later one stays.
     ///
-    /// A record that the backend has, or has deleted, does not become one that it may have, only because it is sent
-    /// once more. A deletion names no links: those of the note before it count on.
+    /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
+    /// names no links: those of the note before it remain.
     package func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws {
         guard !notes.isEmpty else { return }
         try await write { db in
@@ -46,7 +46,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads first; writes only for those who have pushed that much.
+    /// Reads first; writes only for principals that have pushed that much.
     package func beginNotes(of principal: Principal) async throws -> Int64 {
         let kept = max(0, limits.notesPerPrincipal)
         let found = try await read { db -> (owner: Int64, sequence: Int64, last: Int64?)? in
@@ -65,7 +65,7 @@ extension SQLiteStateStore {
         return found.sequence
     }
 
-    /// Finished although its task is cancelled, in transactions of bounded size; nothing is wrong where it is lost.
+    /// Drops notes in transactions of bounded size, even if the task is cancelled; losing the deletion does no harm.
     package func dropNotes(of principal: Principal, after sequence: Int64) async throws {
         let range = try await writeWithoutWaiting { db -> (owner: Int64, last: Int64)? in
             guard let owner = try db.principalID(principal) else { return nil }
@@ -75,7 +75,7 @@ extension SQLiteStateStore {
         try await dropNotes(of: range.owner, in: sequence + 1...range.last, onlyFresh: true)
     }
 
-    /// Deletes notes by their sequences, or those of them that are only seen and took no other note's place.
+    /// Deletes notes by their sequences; with `onlyFresh`, only those that are *seen* and replaced no other note.
     private func dropNotes(of owner: Int64, in sequences: ClosedRange<Int64>, onlyFresh: Bool) async throws {
         let batch = max(1, limits.collectBatch * 4)
         var next: Int64? = sequences.lowerBound
@@ -97,7 +97,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Writes notes, whoever's transaction it is.
+    /// Writes notes within the caller's transaction.
     func write(_ notes: [PushNote], of owner: Int64, at now: Int64) throws {
         guard !notes.isEmpty else { return }
         let sequence = try row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
@@ -123,10 +123,10 @@ extension Database {
 }
 
 extension Row {
-    /// A note whose table, record, state, sequence, links and shape are the first columns.
+    /// Reads a note whose table, record, state, sequence, links and shape are the first columns.
     func pushNote() throws -> PushNote {
         let id = try text(1)
-        // An id that nobody can have would be a mistake of the caller for whoever packs it.
+        // Packing an unsafe id would stop the process: the packing code takes it for a mistake of its caller.
         guard let state = try PushNote.State(rawValue: Int(integer(2))), RecordID.isSafe(id),
             let shape = UInt32(exactly: try integer(5))
         else { throw StateError.corrupt("a note of a push cannot be read") }
@@ -135,7 +135,7 @@ extension Row {
     }
 }
 
-/// Digests as they are stored, eight bytes each, the lowest first.
+/// Returns digests in their stored form: eight bytes each, the lowest first.
 private func bytes(_ words: [UInt64]) -> [UInt8] {
     words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
 }

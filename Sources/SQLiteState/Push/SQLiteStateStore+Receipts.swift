@@ -7,11 +7,11 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// Only between the time it was saved and the time it ends.
+    /// Returns a receipt only between the time it was saved and the time it expires.
     package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
         try await read { db in
             guard let id = try db.principalID(principal) else { return nil }
-            // One from the future was saved before the clock went back; nobody knows its age.
+            // A receipt from the future was saved before the clock went back; its age is unknown.
             let row = try db.row(
                 """
                 SELECT status, content_type, body FROM push
@@ -36,7 +36,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads first; most principals have none.
+    /// Reads first; most principals have no receipts.
     package func dropReceipts(principal: Principal) async throws {
         let owner = try await look { db -> Int64? in
             guard let id = try db.principalID(principal),

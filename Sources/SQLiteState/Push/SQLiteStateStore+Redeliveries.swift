@@ -6,7 +6,7 @@ import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// A stretch of the primary key.
+    /// Reads a range of the primary key.
     package func redeliveries(of replica: ReplicaID, at cursor: SyncModel.Cursor, limit: Int) async throws
         -> [PendingRedelivery]
     {
@@ -26,7 +26,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Counts those that are there already; a replica that is gone has nothing pending.
+    /// Counts redeliveries that are pending already; a replica that is gone has none.
     package func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64)
         async throws
     {
@@ -60,7 +60,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// What was delivered and is not counted any more, and what nobody came for.
+    /// Collects redeliveries that were delivered and are no longer counted, and those that no device came for.
     func collectRedeliveries(_ retention: Retention) async throws {
         _ = try await inBatches { db, batch in
             let rows = try db.rows(
@@ -79,9 +79,9 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Notes with which cursor pending redeliveries were delivered.
+    /// Records the cursor with which pending redeliveries were delivered.
     ///
-    /// They are done when it, or one made from it, comes back.
+    /// They are done when that cursor, or one made from it, comes back.
     func deliver(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, with cursor: SyncModel.Cursor) throws {
         for redelivery in redeliveries {
             try run(

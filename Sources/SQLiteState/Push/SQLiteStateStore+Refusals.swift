@@ -7,7 +7,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// One transaction.
+    /// Records refusals in one transaction.
     package func noteRefusals(
         _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Int64
     ) async throws {
@@ -28,7 +28,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// A stretch of the key's index.
+    /// Returns refusals by one index range of the key.
     package func refusals(of principal: Principal, limit: Int) async throws -> [RefusalEntry] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
@@ -41,7 +41,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// A look-up by key.
+    /// Finds a refusal by one key look-up.
     package func refusal(of principal: Principal, key: PushedRecordKey) async throws -> RefusalEntry? {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return nil }
@@ -72,7 +72,7 @@ extension Database {
             ])
     }
 
-    /// Deletes what was refused before a time.
+    /// Deletes refusals older than a time.
     func collectRefusals(before: Int64, _ batch: Int) throws -> Int {
         try run(
             """
@@ -87,7 +87,7 @@ extension RefusalEntry {
     fileprivate static let columns =
         "client_table, record, kind, call, reason, status, message, count, first_at, last_at"
 
-    /// A row of ``columns``.
+    /// Reads a row of ``columns``.
     fileprivate init(_ row: Row) throws {
         guard let kind = SetAsidePush.Kind(rawValue: try row.text(2)) else {
             throw StateError.corrupt("a refused operation is of no kind")

@@ -7,7 +7,7 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
-    /// A stretch of the key's index and as many rows as the principal has entries.
+    /// Reads one index range of the key, and a row for each entry of the principal.
     package func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [:] }
@@ -15,7 +15,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Counts what would be there before it writes.
+    /// Puts records into quarantine; counts the entries that there would be before it writes.
     package func setAside(
         _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
     ) async throws -> [Int64] {
@@ -29,7 +29,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One look-up by key each.
+    /// Removes entries by one key look-up each.
     package func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws {
         guard !keys.isEmpty else { return }
         try await write { db in
@@ -42,7 +42,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// By an index that has only what is marked.
+    /// Returns scheduled retries by an index that contains only them.
     package func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [] }
@@ -56,7 +56,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One row.
+    /// Counts an attempt in one row.
     package func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int {
         try await write { db in
             try db.run(
@@ -65,7 +65,7 @@ extension SQLiteStateStore {
         }
     }
 
-    /// One row.
+    /// Updates one row.
     package func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws {
         try await write { db in
             try db.run(
@@ -87,7 +87,7 @@ extension Database {
         return kinds
     }
 
-    /// Sets one record aside, and says under which number.
+    /// Puts one record into quarantine and returns its number.
     fileprivate func setAside(
         _ push: SetAsidePush, of owner: Int64, before: SetAsidePush.Kind?, at now: Int64
     ) throws -> Int64 {
@@ -111,7 +111,7 @@ extension Database {
 }
 
 extension Row {
-    /// A kind of change.
+    /// Returns a kind of change.
     fileprivate func pushKind(_ index: Int) throws(StateError) -> SetAsidePush.Kind {
         guard let kind = SetAsidePush.Kind(rawValue: try text(index)) else {
             throw .corrupt("a pushed record that is set aside is of no kind")
@@ -121,13 +121,13 @@ extension Row {
 }
 
 extension QuarantinedPush {
-    /// What ``init(_:)`` reads, before the body.
+    /// The columns that ``init(_:)`` reads before the body.
     static let columns = """
         q.id, p.digest, q.client_table, q.record, q.kind, q.whole, q.reason, q.status, q.message, q.count, q.first_at,
             q.last_at, q.marked_at
         """
 
-    /// A row of ``columns`` and the body.
+    /// Reads a row of ``columns`` and the body.
     init(_ row: Row) throws {
         let push = try SetAsidePush(
             key: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),

@@ -7,7 +7,7 @@ package import StateStore
 import SyncModel
 
 extension SQLiteStateStore {
-    /// By the index of the times, newest first.
+    /// Returns lines by the index of the times, newest first.
     package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
         try await read { db in
             try db.rows(
@@ -33,12 +33,12 @@ extension SQLiteStateStore {
 }
 
 extension QuarantineEntry {
-    /// What ``init(_:)`` reads.
+    /// The columns that ``init(_:)`` reads.
     static let columns =
         "id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen"
 
-    /// A row of ``columns``; nil for a reason that a later version has set and this one, after going back, does not
-    /// know.
+    /// Reads a row of ``columns``; nil for a reason that a later version has written and this one, after a downgrade,
+    /// does not know.
     init?(_ row: Row) throws {
         guard let reason = try QuarantinedLine.Reason(rawValue: row.text(2)) else { return nil }
         let line = try QuarantinedLine(
@@ -51,7 +51,7 @@ extension QuarantineEntry {
 }
 
 extension Database {
-    /// Keeps lines that could not be delivered; the same line again only counts.
+    /// Keeps lines that could not be delivered; a line that is known already is only counted.
     func quarantine(
         _ lines: [QuarantinedLine], for principal: Principal, at now: Int64, _ limits: StateLimits
     ) throws {
@@ -88,11 +88,11 @@ extension Database {
 }
 
 extension QuarantinedLine {
-    /// What makes two lines the same: reason, place and id, or where no id could be read the bytes.
+    /// The digest that two equal lines share: of reason, place and id, or of the bytes if no id could be read.
     fileprivate var identity: [UInt8] {
         var bytes: [UInt8] = []
         for part in [reason.rawValue, type, namespace, table, id] {
-            // "-" stands for what is missing: no netstring begins with it.
+            // "-" stands for a missing part: no netstring begins with it.
             if let part { Netstrings.append(part.utf8, to: &bytes) } else { bytes.append(UInt8(ascii: "-")) }
         }
         if id == nil { Netstrings.append(self.bytes, to: &bytes) }

@@ -8,7 +8,7 @@ package import SyncModel
 extension SQLiteStateStore: QuarantineAdmin {
     private static let pageLimit = 10_000
 
-    /// By their numbers; bodies stay where they are.
+    /// Returns entries in the order of their numbers, without reading the bodies.
     package func quarantinedPushes(
         of principal: Principal?, after: Int64, limit: Int
     ) async throws -> [QuarantinedPush] {
@@ -26,7 +26,7 @@ extension SQLiteStateStore: QuarantineAdmin {
         }
     }
 
-    /// One look-up.
+    /// Reads one row.
     package func quarantinedPush(_ id: Int64) async throws -> QuarantinedPush? {
         try await read { db in
             try db.row(
@@ -38,7 +38,7 @@ extension SQLiteStateStore: QuarantineAdmin {
         }
     }
 
-    /// One transaction.
+    /// Schedules retries in one transaction.
     package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64] {
         try await write { db in
             var owner: Int64?
@@ -58,12 +58,12 @@ extension SQLiteStateStore: QuarantineAdmin {
         }
     }
 
-    /// One transaction.
+    /// Deletes entries in one transaction.
     package func dropPushes(_ ids: [Int64]) async throws -> [Int64] {
         try await write { try $0.delete(ids, from: "push_quarantine") }
     }
 
-    /// By their numbers.
+    /// Returns lines in the order of their numbers.
     package func quarantinedLines(
         of principal: Principal?, after: Int64, limit: Int
     ) async throws -> [QuarantineEntry] {
@@ -80,7 +80,7 @@ extension SQLiteStateStore: QuarantineAdmin {
         }
     }
 
-    /// One look-up.
+    /// Reads one row.
     package func quarantinedLine(_ id: Int64) async throws -> QuarantineEntry? {
         try await read { db in
             try db.row("SELECT \(QuarantineEntry.columns) FROM quarantine WHERE id = ?", [id])
@@ -88,14 +88,14 @@ extension SQLiteStateStore: QuarantineAdmin {
         }
     }
 
-    /// One transaction.
+    /// Deletes lines in one transaction.
     package func dropLines(_ ids: [Int64]) async throws -> [Int64] {
         try await write { try $0.delete(ids, from: "quarantine") }
     }
 }
 
 extension Database {
-    /// Deletes rows by their numbers, and says which were there.
+    /// Deletes rows by their numbers and returns the numbers that existed.
     fileprivate func delete(_ ids: [Int64], from table: String) throws -> [Int64] {
         try ids.filter { id in
             try run("DELETE FROM \(table) WHERE id = ?", [id])
