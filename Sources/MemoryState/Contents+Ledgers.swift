@@ -197,13 +197,15 @@ extension Contents {
     }
 
     /// Detaches a delta from its cursor, which rests on another one from now on, or is no longer exact if `below` is
-    /// nil.
+    /// nil; the layer goes if no other cursor shares it.
     mutating func drop(_ stored: StoredCursor, of principal: Principal, below: Cursor?, at now: Int64) {
         var changed = stored
         changed.standing.layer = nil
         changed.standing.below = below
         if below == nil { changed.standing.isExact = false }
         owners[principal]?.cursors[stored.row.cursor] = changed
-        if let layer = stored.standing.layer { shelf.loosen(layer, at: now) }
+        guard let layer = stored.standing.layer else { return }
+        let isShared = owners[principal]?.cursors.values.contains { $0.standing.layer == layer } ?? false
+        if !isShared { shelf.loosen(layer, at: now) }
     }
 }
