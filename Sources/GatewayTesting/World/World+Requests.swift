@@ -139,10 +139,10 @@ extension World {
 
     /// The gateway that a request goes to: any, but the one that serves the session already.
     ///
-    /// It stands for the lease of a session, which several gateways on one state need (finding 7): two that stream one
-    /// session at a time move each other's checkpoints.
+    /// It stands for the leases that several gateways on one state need (finding 7): two that stream one session at a
+    /// time move each other's checkpoints, and a pull may close the journal of a push that another gateway still runs.
     private func gateway(for session: Session) -> Int {
-        requests.last { $0.session == session }?.gateway ?? syncCount % gateways.count
+        requests.last { setup.makesIDs || $0.session == session }?.gateway ?? syncCount % gateways.count
     }
 
     /// The name under which a line of the log has the number of its request.
