@@ -49,6 +49,12 @@ static inline long rind_easy_connection_count(CURL *easy) {
     return curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &count) == CURLE_OK ? count : -1;
 }
 
+typedef int (*rind_socket_callback)(void *, curl_socket_t, curlsocktype);
+
+static inline CURLcode rind_easy_set_socket_callback(CURL *easy, rind_socket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
 static inline CURLMcode rind_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

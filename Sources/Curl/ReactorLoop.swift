@@ -13,6 +13,7 @@ final class ReactorLoop {
     private let mailbox: Mailbox
     private let settings: CurlReactor.Settings
     private var transfers: [UInt64: Transfer] = [:]
+    private let sockets = ConnectionSockets()
     private var isStopping = false
 
     init(multi: MultiHandle, mailbox: Mailbox, settings: CurlReactor.Settings) {
@@ -54,7 +55,8 @@ final class ReactorLoop {
     }
 
     private func start(_ request: PreparedRequest, _ exchange: Exchange) {
-        guard let transfer = Transfer(request, exchange: exchange, settings: settings, now: .now()) else {
+        let prepared = Transfer(request, exchange: exchange, settings: settings, sockets: sockets, now: .now())
+        guard let transfer = prepared else {
             exchange.finish(.system("libcurl refused an option"))
             if case .channel(let channel, _) = request.body { channel.close() }
             return

@@ -80,6 +80,7 @@ extension Transfer {
             && rind_easy_set_pointer(easy, CURLOPT_READDATA, this) == CURLE_OK
             && rind_easy_set_pointer(easy, CURLOPT_SEEKDATA, this) == CURLE_OK
             && rind_easy_set_pointer(easy, CURLOPT_PREREQDATA, this) == CURLE_OK
+            && rind_easy_set_pointer(easy, CURLOPT_SOCKOPTDATA, this) == CURLE_OK
         isSet =
             isSet
             && rind_easy_set_data_callback(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
@@ -96,10 +97,16 @@ extension Transfer {
             } == CURLE_OK
         isSet =
             isSet
-            && rind_easy_set_prereq_callback(easy) { this, _, _, _, _ in
-                guard let transfer = Transfer.from(this) else { return CURL_PREREQFUNC_ABORT }
-                transfer.connected()
-                return CURL_PREREQFUNC_OK
+            && rind_easy_set_socket_callback(easy) { this, socket, _ in
+                Transfer.from(this)?.open(socket)
+                return CURL_SOCKOPT_OK
+            } == CURLE_OK
+            && rind_easy_set_prereq_callback(easy) { this, remote, local, remotePort, localPort in
+                guard let transfer = Transfer.from(this), let remote, let local else { return CURL_PREREQFUNC_ABORT }
+                let ends = ConnectionSockets.Ends(
+                    local: String(cString: local), localPort: localPort, remote: String(cString: remote),
+                    remotePort: remotePort)
+                return transfer.connected(ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             } == CURLE_OK
         guard isSet, request.isIdempotent else { return isSet }
         return rind_easy_set_seek_callback(easy) { this, offset, origin in

@@ -48,18 +48,26 @@ final class Transfer {
     private var parser: ResponseHeadParser
     private var isHeadDelivered = false
     private var isRepeated = false
+    private let sockets: ConnectionSockets
+    private var opened: [Int32] = []
+    /// True if the kept connection that libcurl has chosen must not be used.
+    private var isStale = false
     private var received = ByteBuffer()
     private var sentBytes = 0
     let errorText: UnsafeMutablePointer<CChar>
     private var list: UnsafeMutablePointer<curl_slist>?
 
     /// Sets up a transfer; returns nil if libcurl has no memory for it.
-    init?(_ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, now: NIODeadline) {
+    init?(
+        _ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, sockets: ConnectionSockets,
+        now: NIODeadline
+    ) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.request = request
         self.exchange = exchange
         self.settings = settings
+        self.sockets = sockets
         id = exchange.id
         started = now
         lastReceived = now
@@ -89,10 +97,24 @@ final class Transfer {
     }
 
     /// Records that the connection is ready and that the request is about to be sent.
-    func connected() {
+    ///
+    /// Returns false if a kept connection must not be used: bytes have come behind the answer to the request before, or
+    /// its end. libcurl before 8 sends the request anyway, and takes those bytes for the answer (RFC 9112, 9.2 and 11.2).
+    func connected(_ ends: ConnectionSockets.Ends) -> Bool {
+        if rind_easy_connection_count(easy) > 0 {
+            sockets.add(ends, openedAs: opened)
+        } else if sockets.hasUnaskedBytes(ends) {
+            isStale = true
+            return false
+        }
+        isStale = false
         phase = .waiting
         lastSent = .now()
+        return true
     }
+
+    /// Notes a socket that libcurl has opened for this transfer.
+    func open(_ socket: Int32) { opened.append(socket) }
 
     /// Receives one header line; a result of 0 stops the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Int {
@@ -105,12 +127,19 @@ final class Transfer {
             return 0
         case .head(let head):
             isHeadDelivered = true
-            if !head.mayKeepConnection { rind_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
+            if !head.mayKeepConnection || mayHaveHiddenBody(head) { rind_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
             // libcurl sends no more after such an answer, so the writer need not go on.
             if head.status.code >= 300 { closeUpload() }
             exchange.resolve(.success(head))
             return line.count
         }
+    }
+
+    /// Returns true if an answer that has no body announces one: a server that sends it does so after libcurl has
+    /// finished (RFC 9112, 6.3).
+    private func mayHaveHiddenBody(_ head: Exchange.Head) -> Bool {
+        guard request.method == "HEAD" || head.status == .noContent || head.status == .notModified else { return false }
+        return head.fields[.transferEncoding] != nil || head.fields[.contentLength].map { $0 != "0" } ?? false
     }
 
     /// Receives bytes of the body, or tells libcurl to keep them and to stop reading from the network.
@@ -188,17 +217,21 @@ final class Transfer {
 
     /// Prepares an exchange for one repetition on a new connection, if only kept connections have failed.
     ///
+    /// Nothing was sent on a stale one, so any request is repeated then.
+    ///
     /// libcurl repeats a request itself, up to five times, if a kept connection dies before the first byte of the
     /// answer: but not if that shows while the body is being sent (curl/curl#4246), nor if all five were dead. Returns
     /// false if the request may not arrive twice, if its bytes are gone, or if a new connection has failed.
     func beginAgain(after code: CURLcode) -> Bool {
-        guard code == CURLE_SEND_ERROR, !isRepeated, request.isIdempotent, phase != .receiving, failure == nil,
-            rind_easy_connection_count(easy) == 0, rind_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK
+        let isUnsent = code == CURLE_ABORTED_BY_CALLBACK && isStale
+        guard isUnsent || code == CURLE_SEND_ERROR && request.isIdempotent, !isRepeated, phase != .receiving,
+            failure == nil, rind_easy_connection_count(easy) == 0,
+            rind_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK
         else { return false }
         switch request.body {
         case .none: break
         case .bytes: guard rewind(to: 0) else { return false }
-        case .channel: return false
+        case .channel: guard isUnsent else { return false }
         }
         isRepeated = true
         phase = .connecting

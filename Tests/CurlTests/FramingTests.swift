@@ -39,6 +39,44 @@ import Testing
         }
     }
 
+    /// Requests and answers behind which a server sends what nobody has asked for.
+    @Test(
+        arguments: [
+            (.get, "200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+            (.get, "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
+            (.get, "204 No Content\r\n\r\n"), (.get, "304 Not Modified\r\nContent-Length: 11\r\n\r\n"),
+            (.head, "200 OK\r\nContent-Length: 11\r\n\r\n"), (.head, "200 OK\r\n\r\n"),
+        ] as [(HTTPRequest.Method, String)])
+    func `what comes behind an answer is not taken for the next one`(_ row: (HTTPRequest.Method, String)) async throws {
+        let isDone = Events(of: Void.self)
+        let isSent = Events(of: Void.self)
+        try await LoopbackServer.run { peer in
+            while try await peer.readRequest() != nil {
+                guard peer.number == 1 else {
+                    try await peer.answer("genuine")
+                    continue
+                }
+                try await peer.write("HTTP/1.1 \(row.1)")
+                _ = await isDone.next()
+                // The client may have closed the connection already.
+                try? await peer.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
+                isSent.add(())
+            }
+        } _: { server in
+            try await withReactor { reactor in
+                let first = try await reactor.execute(CurlRequest(method: row.0, url: server.url))
+                _ = try await first.body.collect(upTo: 100)
+                isDone.add(())
+                _ = await isSent.next()
+                for method in [HTTPRequest.Method.put, .get] {
+                    let next = try await reactor.execute(CurlRequest(method: method, url: server.url))
+                    #expect(String(buffer: try await next.body.collect(upTo: 100)) == "genuine")
+                }
+            }
+            #expect(server.connectionCount == 2)
+        }
+    }
+
     @Test(arguments: ["5", "05", "5\r\nContent-Length: 5", "5, 5", " 5 ,5"])
     func `one length is one, however often it is said`(value: String) async throws {
         try await LoopbackServer.run { peer in
