@@ -31,7 +31,9 @@ package enum PathSegment {
 
     private static func isOdd(_ decoded: [UInt8]) -> Bool {
         // Some servers drop a semicolon and all that follows before they look at dots.
-        let name = decoded.prefix { $0 != UInt8(ascii: ";") }
+        var name = decoded.prefix { $0 != UInt8(ascii: ";") }.drop { $0 == UInt8(ascii: " ") }
+        // Some drop spaces first.
+        while name.last == UInt8(ascii: " ") { name.removeLast() }
         if name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) { return true }
         return decoded.contains {
             $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\")

@@ -23,7 +23,7 @@ import Testing
         "/sync/stream%00", "/sync/stream%00.png", "/sync/%2573tream", "/sync%252Fstream", "/%2573ync/%252e/stream",
         "/../sync/stream", "/a/b/../../sync/ack", "/..;/sync/stream", "/v1/push", "/v1/push/x", "/admin", "/admin/x",
         "/Admin/", "/admin.json", "/admin.json/", "/admin.tar.gz", "/ADMIN.HTML", "/admin%2Ejson",
-        "/admin%20",
+        "/admin%20", "/x/..%20/admin", "/x/%20../admin", "/x/.%2e%20/admin", "/admin%20.json", "/%20admin",
         "/admin%20/x", "/admin.", "/admin..", "/admin./x", "/admin%2e%20.", "/admin%09", "/admin;v=1.json",
         "/sync/ack.",
         "/sync/ack.json", "/sync%20/ack", "/%c1%a1dmin", "/%C1%A1dmin/x", "/x%c0%af..%c0%afadmin",

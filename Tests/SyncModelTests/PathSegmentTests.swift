@@ -12,6 +12,7 @@ import Testing
 
     @Test(arguments: [
         ".", "..", "%2E%2E", ".%2e", "..;a", "%2e%2e%3bx", "a%2Fb", "a%5Cb", "a%00", "a%0A", "a%7F", "a%2",
+        "%20..%20", "..%20;a", ". ",
     ])
     func `a segment that servers read differently is ambiguous`(segment: String) {
         #expect(PathSegment.isAmbiguous(segment.utf8))

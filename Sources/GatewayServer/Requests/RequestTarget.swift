@@ -51,8 +51,8 @@ package enum RequestTarget {
         // Each round decodes the result of the one before; the path shrinks with it, so this ends.
         while true {
             for keepsParameters in [true, false] {
-                let plain = segments(of: bytes, keepingParameters: keepsParameters)
-                let trimmed = plain.map(withoutTail).filter { !$0.isEmpty }
+                let plain = segments(of: bytes, keepingParameters: keepsParameters, trimming: false)
+                let trimmed = segments(of: bytes, keepingParameters: keepsParameters, trimming: true)
                 readings += [plain, trimmed] + withoutEndings(trimmed)
             }
             let decoded = OverlongUTF8.shortened(PercentCoding.decode(bytes))
@@ -61,13 +61,23 @@ package enum RequestTarget {
         }
     }
 
-    private static func segments(of path: [UInt8], keepingParameters: Bool) -> [[UInt8]] {
+    private static func segments(of path: [UInt8], keepingParameters: Bool, trimming: Bool) -> [[UInt8]] {
         var segments: [[UInt8]] = []
         for part in path.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
             var name = part.prefix { $0 != 0 }
             if !keepingParameters { name = name.prefix { $0 != UInt8(ascii: ";") } }
+            // Before dots are looked at: with a space, the name of the parent is still that for some.
+            if trimming {
+                name = name.drop(while: isBlank)
+                while let last = name.last, isBlank(last) { name.removeLast() }
+            }
             if name.isEmpty || name.elementsEqual(".".utf8) { continue }
-            if name.elementsEqual("..".utf8) { _ = segments.popLast() } else { segments.append(Array(name)) }
+            if name.elementsEqual("..".utf8) {
+                _ = segments.popLast()
+            } else {
+                let name = trimming ? withoutTail(Array(name)) : Array(name)
+                if !name.isEmpty { segments.append(name) }
+            }
         }
         return segments
     }
@@ -75,15 +85,17 @@ package enum RequestTarget {
     /// Returns a name as file systems and lenient routers read it: without dots, spaces and control bytes at its end.
     private static func withoutTail(_ name: [UInt8]) -> [UInt8] {
         var name = name
-        while let last = name.last, last <= 0x20 || last == 0x7F || last == UInt8(ascii: ".") { name.removeLast() }
+        while let last = name.last, isBlank(last) || last == UInt8(ascii: ".") { name.removeLast() }
         return name
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x7F }
 
     /// Returns the path with fewer and fewer of the endings of its last name, which some routers read as a format.
     private static func withoutEndings(_ segments: [[UInt8]]) -> [[[UInt8]]] {
         guard let last = segments.last else { return [] }
         return last.indices.dropFirst().filter { last[$0] == UInt8(ascii: ".") }.suffix(8).map {
-            segments.dropLast() + [Array(last[..<$0])]
+            segments.dropLast() + [withoutTail(Array(last[..<$0]))]
         }
     }
 }
