@@ -30,9 +30,9 @@ extension KeyTable {
             "limits", "send_timeout", at: \.limits.sendTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
             summary: "How long a client may take nothing of its answer.",
             about: """
-                Whoever takes anything within this time is never cut, however slow. What counts is what the client's system \
-                has acknowledged, and it does so in steps of up to half a mebibyte where its buffers are large: a reader of \
-                4 KiB/s may seem to take nothing for two minutes.
+                A client whose system acknowledges anything within this time is never cut. A system with large buffers \
+                acknowledges in steps of up to half a mebibyte, so a steady reader of less than 2 KiB/s may seem to take \
+                nothing for the default's five minutes: a longer time lets it finish.
                 """),
         .setting(
             "limits", "send_rate", at: \.limits.sendRate, as: .integer(0...1_000_000_000, zero: "no rate"),

@@ -17,20 +17,22 @@ package enum PassedFields {
     /// `Proxy` becomes the variable `HTTP_PROXY` of a CGI program (https://httpoxy.org).
     package static let spoofable: Set<String> = [
         "cf-access-authenticated-user-email", "cf-access-jwt-assertion", "cf-connecting-ip",
-        "cf-connecting-ipv6", "cf-ipcountry", "cf-visitor", "client-ip", "fastly-client-ip", "forwarded",
+        "cf-connecting-ipv6", "cf-ipcountry", "cf-visitor", "client-cert", "client-cert-chain", "client-ip",
+        "fastly-client-ip", "forwarded",
         "front-end-https", "proxy", "remote-addr", "remote-email", "remote-groups", "remote-name", "remote-user",
-        "true-client-ip", "x-client-cert", "x-client-ip", "x-client-verify",
-        "x-cluster-client-ip", "x-email", "x-envoy-external-address", "x-forwarded", "x-goog-authenticated-user-email",
+        "true-client-ip", "x-arr-clientcert", "x-authenticated-user", "x-authenticated-userid", "x-client-cert",
+        "x-client-dn", "x-client-ip", "x-client-verify", "x-cluster-client-ip", "x-credential-identifier", "x-email",
+        "x-envoy-external-address", "x-envoy-original-path", "x-forwarded", "x-goog-authenticated-user-email",
         "x-goog-authenticated-user-id", "x-goog-iap-jwt-assertion", "x-http-destinationurl", "x-http-host-override",
         "x-host", "x-original-forwarded-for", "x-original-host", "x-original-method", "x-original-remote-addr",
         "x-original-uri", "x-original-url", "x-originating-ip", "x-override-url", "x-proxy-user", "x-proxyuser-ip",
         "x-real-ip", "x-remote-addr", "x-remote-groups", "x-remote-ip", "x-remote-user", "x-rewrite-url",
-        "x-scheme", "x-url-scheme", "x-user", "x-webauth-user",
+        "x-scheme", "x-tls-client-cert", "x-url-scheme", "x-user", "x-webauth-user",
     ]
     /// The prefixes of whole families of such fields.
     package static let spoofablePrefixes = [
-        "ssl-", "x-amzn-oidc-", "x-auth-request-", "x-authentik-", "x-client-cert-", "x-forwarded-", "x-ms-client-",
-        "x-ssl-", "x-vouch-",
+        "impersonate-", "oidc-claim-", "ssl-", "tailscale-user-", "x-amzn-oidc-", "x-auth-request-", "x-authentik-",
+        "x-client-cert-", "x-consumer-", "x-forwarded-", "x-ms-client-", "x-pomerium-", "x-ssl-", "x-vouch-",
     ]
     private static let own = "rind"
 

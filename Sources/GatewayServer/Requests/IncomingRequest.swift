@@ -71,7 +71,7 @@ extension HTTPField.Name {
 
     /// Returns a field name from code, which must be a token.
     static func known(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token") }
+        guard let name = HTTPField.Name(text) else { preconditionFailure("the name \(text) is no token") }
         return name
     }
 
