@@ -62,6 +62,16 @@ extension JSONSlice {
         equals(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// True if the text has U+FFFD in place of a lone surrogate, so that it is not the text that was meant.
+    package var isRepaired: Bool {
+        guard kind == .string, hasSurrogateEscapes else { return false }
+        var escapes = EscapedText(content)
+        while let piece = escapes.next() {
+            if case .scalar(_, isRepaired: true) = piece { return true }
+        }
+        return false
+    }
+
     func unescapedEquals(_ text: UnsafeRawBufferPointer) -> Bool {
         // An escape is at least as long as what it stands for.
         guard text.count <= content.count else { return false }

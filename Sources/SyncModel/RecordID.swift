@@ -6,6 +6,11 @@ package enum RecordID {
     /// The most bytes that an id may have; a longer one is quarantined.
     package static let maximumLength = 255
 
+    /// Returns true if the text may be the id of a pushed record: not empty, and at most 255 bytes.
+    ///
+    /// A client may push ids that no pull would give out (see ``isSafe(_:)-(String)``); a backend may hold them.
+    package static func fits(_ text: String) -> Bool { (1...maximumLength).contains(text.utf8.count) }
+
     /// Returns true if `bytes` are an id that may go out to a client: `[A-Za-z0-9_.-]`, not empty, neither `.` nor
     /// `..`, at most 255 bytes.
     package static func isSafe(_ bytes: some Collection<UInt8>) -> Bool {

@@ -57,7 +57,10 @@ struct PushChangesReader {
                 records += 1
                 guard records <= limits.records else { throw .tooManyRecords(limit: limits.records) }
                 let idSlice = list == .deleted ? element : element.member("id")
-                guard let id = idSlice?.string else { throw list == .deleted ? .deletedID(name) : .recordID(name) }
+                // Half a surrogate pair is no text: an answer or a call with the repaired id would name another record.
+                guard let idSlice, let id = idSlice.string, !idSlice.isRepaired else {
+                    throw list == .deleted ? .deletedID(name) : .recordID(name)
+                }
                 guard ids.insert(ByteString(id)).inserted else { throw .idTwice(name, id) }
                 switch list {
                 case .created: table.created.append(PushedRecord(id: id, range: origin.range(of: element)))

@@ -128,7 +128,7 @@ struct CallSender: Sendable {
         let operation = plan.operations[place]
         let content = try reader.content(of: operation)
         switch content.treatment {
-        case .refuse(let message): return refused(at: place, .rejected, message)
+        case .refuse(let message, let obstacle): return refused(at: place, .rejected, message, obstacle: obstacle)
         case .nothing: return CallReport(place: place, result: .applied)
         case .send: break
         }

@@ -35,11 +35,14 @@ struct PushPreparation: Effects {
         return try await drive(&machine, &preparation)
     }
 
+    /// True if one operation that can never be sent fails the push; it is then found before anything is sent.
+    private var isRefusedWhole: Bool { scope.settings.rejected == .fail && !scope.isRetry }
+
     private var query: PushPreparationMachine.Query {
         let operations = scope.plan.operations
         var query = PushPreparationMachine.Query(
             saysEnough: scope.request.lastPulledAt != nil || scope.isRetry || scope.settings.withoutCursor == .accept,
-            unfitID: operations.firstIndex { !(1...RecordID.maximumLength).contains($0.id.utf8.count) })
+            unfitID: isRefusedWhole ? operations.firstIndex { !RecordID.fits($0.id) } : nil)
         guard scope.services.pullSettings.comparisons != nil, !scope.isRetry else { return query }
         if DescendantSearch.isNeeded(for: operations, in: scope.schema) {
             query.deletions = .cascading

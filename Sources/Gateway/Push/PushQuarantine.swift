@@ -18,12 +18,12 @@ struct PushQuarantine {
     /// Returns true if operations can be quarantined; if not, the push fails and the log has the reason.
     func hasRoom(for places: Set<Int>) -> Bool {
         let (push, operations) = (scope.settings, places.map { scope.plan.operations[$0] })
-        if let large = operations.first(where: { $0.range?.count ?? 0 > push.quarantineRecord }) {
+        if let large = operations.first(where: { size($0) > push.quarantineRecord }) {
             scope.logger.error(
                 "a record that the backend refuses is too large for the quarantine, so its push fails",
                 metadata: [
                     "code": "push.quarantine_too_large", "table": "\(scope.reader.tableName(of: large))",
-                    "bytes": "\(large.range?.count ?? 0)", "limit": "\(push.quarantineRecord)",
+                    "bytes": "\(size(large))", "limit": "\(push.quarantineRecord)",
                 ])
             return false
         }
@@ -39,6 +39,9 @@ struct PushQuarantine {
             ])
         return false
     }
+
+    /// Returns the number of bytes that an entry takes: its record's, or a deletion's id.
+    private func size(_ operation: PushOperation) -> Int { operation.range?.count ?? operation.id.utf8.count }
 
     /// Puts operations into quarantine, durably.
     func setAside(_ places: Set<Int>, because refusals: PushRefusals) async throws {

@@ -62,7 +62,7 @@ struct PushRefusals {
         let operations = told.prefix(Self.told).map { refused in
             let place = refused.record.place
             return RefusedOperation(
-                key: scope.key(at: place), kind: SetAsidePush.Kind(scope.plan.operations[place].kind),
+                key: key(at: place, scope), kind: SetAsidePush.Kind(scope.plan.operations[place].kind),
                 call: refused.record.call, reason: reason(at: place))
         }
         let count = refusals.count == 1 ? "1 operation" : "\(refusals.count) operations"
@@ -73,6 +73,12 @@ struct PushRefusals {
         } catch {
             scope.logger.notWritten("could not record refused operations", error)
         }
+    }
+
+    /// Returns the key of an operation's record; an id that is too long for any record is cut.
+    private func key(at place: Int, _ scope: PushScope) -> PushedRecordKey {
+        let key = scope.key(at: place)
+        return RecordID.fits(key.id) ? key : PushedRecordKey(table: key.table, id: ForeignText.cut(key.id))
     }
 
     private func tell(_ refused: Refusal, of scope: PushScope) {

@@ -62,13 +62,16 @@ extension PushRunner {
 
     /// Splits these operations into those that are sent in one request, and those that never can be, with the reasons.
     private func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
-        guard scope.reader.ids.translates else { return (places, []) }
+        guard scope.reader.ids.translates || places.contains(where: { !RecordID.fits(operations[$0].id) }) else {
+            return (places, [])
+        }
         var (sent, refused) = ([Int](), [PushRefusal.Record]())
         for place in places {
             switch try scope.reader.content(of: operations[place]).treatment {
             case .send: sent.append(place)
             case .nothing: break
-            case .refuse(let message): refused.append(scope.record(at: place, message))
+            case .refuse(let message, let obstacle):
+                refused.append(scope.record(at: place, message, obstacle: obstacle))
             }
         }
         return (sent, refused)

@@ -56,9 +56,12 @@ struct PushScope {
     func key(at place: Int) -> PushedRecordKey { reader.key(of: plan.operations[place]) }
 
     /// Returns an operation's record as an entry of a refusal.
-    func record(at place: Int, _ message: String?, by call: Call? = nil) -> PushRefusal.Record {
+    func record(
+        at place: Int, _ message: String?, by call: Call? = nil, obstacle: PushRefusal.Obstacle? = nil
+    ) -> PushRefusal.Record {
         let operation = plan.operations[place]
         return PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place)
+            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place,
+            obstacle: obstacle)
     }
 }

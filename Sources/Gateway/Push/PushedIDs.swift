@@ -16,8 +16,8 @@ struct PushedIDs: Sendable {
         case send(PushOperation.Kind)
         /// The client deletes a record that the backend has never had.
         case nothing
-        /// The operation can never be sent; the sentence is for the operator.
-        case refuse(String)
+        /// The operation can never be sent; the sentence is for the operator, the obstacle gives the stable code.
+        case refuse(String, PushRefusal.Obstacle? = nil)
     }
 
     private let schema: Schema
@@ -62,6 +62,9 @@ struct PushedIDs: Sendable {
 
     /// Decides what is done with an operation.
     func treatment(of operation: PushOperation) -> Treatment {
+        guard RecordID.fits(operation.id) else {
+            return .refuse("an id has 1 to \(RecordID.maximumLength) bytes", .unsafeID)
+        }
         let treatment = treatmentWithRoom(of: operation)
         guard isFull, treatment == .send(.create), schema.tables[operation.table].hasOwnIDs,
             backendID(of: PushReference(table: operation.table, id: operation.id)) == nil

@@ -10,7 +10,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
     package struct Query: Hashable, Sendable {
         /// Whether the push says what its device had seen, or need not.
         package var saysEnough: Bool
-        /// The place of the first operation with an id that no backend can hold.
+        /// The index of the first operation with an id that no backend can hold, if it fails the whole push.
         package var unfitID: Int?
         /// What its deletions have to do with other records.
         package var deletions: Deletions

@@ -90,6 +90,53 @@ import Testing
         }
     }
 
+    /// Ids that no record can have; the second one is longer than the limit by a byte.
+    private static let unfitIDs = ["", String(repeating: "x", count: 256)]
+
+    @Test(arguments: unfitIDs, PushStyle.allCases)
+    func `an id that no record can have is refused alone where refusals are reported`(
+        id: String, style: PushStyle
+    ) async throws {
+        try await GatewayStack.with(style.options(["push.rejected": "report"])) { stack in
+            let push = DemoValue.changes("tags", created: [["id": .string(id), "label": "odd"]])
+                .with("projects", created: [["id": "p", "name": "n"]])
+            let answer = try await stack.sendPush(nil, push)
+            #expect(answer.status == 200, "\(answer)")
+            let named = DemoValue(parsing: answer.body)?["experimentalRejectedIds"]
+            #expect(named == .object(["tags": .array([.string(id)])]))
+            #expect(try await stack.records("projects")["p"] != nil)
+            #expect(try await stack.records("tags").isEmpty)
+            #expect(stack.logged("push.unsafe_id").count >= 1)
+        }
+    }
+
+    @Test(arguments: unfitIDs, PushStyle.allCases)
+    func `an id that no record can have is quarantined alone`(
+        id: String, style: PushStyle
+    ) async throws {
+        try await GatewayStack.with(style.options(["push.rejected": "quarantine"])) { stack in
+            let push = DemoValue.changes("tags", created: [["id": .string(id), "label": "odd"]])
+                .with("projects", created: [["id": "p", "name": "n"]])
+            #expect(try await stack.sendPush(nil, push).status == 200)
+            #expect(try await stack.records("projects")["p"] != nil)
+            let admin = try #require(stack.store as? any QuarantineAdmin)
+            let entry = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
+            #expect(entry.push.key.id == id && entry.push.reason.code == "push.unsafe_id")
+        }
+    }
+
+    @Test(arguments: PushStyle.allCases)
+    func `half a surrogate pair in an id stops its push, since a repaired id would name another record`(
+        style: PushStyle
+    ) async throws {
+        try await GatewayStack.with(style.options(["push.rejected": "report"])) { stack in
+            let body = #"{"tags":{"created":[{"id":"a\ud800b"}]}}"#
+            let answer = try await stack.send("POST", "/sync", token: "ada-token", body: Array(body.utf8))
+            #expect(answer.outcome == "400 request.record_id", "\(answer)")
+            #expect(try await stack.records("tags").isEmpty)
+        }
+    }
+
     @Test func `a deletion of which nobody knows the address is nothing to do`() async throws {
         try await GatewayStack.with(.pushingByCalls()) { stack in
             _ = try await stack.pull(nil)
