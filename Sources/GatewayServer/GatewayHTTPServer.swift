@@ -1,7 +1,6 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import Curl
 import Gateway
 package import GatewayConfig
 import HummingbirdCore
@@ -45,13 +44,13 @@ package struct GatewayHTTPServer: Service {
     /// - Parameters:
     ///   - service: The service for sync requests: a `SyncGateway`.
     ///   - configuration: The operator's configuration.
-    ///   - reactor: Carries requests that pass through to the backend.
+    ///   - passThrough: Carries requests that pass through to the backend.
     ///   - limits: The limits for clients; nil for those of the configuration.
     ///   - logger: Gets one line for each request.
     ///   - onListening: Called once for each listener; the system has chosen the port by then if the configuration has
     ///     0.
     package init(
-        service: any SyncService, configuration: Configuration, reactor: CurlReactor,
+        service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
         limits: ServerLimits? = nil, logger: Logger, onListening: OnListening? = nil
     ) {
         self.configuration = configuration
@@ -71,7 +70,7 @@ package struct GatewayHTTPServer: Service {
                 firstByteAfter: configuration.pull.firstByteAfter, keepAliveEvery: configuration.pull.keepAliveEvery),
             origins: origins)
         let proxy = ReverseProxy(
-            reactor: reactor, backend: configuration.backend,
+            reactors: passThrough, backend: configuration.backend,
             denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
             replacesCrossOrigin: origins.isOn)
         responder = GatewayResponder(

@@ -81,7 +81,7 @@ struct ServeCommand: AsyncParsableCommand {
         _ parts: GatewayParts, limits: ServerLimits, signals: UnixSignalsSequence, logger: Logger
     ) async throws {
         let server = GatewayHTTPServer(
-            service: parts.gateway, configuration: parts.configuration, reactor: parts.passThrough, limits: limits,
+            service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, limits: limits,
             logger: logger)
         // Its lines repeat what is said here, with names of services that mean nothing to an operator.
         var quiet = logger

@@ -46,10 +46,10 @@ import Testing
         var configuration = Support.configuration()
         configuration.gateway.shutdownGrace = grace
         if admin { configuration.admin.listen = ListenAddress(host: "127.0.0.1", port: 0) }
-        let reactor = try CurlReactor.start()
+        let passThrough = try PassThroughReactors.start(configuration)
         let (listeners, announce) = AsyncStream.makeStream(of: (GatewayHTTPServer.Listener, Int).self)
         let server = GatewayHTTPServer(
-            service: service, configuration: configuration, reactor: reactor, logger: LogLines().logger
+            service: service, configuration: configuration, passThrough: passThrough, logger: LogLines().logger
         ) { announce.yield(($0, $1)) }
         let group = ServiceGroup(
             configuration: .init(
@@ -65,7 +65,7 @@ import Testing
             try await body(ports, group)
             try await tasks.waitForAll()
         }
-        await reactor.shutdown()
+        await passThrough.shutdown()
     }
 
     @Test func `shutdown lets running requests finish and takes no new ones`() async throws {
@@ -175,12 +175,13 @@ import Testing
         try await Support.withServer { port in
             var configuration = Support.configuration()
             configuration.gateway.listen = ListenAddress(host: "127.0.0.1", port: port)
-            let reactor = try CurlReactor.start()
+            let passThrough = try PassThroughReactors.start(configuration)
             let server = GatewayHTTPServer(
-                service: StubService(), configuration: configuration, reactor: reactor, logger: LogLines().logger)
+                service: StubService(), configuration: configuration, passThrough: passThrough,
+                logger: LogLines().logger)
             let error = await #expect(throws: ServerError.self) { try await server.run() }
             #expect(error?.description.contains("127.0.0.1:\(port)") == true)
-            await reactor.shutdown()
+            await passThrough.shutdown()
         }
     }
 

@@ -38,10 +38,10 @@ enum Support {
         limits: ServerLimits = ServerLimits(), log: LogLines = LogLines(),
         _ body: @Sendable (Int) async throws -> Void
     ) async throws {
-        let reactor = try CurlReactor.start()
+        let passThrough = try PassThroughReactors.start(configuration)
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(
-            service: service, configuration: configuration, reactor: reactor, limits: limits, logger: log.logger
+            service: service, configuration: configuration, passThrough: passThrough, limits: limits, logger: log.logger
         ) { listener, port in
             if listener == .clients { announce.yield(port) }
         }
@@ -55,10 +55,10 @@ enum Support {
                 group.cancelAll()
             }
         } catch {
-            await reactor.shutdown()
+            await passThrough.shutdown()
             throw error
         }
-        await reactor.shutdown()
+        await passThrough.shutdown()
     }
 }
 

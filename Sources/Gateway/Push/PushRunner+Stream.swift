@@ -14,7 +14,7 @@ extension PushRunner {
     mutating func sendAll(
         base: CheckpointVector?, without: Set<Int>, batch: Range<Int>?
     ) async throws -> PushEvent {
-        let (places, refused) = try sendable((batch ?? operations.indices).filter { !without.contains($0) })
+        let (places, refused) = try scope.sendable((batch ?? operations.indices).filter { !without.contains($0) })
         guard refused.isEmpty else { return .refused(PushRefusal(kind: .rejected, records: refused)) }
         guard !places.isEmpty else { return .applied }
         let lines = OperationLines(
@@ -58,23 +58,6 @@ extension PushRunner {
         } catch {
             return .failure(error)
         }
-    }
-
-    /// Splits these operations into those that are sent in one request, and those that never can be, with the reasons.
-    private func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
-        guard scope.reader.ids.translates || places.contains(where: { !RecordID.fits(operations[$0].id) }) else {
-            return (places, [])
-        }
-        var (sent, refused) = ([Int](), [PushRefusal.Record]())
-        for place in places {
-            switch try scope.reader.content(of: operations[place]).treatment {
-            case .send: sent.append(place)
-            case .nothing: break
-            case .refuse(let message, let obstacle):
-                refused.append(scope.record(at: place, message, obstacle: obstacle))
-            }
-        }
-        return (sent, refused)
     }
 
     /// Returns the refusal of a stream push: its conflicts if there are any, because a new pull may resolve the rest.

@@ -64,4 +64,21 @@ struct PushScope {
             table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place,
             obstacle: obstacle)
     }
+
+    /// Splits these operations into those that are sent in one request, and those that never can be, with the reasons.
+    func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
+        guard reader.ids.translates || places.contains(where: { !RecordID.fits(plan.operations[$0].id) }) else {
+            return (places, [])
+        }
+        var (sent, refused) = ([Int](), [PushRefusal.Record]())
+        for place in places {
+            switch try reader.content(of: plan.operations[place]).treatment {
+            case .send: sent.append(place)
+            case .nothing: break
+            case .refuse(let message, let obstacle):
+                refused.append(record(at: place, message, obstacle: obstacle))
+            }
+        }
+        return (sent, refused)
+    }
 }

@@ -120,7 +120,12 @@ extension Configuration {
 
     /// The settings of the connections that pass-through requests use: separate ones, so that syncs lose none.
     package var passThroughReactorSettings: CurlReactor.Settings {
-        reactorSettings(connections: passThroughConnections)
+        reactorSettings(connections: passThroughConnections - passThroughConnections / 2)
+    }
+
+    /// The settings of the connections that long uploads use: half of the pass-through's.
+    package var uploadReactorSettings: CurlReactor.Settings {
+        reactorSettings(connections: passThroughConnections / 2)
     }
 
     private var passThroughConnections: Int {

@@ -11,9 +11,9 @@ import NIOCore
 ///
 /// The client's target is appended to the backend's URL unchanged: with `url = http://host/api`, `/users?x=1` becomes
 /// `http://host/api/users?x=1`. Bodies are streamed both ways unchanged, at the same time and never decompressed; a
-/// slow side slows the other down.
+/// slow side slows the other down. A short body is given a moment to come before a connection is chosen.
 struct ReverseProxy: Sendable {
-    let reactor: CurlReactor
+    let reactors: PassThroughReactors
     let backend: Configuration.Backend
     let denied: DenyRules
     /// True if the gateway sets the cross-origin fields itself.
@@ -33,11 +33,38 @@ struct ReverseProxy: Sendable {
         let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
         let passed = CurlRequest(
             method: request.method, url: backend.url.description + request.target, fields: fields,
-            body: Self.body(of: request),
             timeouts: CurlTimeouts(
                 connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
                 total: total))
-        if case .stream = passed.body { try await request.body.invite() }
+        guard request.hasBody, request.method != .head else {
+            return try await pass(passed, by: reactors.requests, to: stream)
+        }
+        try await request.body.invite()
+        if let length = request.contentLength, length <= ShortBody.limit {
+            try await forwardShort(passed, length: length, of: request, to: stream)
+        } else {
+            let parts = request.body
+            try await pass(
+                passed.with(AsyncThrowingStream { try await parts.nextBody() }, length: request.contentLength),
+                by: reactors.uploads, to: stream)
+        }
+    }
+
+    /// Passes a request with a short body through, on a connection for requests if all of the body has come.
+    private func forwardShort(
+        _ passed: CurlRequest, length: Int, of request: IncomingRequest, to stream: AnswerStream
+    ) async throws {
+        let body = ShortBody()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { await body.read(from: request.body) }
+            group.addTask { await body.limitWait() }
+            let reactor = await body.isWhole ? reactors.requests : reactors.uploads
+            try await pass(passed.with(body.pieces, length: length), by: reactor, to: stream)
+        }
+    }
+
+    private func pass(_ passed: CurlRequest, by reactor: CurlReactor, to stream: AnswerStream) async throws {
         try await reactor.perform(passed) { response in
             try await stream.begin(
                 response.status.code,
@@ -47,12 +74,14 @@ struct ReverseProxy: Sendable {
             try await stream.finish()
         }
     }
+}
 
-    private static func body(of request: IncomingRequest) -> CurlRequest.Body {
-        guard request.hasBody, request.method != .head else { return .none }
-        let parts = request.body
-        return .stream(length: request.contentLength.map(Int64.init)) { writer in
-            while let piece = try await parts.nextBody() {
+extension CurlRequest {
+    /// Returns the request with a body that is sent as its pieces come; chunked if the length is nil.
+    fileprivate func with(_ pieces: AsyncThrowingStream<ByteBuffer, any Error>, length: Int?) -> CurlRequest {
+        var request = self
+        request.body = .stream(length: length.map(Int64.init)) { writer in
+            for try await piece in pieces {
                 do {
                     try await writer.write(piece)
                 } catch CurlError.closed {
@@ -61,5 +90,6 @@ struct ReverseProxy: Sendable {
                 }
             }
         }
+        return request
     }
 }

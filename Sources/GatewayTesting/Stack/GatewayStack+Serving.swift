@@ -15,7 +15,7 @@ extension GatewayStack {
     /// Serves until the body is through.
     static func serve<Value: Sendable>(
         _ options: StackOptions, configuration: Configuration, backend: DemoBackend, directory: String,
-        reactors: (sync: CurlReactor, passThrough: CurlReactor), store: SQLiteStateStore,
+        reactors: (sync: CurlReactor, passThrough: PassThroughReactors), store: SQLiteStateStore,
         _ body: (GatewayStack) async throws -> Value
     ) async throws -> Value {
         let log = CapturedLog()
@@ -29,7 +29,8 @@ extension GatewayStack {
                 files: DiskSpoolFiles(directory: configuration.spool.dir ?? directory), clock: options.clock))
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(
-            service: gateway, configuration: configuration, reactor: reactors.passThrough, logger: log.logger("rind")
+            service: gateway, configuration: configuration, passThrough: reactors.passThrough,
+            logger: log.logger("rind")
         ) { listener, port in
             if listener == .clients { listening.yield(port) }
         }

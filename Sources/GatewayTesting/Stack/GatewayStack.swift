@@ -5,6 +5,7 @@ import Curl
 package import DemoBackend
 package import Gateway
 package import GatewayConfig
+import GatewayServer
 import SQLiteState
 package import StateStore
 
@@ -65,7 +66,7 @@ package struct GatewayStack: Sendable {
         let configuration = try StackConfiguration.load(
             options, backendURL: try await backend.url, state: "\(directory)/state.db")
         let reactor = try CurlReactor.start(configuration.reactorSettings)
-        let passThrough = try CurlReactor.start(configuration.passThroughReactorSettings)
+        let passThrough = try PassThroughReactors.start(configuration)
         let result: Result<Value, any Error>
         do {
             let store = try await SQLiteStateStore.open(path: "\(directory)/state.db", options: options.state)

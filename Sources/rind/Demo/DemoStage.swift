@@ -80,7 +80,7 @@ struct DemoGateway: Service {
 
     private func serve(_ parts: GatewayParts) async throws {
         try await GatewayHTTPServer(
-            service: parts.gateway, configuration: parts.configuration, reactor: parts.passThrough, logger: logger
+            service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, logger: logger
         ) { [ready] listener, port in
             if listener == .clients { ready.yield(port) }
         }.run()

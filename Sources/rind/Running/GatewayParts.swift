@@ -6,6 +6,7 @@ import Curl
 import Foundation
 import Gateway
 import GatewayConfig
+import GatewayServer
 import Logging
 import SQLiteState
 import StateStore
@@ -17,7 +18,7 @@ struct GatewayParts {
     let store: SQLiteStateStore
     let reactor: CurlReactor
     /// The way to the backend for what passes through.
-    let passThrough: CurlReactor
+    let passThrough: PassThroughReactors
     let gateway: SyncGateway
 
     /// Opens the state and starts the reactors; nothing is asked of the backend.
@@ -38,7 +39,7 @@ struct GatewayParts {
             try await gateway.checkClock()
             return GatewayParts(
                 configuration: configuration, store: store, reactor: reactor,
-                passThrough: try CurlReactor.start(configuration.passThroughReactorSettings), gateway: gateway)
+                passThrough: try PassThroughReactors.start(configuration), gateway: gateway)
         } catch {
             await store.close()
             throw error

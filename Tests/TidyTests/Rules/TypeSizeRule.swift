@@ -21,7 +21,7 @@ enum TypeSizeRule {
         "Curl.Transfer": Size(lines: 425, files: 3),
         "Gateway.CallSender": Size(lines: 410, files: 2),
         "Gateway.PullRunner": Size(lines: 410, files: 4),
-        "Gateway.PushRunner": Size(lines: 550, files: 4),
+        "Gateway.PushRunner": Size(lines: 535, files: 4),
         "GatewayConfig.Configuration": Size(lines: 570, files: 6),
         "GatewayConfig.KeyTable": Size(lines: 1_180, files: 11),
         "GatewayConfig.Loader": Size(lines: 950, files: 5),
