@@ -1,12 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the validated content of a string apart into runs of plain text and escapes.
+/// A reader that takes the validated content of a string apart into runs of plain text and escapes.
 struct EscapedText {
     enum Piece {
         /// Bytes that stand for themselves.
         case plain(UnsafeRawBufferPointer)
-        /// What an escape, or a pair of them, stands for; `isRepaired` where a lone surrogate became U+FFFD.
+        /// The scalar that an escape, or a pair of them, denotes; `isRepaired` is true if a lone surrogate became
+        /// U+FFFD.
         case scalar(UInt32, isRepaired: Bool)
     }
 
@@ -34,7 +35,7 @@ struct EscapedText {
             content[offset &+ 1] == UInt8(ascii: "u")
         else { return .scalar(0xfffd, isRepaired: true) }
         let low = codeUnit(at: offset)
-        // What follows a lone half is not swallowed: it is looked at on its own.
+        // The bytes that follow a lone half are not swallowed: they are read on their own.
         guard low & 0xfc00 == 0xdc00 else { return .scalar(0xfffd, isRepaired: true) }
         offset &+= 6
         return .scalar(0x10000 &+ (unit & 0x3ff) &<< 10 &+ low & 0x3ff, isRepaired: false)

@@ -1,17 +1,17 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why some bytes are not the JSON that was asked for, and where that shows first.
+/// The reason why some bytes are not the JSON that was asked for, and the first offset that shows it.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong; the raw value is the stable code for logs, metrics and documentation.
+    /// The kind of error; the raw value is the stable code for logs, metrics and documentation.
     package enum Code: String, CaseIterable, Sendable {
-        /// Nothing but white space.
+        /// White space only, or no bytes at all.
         case empty = "json.empty"
         /// The document stops in the middle of a value.
         case unexpectedEnd = "json.unexpected_end"
-        /// A byte that cannot stand where it stands.
+        /// A byte that the grammar does not allow at its offset.
         case unexpectedByte = "json.unexpected_byte"
-        /// Something follows the value.
+        /// More text than white space behind the value.
         case trailingText = "json.trailing_text"
         /// A string with bytes that are not UTF-8 by RFC 3629.
         case invalidUTF8 = "json.invalid_utf8"
@@ -29,18 +29,19 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooManyElements = "json.too_many_elements"
     }
 
-    /// What is wrong.
+    /// The kind of error.
     package let code: Code
-    /// The offset of the first byte that is wrong, counted from the first byte of the document.
+    /// The offset of the first byte that is wrong, from the first byte of the document; for ``Code/tooLarge`` the
+    /// limit.
     package let offset: Int
 
-    /// An error at a byte.
+    /// Creates an error at a byte.
     package init(_ code: Code, at offset: Int) {
         self.code = code
         self.offset = offset
     }
 
-    /// One sentence for people, without any of the document's bytes.
+    /// One sentence for users, without any of the document's bytes.
     package var description: String {
         switch code {
         case .empty: "expected a JSON value, found nothing"

@@ -3,10 +3,10 @@
 
 /// A number as a document spells it.
 package struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
-    /// Digits, sign, point and exponent, valid by RFC 8259.
+    /// The digits, sign, point and exponent as the document has them, valid by RFC 8259.
     package let spelling: String
 
-    /// A number from its spelling; nil where that is not JSON's.
+    /// Creates a number from its spelling; nil if RFC 8259 does not allow the spelling.
     package init?(spelling: String) {
         var text = spelling
         let isNumber = text.withUTF8 { bytes in
@@ -19,10 +19,10 @@ package struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
 
     init(_ slice: JSONSlice) { spelling = slice.spelling }
 
-    /// An integer.
+    /// Creates a number from an integer, in decimal digits.
     package init(_ value: Int64) { spelling = String(value) }
 
-    /// The shortest spelling of a double; nil where it is not finite.
+    /// Creates a number with the shortest spelling of a double; nil if the double is not finite.
     package init?(_ value: Double) {
         guard value.isFinite else { return nil }
         var writer = JSONWriter()
@@ -30,12 +30,12 @@ package struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
         spelling = String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The integer, where it is spelled without fraction and exponent and fits.
+    /// The integer; nil if the number is spelled with a fraction or an exponent, or does not fit.
     package var int64: Int64? { Int64(spelling) }
 
-    /// The nearest double; nil where that is not finite.
+    /// The nearest double; nil if that is not finite.
     package var double: Double? { Double(spelling).flatMap { $0.isFinite ? $0 : nil } }
 
-    /// The spelling.
+    /// The number as it is spelled.
     package var description: String { spelling }
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of the open containers are objects, one bit each, so that nesting costs no stack.
+/// The open containers, one bit each that tells objects from arrays, so that nesting costs no stack.
 struct ContainerStack {
     private var top: UInt64 = 0
     private var below: [UInt64] = []
@@ -37,7 +37,7 @@ extension JSONScanner {
         var stack = ContainerStack()
         try open(&stack)
         while true {
-            // Here a member or an element is due, or the first bracket has been closed again.
+            // At this point a member or an element is due, or the first bracket has been closed again.
             if stack.count == 0 { return }
             if stack.isObject { try skipName() }
             let first = byte(at: cursor)
@@ -52,7 +52,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes an opening bracket, and where nothing stands inside, what closes it.
+    /// Passes an opening bracket and, if the container is empty, its closing bracket too.
     private mutating func open(_ stack: inout ContainerStack) throws(JSONError) {
         guard depth &+ stack.count < maximumDepth else { throw error(.tooDeep, at: cursor) }
         let isObject = byte(at: cursor) == UInt8(ascii: "{")
@@ -66,7 +66,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes all brackets that close here, and the comma before what is due next.
+    /// Passes all brackets that close here, and the comma before the next member or element.
     private mutating func closeOrContinue(_ stack: inout ContainerStack) throws(JSONError) {
         while true {
             skipWhiteSpace()

@@ -13,7 +13,7 @@ extension JSONScanner {
         return try scanSpecialString()
     }
 
-    /// The first byte from here on that is not plain ASCII text of a string, or the end.
+    /// Returns the address of the first byte from `start` on that is not plain ASCII text of a string, or the end.
     @inline(__always)
     func skipPlain(from start: UnsafeRawPointer) -> UnsafeRawPointer {
         var pointer = start
@@ -30,7 +30,7 @@ extension JSONScanner {
         return pointer
     }
 
-    /// Goes on at the first byte of a string that is not plain text, up to the closing quote.
+    /// Continues at the first byte of a string that is not plain text, up to the closing quote.
     @inline(never)
     private mutating func scanSpecialString() throws(JSONError) -> JSONSlice.Flags {
         var flags: JSONSlice.Flags = []
@@ -41,7 +41,7 @@ extension JSONScanner {
                 let length = UTF8Sequence.length(at: cursor, end: end)
                 if length == 0 { throw error(.invalidUTF8, at: cursor) }
                 cursor += length
-                // Text in other scripts comes in runs: no word is loaded between two letters of one.
+                // Text in other scripts comes in runs: no word is loaded between two letters of a run.
                 if cursor < end, cursor.load(as: UInt8.self) >= 0x80 { continue }
             } else if byte == UInt8(ascii: "\"") {
                 cursor += 1

@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Everything but strings. The loops read a byte only behind a comparison with `end`; `byte(at:)` answers 0 there,
-// which no JSON text may contain outside of a string.
+// Scanning of all values that are not strings. The loops read a byte only behind a comparison with `end`; at the end
+// `byte(at:)` returns 0, which no JSON text may contain outside of a string.
 extension JSONScanner {
     @inline(__always)
     func byte(at pointer: UnsafeRawPointer) -> UInt8 {
@@ -14,7 +14,7 @@ extension JSONScanner {
         JSONError(code, at: Int(bitPattern: pointer) &- Int(bitPattern: base))
     }
 
-    /// The error for a byte that cannot stand there, or for the end that cannot.
+    /// Returns the error for a byte that the grammar does not allow at its offset, or for an end that comes too early.
     @inline(never)
     func unexpected(at pointer: UnsafeRawPointer) -> JSONError {
         if pointer < end { return error(.unexpectedByte, at: pointer) }
@@ -36,7 +36,7 @@ extension JSONScanner {
 
     @inline(__always)
     mutating func skipWhiteSpace() {
-        // Compact JSON has none, so the usual way through is one comparison.
+        // Compact JSON has no white space, so the usual way through is one comparison.
         while cursor < end {
             let byte = cursor.load(as: UInt8.self)
             if byte > 0x20 || !Self.isWhiteSpace(byte) { return }
@@ -67,7 +67,7 @@ extension JSONScanner {
         }
     }
 
-    /// Steps over the rest of a literal whose first letter was seen.
+    /// Steps over the rest of a literal of which the first letter has been seen.
     @inline(__always)
     mutating func skipLiteral(_ rest: StaticString) throws(JSONError) {
         var letter = rest.utf8Start

@@ -3,9 +3,9 @@
 
 /// Reads JSON from borrowed memory in one pass and validates everything that it passes.
 ///
-/// What it accepts is exactly RFC 8259 in UTF-8 (RFC 3629), up to a depth: no byte order mark (see
+/// The scanner accepts exactly RFC 8259 in UTF-8 (RFC 3629), up to a depth: no byte order mark (see
 /// ``hasByteOrderMark(_:)``), no comments, no trailing commas. Defined beyond the grammar: escaped surrogates need not
-/// be paired, escaped NUL is fine, members may repeat (the last one counts), and a number may be too large for a
+/// be paired, escaped NUL is allowed, members may repeat (the last one counts), and a number may be too large for a
 /// `Double`. Nothing is allocated, nothing recurses; memory outside of the buffer is never read.
 ///
 /// ```swift
@@ -17,10 +17,10 @@
 /// try scanner.finish()
 /// ```
 ///
-/// After an error the scanner is of no further use. Calls out of order (a member asked for where a value is due) give
-/// ``JSONError/Code/unexpectedByte``.
+/// After an error the scanner must not be used any further. Calls out of order (a member asked for when a value is due)
+/// throw ``JSONError/Code/unexpectedByte``.
 package struct JSONScanner {
-    /// The depth that is allowed unless the caller says otherwise.
+    /// The depth that is allowed if the caller gives no other.
     package static let defaultDepth = 128
 
     let base: UnsafeRawPointer
@@ -28,15 +28,15 @@ package struct JSONScanner {
     let maximumDepth: Int
     var cursor: UnsafeRawPointer
     var depth = 0
-    /// Whether a container was just opened, so that no comma is due.
+    /// True if a container was just opened, so that no comma is due.
     private var isFirst = false
 
-    /// A scanner that stands before the first byte.
+    /// Creates a scanner that stands before the first byte.
     ///
     /// - Parameters:
-    ///   - bytes: The document. It must stay in place while the scanner and its slices are in use. More than 2 GiB
-    ///     give ``JSONError/Code/tooLarge`` at the first value.
-    ///   - maximumDepth: How deep arrays and objects may be nested; `[[1]]` has depth 2.
+    ///   - bytes: The document. It must not be moved or freed while the scanner and its slices are in use. A document
+    ///     of more than 2 GiB throws ``JSONError/Code/tooLarge`` at the first value.
+    ///   - maximumDepth: The number of levels to which arrays and objects may be nested; `[[1]]` has depth 2.
     package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = JSONScanner.defaultDepth) {
         let nothing: StaticString = ""
         base = bytes.baseAddress ?? UnsafeRawPointer(nothing.utf8Start)
@@ -45,15 +45,15 @@ package struct JSONScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// A scanner over one value that was scanned before.
+    /// Creates a scanner over one value that was scanned before.
     package init(_ slice: JSONSlice, maximumDepth: Int = .max) {
         self.init(slice.bytes, maximumDepth: maximumDepth)
     }
 
-    /// The largest document in bytes.
+    /// The size of the largest document, in bytes.
     package static let maximumLength = Int(Int32.max)
 
-    /// Whether the bytes begin with the UTF-8 byte order mark, which JSON texts must not have (RFC 8259, 8.1).
+    /// Returns whether the bytes begin with the UTF-8 byte order mark, which JSON texts must not have (RFC 8259, 8.1).
     package static func hasByteOrderMark(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf
     }
@@ -70,10 +70,10 @@ package struct JSONScanner {
         return value
     }
 
-    /// How many bytes lie behind the scanner.
+    /// The number of bytes that the scanner has passed.
     package var offset: Int { Int(bitPattern: cursor) &- Int(bitPattern: base) }
 
-    /// The kind of the value that comes next, by its first byte alone.
+    /// Returns the kind of the value that comes next, by its first byte alone.
     package mutating func peekKind() throws(JSONError) -> JSONKind {
         try checkLength()
         skipWhiteSpace()
@@ -88,7 +88,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Validates the next value and steps over it.
+    /// Validates the next value, steps over it and returns it.
     package mutating func value() throws(JSONError) -> JSONSlice {
         if depth == 0 { try checkLength() }
         skipWhiteSpace()
@@ -102,13 +102,13 @@ package struct JSONScanner {
         return try otherValue(first)
     }
 
-    /// Steps into an object, to its members.
+    /// Steps into an object, before its first member.
     package mutating func beginObject() throws(JSONError) { try begin(UInt8(ascii: "{")) }
 
-    /// Steps into an array, to its elements.
+    /// Steps into an array, before its first element.
     package mutating func beginArray() throws(JSONError) { try begin(UInt8(ascii: "[")) }
 
-    /// The name of the next member, behind whose colon the scanner then stands; nil where the object ends.
+    /// Reads the name of the next member and stops behind its colon; returns nil if the object ends.
     ///
     /// Read the value with ``value()`` or step into it before you ask for the next member. The name is a string with
     /// possible escapes: compare it with ``JSONSlice/equals(_:)``.
@@ -124,7 +124,7 @@ package struct JSONScanner {
         return name
     }
 
-    /// Whether the array has a further element, before which the scanner then stands.
+    /// Steps to the next element of the array and returns true, or steps out of the array and returns false.
     package mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
 
     /// Requires that only white space is left.
@@ -143,7 +143,7 @@ package struct JSONScanner {
         isFirst = true
     }
 
-    /// Passes the comma that is due, or the closing bracket.
+    /// Passes the comma that is due and returns true, or passes the closing bracket and returns false.
     @inline(__always)
     private mutating func advance(to closing: UInt8) throws(JSONError) -> Bool {
         skipWhiteSpace()

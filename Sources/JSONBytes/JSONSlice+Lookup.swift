@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONSlice {
-    /// The member of an object with this name, the last one where it repeats; nil where there is none.
+    /// Returns the member of an object with this name, the last one if it repeats; nil if there is none.
     package func member(_ name: UnsafeRawBufferPointer) -> JSONSlice? {
         var found: JSONSlice?
         forEachMember { if $0.equals(name) { found = $1 } }
         return found
     }
 
-    /// The member of an object with this name, the last one where it repeats; nil where there is none.
+    /// Returns the member of an object with this name, the last one if it repeats; nil if there is none.
     package func member(_ name: String) -> JSONSlice? {
         var name = name
         return name.withUTF8 { member(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The element of an array at this place, counted from 0; nil where there is none.
+    /// Returns the element of an array at this index, from 0; nil if there is none.
     package func element(at index: Int) -> JSONSlice? {
         guard kind == .array, index >= 0 else { return nil }
         var scanner = JSONScanner(self)
@@ -75,7 +75,7 @@ extension JSONSlice {
         return try scanner.value()
     }
 
-    /// Runs what cannot fail, because a slice has been validated before it was made.
+    /// Runs a scan that cannot fail, because a slice is validated before it is made.
     private static func validated<R>(_ otherwise: R, _ body: () throws(JSONError) -> R) -> R {
         do { return try body() } catch {
             assertionFailure("a validated slice does not scan: \(error)")

@@ -7,15 +7,15 @@ extension JSONSlice {
         kind == .boolean ? start.load(as: UInt8.self) == UInt8(ascii: "t") : nil
     }
 
-    /// The integer, where it is a number without fraction and exponent that fits; `-0` is 0.
+    /// The integer; nil unless the value is a number without fraction and exponent that fits; `-0` is 0.
     ///
-    /// `1.0` and `1e3` give nil: whoever takes them for integers decides so by ``double``.
+    /// `1.0` and `1e3` give nil: a caller that accepts them as integers uses ``double``.
     package var int64: Int64? {
         guard isInteger else { return nil }
         let isNegative = start.load(as: UInt8.self) == UInt8(ascii: "-")
         var value: Int64 = 0
         for digit in bytes.dropFirst(isNegative ? 1 : 0) {
-            // Counted downwards, because there is one negative number more.
+            // Counted downward, because there is one more negative number than positive ones.
             let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
             let (next, borrow) = tens.subtractingReportingOverflow(Int64(digit &- UInt8(ascii: "0")))
             if overflow || borrow { return nil }
@@ -37,16 +37,17 @@ extension JSONSlice {
         return value?.isFinite == true ? value : nil
     }
 
-    /// Whether it is a number that is finite as a double.
+    /// True if the value is a number that is finite as a double.
     ///
-    /// Without exponent that needs less than 309 digits, so almost no number is converted to tell.
+    /// A number without exponent overflows only with 309 digits or more, so almost no number is converted for the
+    /// answer.
     package var isFiniteNumber: Bool {
         guard kind == .number else { return false }
         if !flags.contains(.exponent), length < 300 { return true }
         return double != nil
     }
 
-    /// Whether it is a number whose value is 0 and whose spelling begins with a minus sign.
+    /// True if the value is a number that equals 0 and whose spelling begins with a minus sign.
     package var isNegativeZero: Bool {
         guard kind == .number, start.load(as: UInt8.self) == UInt8(ascii: "-") else { return false }
         for byte in bytes.dropFirst() {

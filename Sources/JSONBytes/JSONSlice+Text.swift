@@ -17,7 +17,7 @@ extension JSONSlice {
 
     /// Appends the text of a string as UTF-8, escapes resolved and lone surrogates repaired to U+FFFD.
     ///
-    /// Of other kinds the spelling is appended.
+    /// For other kinds the spelling is appended.
     package func appendUnescaped(to bytes: inout [UInt8]) {
         guard hasEscapes else {
             bytes.append(contentsOf: content)
@@ -40,7 +40,7 @@ extension JSONSlice {
         return try bytes.withUnsafeBufferPointer { (text) throws(E) in try body(UnsafeRawBufferPointer(text)) }
     }
 
-    /// Whether it is a string whose text has exactly these UTF-8 bytes.
+    /// Returns whether the value is a string whose text has exactly these UTF-8 bytes.
     ///
     /// Bytes are compared, never characters: JSON names in another normal form are other names.
     package func equals(_ text: UnsafeRawBufferPointer) -> Bool {
@@ -51,13 +51,13 @@ extension JSONSlice {
         return RawBytes.areEqual(start + 1, text.baseAddress ?? start, count: count)
     }
 
-    /// Whether it is a string with this text.
+    /// Returns whether the value is a string with this text.
     package func equals(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { equals(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether it is a string with this ASCII text.
+    /// Returns whether the value is a string with this ASCII text.
     package func equals(_ text: StaticString) -> Bool {
         equals(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -73,7 +73,7 @@ extension JSONSlice {
     }
 
     func unescapedEquals(_ text: UnsafeRawBufferPointer) -> Bool {
-        // An escape is at least as long as what it stands for.
+        // An escape is at least as long as the text that it denotes.
         guard text.count <= content.count else { return false }
         var bytes: [UInt8] = []
         appendUnescaped(to: &bytes)

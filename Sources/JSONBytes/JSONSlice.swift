@@ -3,10 +3,10 @@
 
 /// One value of a scanned document, still lying in the document's memory.
 ///
-/// Only ``JSONScanner`` makes slices, and only of what it has validated, so reading one cannot fail by grammar.
-/// A slice borrows: it is valid as long as the bytes that were scanned are, which the caller sees to.
+/// Only ``JSONScanner`` makes slices, and only of values that it has validated, so reading a slice cannot fail by
+/// grammar. A slice borrows: it is valid as long as the scanned bytes are, which the caller ensures.
 package struct JSONSlice {
-    /// What the scanner noticed on its way.
+    /// The properties of a value that the scanner noticed on its way.
     struct Flags: OptionSet {
         let rawValue: UInt8
         init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -25,7 +25,7 @@ package struct JSONSlice {
 
     let start: UnsafeRawPointer
     let length: UInt32
-    /// What it is.
+    /// The kind of the value.
     package let kind: JSONKind
     let flags: Flags
 
@@ -42,26 +42,26 @@ package struct JSONSlice {
         UnsafeRawBufferPointer(start: start, count: Int(length))
     }
 
-    /// What stands between the quotes of a string, escapes as they are; of any other value the same as ``bytes``.
+    /// The bytes between the quotes of a string, escapes as they are; for any other value the same as ``bytes``.
     package var content: UnsafeRawBufferPointer {
         kind == .string ? UnsafeRawBufferPointer(start: start + 1, count: Int(length) &- 2) : bytes
     }
 
-    /// Whether it is a string with escapes, so that ``content`` is not its text.
+    /// True if the value is a string with escapes, so that ``content`` is not its text.
     package var hasEscapes: Bool { flags.contains(.escapes) }
 
-    /// Whether it is a string with escaped surrogates, which may be lone ones.
+    /// True if the value is a string with escaped surrogates, which may be lone ones.
     package var hasSurrogateEscapes: Bool { flags.contains(.surrogates) }
 
-    /// Whether a string's bytes are all ASCII; meaningless for other kinds.
+    /// True if a string's bytes are all ASCII; meaningless for other kinds.
     package var isASCII: Bool { !flags.contains(.nonASCII) }
 
-    /// Whether it is a number without fraction and exponent.
+    /// True if the value is a number without fraction and exponent.
     package var isInteger: Bool { kind == .number && !flags.contains(.fraction) }
 
-    /// Whether it is `null`.
+    /// True if the value is `null`.
     package var isNull: Bool { kind == .null }
 
-    /// Whether it is the empty string.
+    /// True if the value is the empty string.
     package var isEmptyString: Bool { kind == .string && length == 2 }
 }

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONValue {
-    /// What a document may cost.
+    /// The size, depth and number of elements that a document may have.
     package struct Limits: Hashable, Sendable {
-        /// The most bytes.
+        /// The most bytes that a document may have.
         package var bytes: Int
         /// The deepest nesting; never more than 512, because trees are walked by recursion.
         package var depth: Int
-        /// The most values, members counted as one each.
+        /// The most values that a document may have, arrays and objects included; a member's name is not counted.
         package var elements: Int
 
-        /// Limits; without arguments those of a small document: 1 MiB, 64 levels, 100,000 elements.
+        /// Creates limits; the defaults are those of a small document: 1 MiB, 64 levels, 100,000 elements.
         package init(bytes: Int = 1 << 20, depth: Int = 64, elements: Int = 100_000) {
             self.bytes = bytes
             self.depth = min(depth, 512)
@@ -21,10 +21,10 @@ extension JSONValue {
 
     /// Reads a whole document.
     ///
-    /// Of members with the same name the last one counts, at the place of the first, as in JavaScript. Lone surrogates
-    /// become U+FFFD.
+    /// If several members have the same name, the last value counts, at the position of the first, as in JavaScript.
+    /// Lone surrogates become U+FFFD.
     ///
-    /// - Throws: ``JSONError``, also for more than the limits allow.
+    /// - Throws: ``JSONError``, also if the document exceeds the limits.
     package static func parse(
         _ bytes: UnsafeRawBufferPointer, limits: Limits = Limits()
     ) throws(JSONError) -> JSONValue {
@@ -96,15 +96,17 @@ private struct Parser {
     }
 }
 
-/// Finds names that have been there already: by looking at each while there are few, which is faster, and by a
-/// dictionary where there are many, so that a document with many members costs no more for each.
+/// Finds names that an object has already, without a cost that grows with its members.
+///
+/// While there are few members, each is compared, which is faster; beyond that a dictionary is used, so that a document
+/// with many members costs no more for each.
 private struct MemberPlaces {
     private static let fewMembers = 16
 
-    /// Names as bytes, see the comment at JSONValue's equality.
+    /// The index of each member by its name, as bytes; see the comment at JSONValue's equality.
     private var places: [[UInt8]: Int] = [:]
 
-    /// The place of a name; nil for a new one, which gets the next place.
+    /// Returns the index of the member with a name; nil for a new name, which gets the next index.
     mutating func place(of name: [UInt8], in members: [JSONValue.Member]) -> Int? {
         if members.count < Self.fewMembers {
             return members.firstIndex { $0.name.utf8.count == name.count && $0.name.utf8.elementsEqual(name) }

@@ -11,9 +11,9 @@ extension JSONValue {
 
     /// The one spelling that all documents of the same meaning share.
     ///
-    /// Members in the order of their names' bytes, no white space, numbers as the shortest spelling of their double
-    /// (`1.0`, `1e0` and `1` are `1`, −0 is `0`), only the escapes that are needed. A number that is not finite as a
-    /// double keeps its spelling.
+    /// Members stand in the order of their names' bytes, without white space; numbers have the shortest spelling of
+    /// their double (`1.0`, `1e0` and `1` are `1`, −0 is `0`), and only necessary escapes are written. A number that is
+    /// not finite as a double keeps its spelling.
     package var canonical: [UInt8] {
         var writer = JSONWriter()
         writer.append(canonical: self)

@@ -3,58 +3,58 @@
 
 /// A JSON document in memory, for small documents: lists of checkpoints, answers to calls, migrations.
 ///
-/// Stream lines and records never become one of these; they are read with ``JSONScanner``.
+/// Stream lines and records are never read into a `JSONValue`; they are read with ``JSONScanner``.
 package enum JSONValue: Sendable {
     case null
     case bool(Bool)
-    /// Keeps its spelling, so that no digit is lost.
+    /// A number that keeps its spelling, so that no digit is lost.
     case number(JSONNumber)
     case string(String)
     case array([JSONValue])
-    /// In the order of the document, each name once.
+    /// The members in the order of the document, each name once.
     case object([Member])
 
     /// One member of an object.
     package struct Member: Hashable, Sendable {
-        /// Its name.
+        /// The member's name, escapes resolved.
         package var name: String
-        /// Its value.
+        /// The member's value.
         package var value: JSONValue
-        /// A member.
+        /// Creates a member.
         package init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The member with this name; nil where there is none or where this is no object.
+    /// Returns the value of the member with this name; nil if there is none or if this is no object.
     package subscript(name: String) -> JSONValue? {
         members?.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// The element at this place; nil where there is none or where this is no array.
+    /// Returns the element at this index, from 0; nil if there is none or if this is no array.
     package subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
     }
 
-    /// Whether it is `null`.
+    /// True if the value is `null`.
     package var isNull: Bool { if case .null = self { true } else { false } }
-    /// The truth value, where it is one.
+    /// The truth value; nil for other kinds.
     package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The text, where it is a string.
+    /// The text; nil for other kinds.
     package var string: String? { if case .string(let value) = self { value } else { nil } }
-    /// The number, where it is one.
+    /// The number; nil for other kinds.
     package var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
-    /// The integer, where it is a number that is spelled as one and fits.
+    /// The integer; nil unless the value is a number that is spelled as an integer and fits.
     package var int64: Int64? { number?.int64 }
-    /// The finite double, where it is a number.
+    /// The nearest double; nil for other kinds and if the double is not finite.
     package var double: Double? { number?.double }
-    /// The elements, where it is an array.
+    /// The elements; nil for other kinds.
     package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-    /// The members, where it is an object.
+    /// The members; nil for other kinds.
     package var members: [Member]? { if case .object(let value) = self { value } else { nil } }
-    /// Its kind.
+    /// The kind of the value.
     package var kind: JSONKind {
         switch self {
         case .null: .null
@@ -66,13 +66,13 @@ package enum JSONValue: Sendable {
         }
     }
 
-    /// An integer.
+    /// Returns an integer as a JSON number.
     package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 }
 
-// Strings are compared by their bytes: Swift takes texts in different normal forms for equal, JSON does not.
+// Strings are compared by their bytes: in Swift, texts in different normal forms are equal; in JSON, they are not.
 extension JSONValue: Hashable {
-    /// Whether both have the same structure, the same texts and equally spelled numbers; the order of members counts.
+    /// Returns whether both have the same structure, texts and spelling of numbers; the order of members counts.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -86,7 +86,7 @@ extension JSONValue: Hashable {
         }
     }
 
-    /// Feeds what ``==(_:_:)`` compares.
+    /// Feeds the hasher with the parts that ``==(_:_:)`` compares.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
         switch self {

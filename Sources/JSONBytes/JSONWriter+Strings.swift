@@ -21,7 +21,7 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a scanned string, as it is spelled unless lone surrogates must be repaired to U+FFFD.
+    /// Appends a scanned string as it is spelled; only lone surrogates are repaired to U+FFFD.
     ///
     /// - Precondition: The slice is a string.
     package mutating func append(stringSlice slice: JSONSlice) {
@@ -41,7 +41,7 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends the text of a scanned value as the content of a string literal: JSON inside of JSON.
+    /// Appends the JSON text of a scanned value as a string literal: JSON inside of JSON.
     ///
     /// Insignificant white space is dropped; the spelling of numbers and strings stays.
     package mutating func append(jsonTextOf slice: JSONSlice) {

@@ -3,22 +3,22 @@
 
 /// Appends JSON to a growing buffer of bytes.
 ///
-/// The writer makes every string, number and literal valid; commas, colons and brackets are the caller's, because the
-/// caller knows its shape.
+/// The writer makes every string, number and literal valid; the caller writes commas, colons and brackets, because the
+/// caller knows the shape of the document.
 package struct JSONWriter {
-    /// What has been written so far.
+    /// The bytes that have been written so far.
     package var bytes: [UInt8] = []
 
-    /// An empty writer.
+    /// Creates an empty writer.
     package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    /// How many bytes have been written.
+    /// The number of bytes that have been written.
     package var count: Int { bytes.count }
 
-    /// Forgets what was written and keeps the memory.
+    /// Forgets the written bytes and keeps the memory.
     package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Forgets what was written from an offset on.
+    /// Forgets the written bytes from an offset on.
     package mutating func truncate(to count: Int) {
         if count < bytes.count { bytes.removeLast(bytes.count - count) }
     }
@@ -67,7 +67,7 @@ package struct JSONWriter {
 
     /// Appends the shortest spelling that reads back as the same double.
     ///
-    /// −0 becomes `0`. What is not finite has no spelling in JSON and becomes `null`, as in JavaScript.
+    /// −0 becomes `0`. Infinities and NaN have no spelling in JSON and become `null`, as in JavaScript.
     package mutating func append(_ value: Double) {
         guard value.isFinite else { return appendNull() }
         if value.magnitude <= 0x1p53, Double(Int64(value)) == value { return append(Int64(value)) }
@@ -76,9 +76,9 @@ package struct JSONWriter {
         if bytes.suffix(2).elementsEqual([UInt8(ascii: "."), UInt8(ascii: "0")]) { bytes.removeLast(2) }
     }
 
-    /// Appends a value that was scanned as it is spelled, only that lone surrogates are repaired and `-0` becomes `0`.
+    /// Appends a scanned value as it is spelled; only lone surrogates are repaired, and `-0` becomes `0`.
     ///
-    /// In arrays and objects nothing is repaired: they are copied byte by byte.
+    /// Inside of arrays and objects nothing is repaired: they are copied byte by byte.
     package mutating func append(_ slice: JSONSlice) {
         switch slice.kind {
         case .string: append(stringSlice: slice)

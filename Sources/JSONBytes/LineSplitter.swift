@@ -3,40 +3,40 @@
 
 /// Cuts a stream of chunks, however they are cut, into its lines.
 ///
-/// Lines end with `\n` or `\r\n`; those with nothing but white space in them are skipped. A line that lies within one
-/// chunk is handed out where it lies; one that spans chunks is joined in a buffer that is used again and again. What
-/// is kept between chunks is bounded by the longest line that is allowed.
+/// Lines end with `\n` or `\r\n`; lines with nothing but white space are skipped. A line that lies within one chunk is
+/// handed out without a copy; a line that spans chunks is joined in a buffer that is reused. The memory that is kept
+/// between chunks is bounded by the longest line that is allowed.
 package struct LineSplitter {
-    /// What the splitter found.
+    /// A line that the splitter found.
     ///
     /// The memory is valid during the call only.
     package enum Event {
         /// A line without its end.
         case line(UnsafeRawBufferPointer)
-        /// A line of `length` bytes, more than allowed, of which only the first and the last ones were kept.
+        /// A line of `length` bytes, more than allowed, of which only the first and the last bytes were kept.
         ///
-        /// `head` and `tail` may overlap. They are there to tell what was lost: the type stands at the beginning of a
+        /// `head` and `tail` may overlap. They let the caller see what was lost: the type stands at the beginning of a
         /// stream line, the ack token often at its end.
         case tooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer, length: Int)
     }
 
     /// The most bytes that a line may have, its end not counted.
     package let maximumLength: Int
-    /// How many bytes are kept of the beginning of a line that is too long.
+    /// The number of bytes that are kept of the beginning of a line that is too long.
     package let headLength: Int
-    /// How many bytes are kept of its end.
+    /// The number of bytes that are kept of the end of a line that is too long.
     package let tailLength: Int
-    /// How many lines were skipped, since there was nothing in them.
+    /// The number of lines that were skipped because they were blank.
     package private(set) var blankLines = 0
 
-    /// The line that has begun and not ended, or the head of one that is too long already.
+    /// The line that has begun and not ended, or the head of a line that is already too long.
     private var pending: [UInt8] = []
-    /// The last bytes of a line that is too long; up to twice ``tailLength``, so that it is moved seldom.
+    /// The last bytes of a line that is too long; up to twice ``tailLength``, so that the buffer is seldom shifted.
     private var tail: [UInt8] = []
     /// The length so far of a line that is too long; 0 otherwise.
     private var skipped = 0
 
-    /// A splitter before the first byte.
+    /// Creates a splitter that stands before the first byte.
     package init(maximumLength: Int, headLength: Int = 4096, tailLength: Int = 1024) {
         self.maximumLength = maximumLength
         self.headLength = headLength
@@ -45,7 +45,7 @@ package struct LineSplitter {
 
     /// Takes the next chunk and calls `body` for every line that ends in it, in order.
     ///
-    /// - Throws: What `body` throws. The splitter has then lost the rest of the chunk and must not be fed again.
+    /// - Throws: Errors of `body`. The splitter has then lost the rest of the chunk and must not be fed again.
     package mutating func feed<E: Error>(
         _ chunk: UnsafeRawBufferPointer, _ body: (Event) throws(E) -> Void
     ) throws(E) {
@@ -66,7 +66,8 @@ package struct LineSplitter {
         }
     }
 
-    /// Ends the stream and tells how many bytes of an unfinished line were left; they are dropped, never a line.
+    /// Ends the stream and returns the number of bytes of an unfinished line, which are dropped and never become a
+    /// line.
     ///
     /// More than 0 means that the stream was cut off.
     package mutating func finish() -> Int {
@@ -75,7 +76,7 @@ package struct LineSplitter {
         return left
     }
 
-    /// The first newline between two places of one buffer, or the end.
+    /// Returns the address of the first newline between two addresses of one buffer, or the end.
     package static func newline(from start: UnsafeRawPointer, end: UnsafeRawPointer) -> UnsafeRawPointer {
         var pointer = start
         while Int(bitPattern: end) &- Int(bitPattern: pointer) >= 32 {
@@ -101,7 +102,7 @@ package struct LineSplitter {
         return line.allSatisfy(JSONScanner.isWhiteSpace)
     }
 
-    /// Hands a line out; the result is how many blank ones it skipped.
+    /// Hands a line out and returns the number of blank lines that were skipped, 0 or 1.
     private func emit<E: Error>(_ raw: UnsafeRawBufferPointer, _ body: (Event) throws(E) -> Void) throws(E) -> Int {
         let line = raw.last == UInt8(ascii: "\r") ? UnsafeRawBufferPointer(rebasing: raw.dropLast()) : raw
         if line.count > maximumLength {
@@ -138,7 +139,7 @@ package struct LineSplitter {
 
     private mutating func keep(_ piece: UnsafeRawBufferPointer) {
         if skipped == 0 {
-            // One byte more, for the carriage return that may turn out to belong to the line's end.
+            // One byte more, for the carriage return that may belong to the line's end.
             if pending.count + piece.count <= maximumLength + 1 {
                 pending.append(contentsOf: piece)
                 return

@@ -3,7 +3,7 @@
 
 /// A fixed set of names, found by their bytes without an allocation.
 ///
-/// The names come from the configuration, so nobody outside can choose them to collide.
+/// The names come from the configuration, so no outsider can choose names that collide.
 package final class NameTable: Sendable {
     private struct Entry {
         let start: Int32
@@ -12,11 +12,11 @@ package final class NameTable: Sendable {
 
     private let text: [UInt8]
     private let entries: [Entry]
-    /// The places of the names by their hash, −1 where there is none; at most one quarter is taken.
+    /// The indexes of the names by their hash, −1 for an empty bucket; at most one quarter is taken.
     private let buckets: [Int16]
     private let mask: Int
 
-    /// A table of distinct names; they are told apart by their places.
+    /// Creates a table of distinct names; each name is known by its index.
     package init(_ names: [String]) {
         precondition(names.count < 1 << 13, "a table of names has at most 8,191 of them")
         var size = 8
@@ -40,17 +40,17 @@ package final class NameTable: Sendable {
         self.buckets = buckets
     }
 
-    /// How many names there are.
+    /// The number of names.
     package var count: Int { entries.count }
 
-    /// The place of the name that a scanned string is; −1 where it is none of them.
+    /// Returns the index of the name that a scanned string equals; −1 if it equals none.
     @inline(__always)
     package func place(of name: JSONSlice) -> Int {
         if name.hasEscapes { return escapedPlace(of: name) }
         return place(of: name.content)
     }
 
-    /// The place of a name; −1 where it is none of them.
+    /// Returns the index of a name; −1 if the table has no such name.
     @inline(__always)
     package func place(of name: UnsafeRawBufferPointer) -> Int {
         var bucket = Self.hash(name) & mask
@@ -74,7 +74,7 @@ package final class NameTable: Sendable {
         }
     }
 
-    /// Length, first, middle and last byte tell the names of one table apart well enough.
+    /// Mixes length, first, middle and last byte, which tell the names of one table apart well enough.
     @inline(__always)
     private static func hash(_ name: UnsafeRawBufferPointer) -> Int {
         let count = name.count
@@ -90,13 +90,13 @@ package final class NameTable: Sendable {
 extension JSONScanner {
     /// Reads the object that comes next and calls `body` with every member whose name is in the table.
     ///
-    /// The other members are validated and passed over. Repeated members come once each, in their order. It is the
-    /// same as asking ``nextMember()`` and ``value()`` in turn, in one call for a whole object.
+    /// The other members are validated and skipped. Repeated members come once each, in their order. The effect is the
+    /// same as that of ``nextMember()`` and ``value()`` in turn, in one call for a whole object.
     ///
     /// - Parameters:
     ///   - names: The names that are wanted.
-    ///   - body: Gets the place of the name in the table, and the value.
-    /// - Throws: ``JSONError`` where no object comes next or it is not valid.
+    ///   - body: The receiver of the name's index in the table, and of the value.
+    /// - Throws: ``JSONError`` if no object comes next or it is not valid.
     package mutating func forEachMember(
         in names: NameTable, _ body: (Int, JSONSlice) -> Void
     ) throws(JSONError) {

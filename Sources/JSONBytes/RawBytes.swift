@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Comparing memory.
+/// Comparisons of memory.
 package enum RawBytes {
-    /// Whether both hold the same bytes; quicker for short ones than `elementsEqual`.
+    /// Returns whether both buffers hold the same bytes; faster than `elementsEqual` for short ones.
     @inline(__always)
     package static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count else { return false }
@@ -11,7 +11,7 @@ package enum RawBytes {
         return areEqual(leftBase, rightBase, count: left.count)
     }
 
-    /// Whether `count` bytes at both places are the same.
+    /// Returns whether `count` bytes at both addresses are the same.
     @inline(__always)
     package static func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int) -> Bool {
         if count >= 8 {
@@ -24,7 +24,7 @@ package enum RawBytes {
                 }
                 offset &+= 8
             }
-            // The last word overlaps what was compared already.
+            // The last word overlaps bytes that were compared already.
             let last = count &- 8
             return left.loadUnaligned(fromByteOffset: last, as: UInt64.self)
                 == right.loadUnaligned(fromByteOffset: last, as: UInt64.self)

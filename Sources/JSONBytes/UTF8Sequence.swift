@@ -3,9 +3,9 @@
 
 /// Well-formed UTF-8 sequences of more than one byte, by the table of RFC 3629, section 4.
 enum UTF8Sequence {
-    /// The length of the sequence that begins here, 2…4, or 0 where there is none.
+    /// Returns the length of the sequence that begins here, 2…4, or 0 if the bytes are not well-formed.
     ///
-    /// Overlong forms, surrogates and what lies above U+10FFFF are not well-formed.
+    /// Overlong forms, surrogates and values above U+10FFFF are not well-formed.
     @inline(__always)
     static func length(at pointer: UnsafeRawPointer, end: UnsafeRawPointer) -> Int {
         let available = Int(bitPattern: end) &- Int(bitPattern: pointer)
@@ -57,7 +57,7 @@ enum UTF8Sequence {
     }
 }
 
-/// Hexadecimal digits, in and out.
+/// Conversions of hexadecimal digits in both directions.
 enum HexDigit {
     @inline(__always)
     static func value(of byte: UInt8) -> UInt8? {
@@ -69,7 +69,7 @@ enum HexDigit {
         }
     }
 
-    /// The lower case digit of a value below 16.
+    /// Returns the lower case digit of a value below 16.
     static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &+ value &- 10
     }
