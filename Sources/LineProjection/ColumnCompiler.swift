@@ -4,13 +4,13 @@
 import JSONBytes
 import SyncModel
 
-/// Lays the plans of a shape's columns out.
+/// Compiles the plans of a shape's columns.
 struct ColumnCompiler {
     private(set) var plans: [LineShape.ColumnPlan] = []
     private(set) var sources: [Int32] = []
     private(set) var text: [UInt8] = []
 
-    /// Adds a column, or with `isWritten: false` only what its link needs.
+    /// Adds a column, or with `isWritten: false` only the parts that its link needs.
     mutating func add(
         _ column: Column, at place: Int, lineType: String, link: Int?, reference: Int?,
         isWritten: Bool = true, slots: inout SlotCompiler, content: inout ContentPlan
@@ -49,11 +49,11 @@ struct ColumnCompiler {
     }
 }
 
-/// What hashes of contents need to know of all columns, whatever their tables.
+/// The columns and constants that content hashes need, numbered across all tables.
 struct ContentPlan: Sendable {
-    /// A value that stands in the configuration.
+    /// A value that the configuration gives.
     struct Constant: Sendable {
-        /// As the client gets it.
+        /// The JSON of the value as the client gets it.
         let text: [UInt8]
         let type: ColumnType
         let isOptional: Bool
@@ -64,7 +64,7 @@ struct ContentPlan: Sendable {
     private(set) var constants: [Constant] = []
     private var numbers: [ContentHasher.ColumnIdentity: Int32] = [:]
 
-    /// The number of a column's identity; columns of different tables share one.
+    /// Returns the number of a column's identity; columns of different tables with the same name and kind share one.
     mutating func identity(of column: Column) -> Int32 {
         let identity = ContentHasher.ColumnIdentity(
             name: Array(column.name.utf8), kind: ContentHasher.Kind(column.type))
@@ -75,7 +75,7 @@ struct ContentPlan: Sendable {
         return number
     }
 
-    /// The number of a constant.
+    /// Adds a constant and returns its number.
     mutating func constant(_ text: [UInt8], of column: Column, seed: Int32) -> Int32 {
         constants.append(Constant(text: text, type: column.type, isOptional: column.isOptional, seed: seed))
         return Int32(constants.count - 1)

@@ -4,28 +4,28 @@
 import JSONBytes
 import SyncModel
 
-/// What the client gets of a value of the backend, by the rules of WatermelonDB's `sanitizedRaw`.
+/// The form in which the client gets a value of the backend, by the rules of WatermelonDB's `sanitizedRaw`.
 ///
-/// It is read once and then written, hashed, and digested where it is a link.
+/// A value is read once and then written, hashed and, if it is a link, digested.
 enum ColumnValue {
     case string(JSONSlice)
-    /// A text without anything to escape that is not the value itself: an id as the client has it.
+    /// A text that needs no escapes and is not the value itself: an id as the client has it.
     case text(UnsafeRawBufferPointer)
     /// A number that is finite as a double.
     case number(JSONSlice)
     case boolean(Bool)
-    /// A point in time since 1970.
+    /// A point in time, in milliseconds since 1970.
     case milliseconds(Int64)
-    /// Anything but null, of which the client gets the JSON text.
+    /// A value other than null whose JSON text the client gets.
     case json(JSONSlice)
-    /// `null`, for which the default stands.
+    /// `null`, which the column's default replaces.
     case null
-    /// There is none, and the default stands for it.
+    /// No value at all, which the column's default replaces.
     case absent
-    /// It is of the wrong type, and the default stands for it.
+    /// A value of the wrong type, which the column's default replaces.
     case wrong
 
-    /// What a column of a type makes of a value.
+    /// Converts a value of the backend to a column's type; nil is no value at all.
     @inline(__always)
     init(_ slice: JSONSlice?, as type: ColumnType) {
         guard let slice else {
@@ -38,7 +38,7 @@ enum ColumnValue {
         }
         switch type {
         case .string:
-            // A comparison would go through a witness, since it lies in another module.
+            // A comparison would go through a witness, since the type lies in another module.
             if case .string = slice.kind { self = .string(slice) } else { self = .wrong }
         case .number: self = slice.isFiniteNumber ? .number(slice) : .wrong
         case .boolean: self = Self.boolean(slice).map { .boolean($0) } ?? .wrong
@@ -64,7 +64,7 @@ enum ColumnValue {
         }
     }
 
-    /// Writes what the client would take for a value of the wrong type.
+    /// Writes the value that the client would substitute for a value of the wrong type.
     private static func appendDefault(of type: ColumnType, isOptional: Bool, to output: inout JSONWriter) {
         if isOptional { return output.appendNull() }
         switch type {
@@ -74,7 +74,7 @@ enum ColumnValue {
         }
     }
 
-    /// `true`, `false`, and the numbers 1 and 0, but not 2 and not `"true"`.
+    /// Returns the truth value of `true`, `false` and the numbers 1 and 0; nil for all else, such as 2 or `"true"`.
     private static func boolean(_ slice: JSONSlice) -> Bool? {
         guard slice.kind == .number else { return slice.bool }
         switch slice.double {
@@ -84,7 +84,7 @@ enum ColumnValue {
         }
     }
 
-    /// Milliseconds since 1970 from ISO 8601 or from a number of them, whose fraction is cut off.
+    /// Returns milliseconds since 1970 from ISO 8601 or from a number of milliseconds, whose fraction is cut off.
     static func milliseconds(_ slice: JSONSlice) -> Int64? {
         switch slice.kind {
         case .string: return slice.withText { ISOTimestamp.milliseconds(of: $0) }
@@ -95,13 +95,13 @@ enum ColumnValue {
         }
     }
 
-    /// The JSON of a value from the configuration.
+    /// Returns the JSON that the client gets for a value from the configuration.
     static func constant(_ literal: Column.Literal, as column: Column) -> [UInt8] {
         var source = JSONWriter()
         switch literal {
         case .string(let text):
             source.append(string: text)
-            // In a `json` column the configuration writes the JSON text that the client will see.
+            // In a `json` column the configuration's text is itself the JSON text that the client will see.
             if column.type == .json { return source.bytes }
         case .number(let number): source.append(number)
         case .boolean(let value): source.append(value)

@@ -4,31 +4,31 @@
 import JSONBytes
 import SyncModel
 
-/// Hashes what the client sees of a record: the typed values of its columns, whatever their order and spelling.
+/// Hashes a record as the client sees it: the typed values of its columns, independent of their order and spelling.
 ///
 /// Every column that differs from its default is hashed by itself, as SipHash-1-3 of
 ///
 ///     kind of the value | length of the name << 8, the name padded to words, the value
 ///
-/// and the hash of the record is the sum of these. A sum needs no order, so columns are hashed while they are written.
-/// It is as good as one hash over all of them: the parts say by themselves which column they are, so two different
-/// records differ in at least one part, and parts are independent random numbers to everyone who has not got the key;
-/// that sums of different parts are equal has the chance of two random numbers. Nobody can search for such parts,
-/// because no hash ever leaves the gateway. What is fixed in a part stands in front and is hashed once (`seeds`).
+/// and the hash of the record is the sum of these parts. A sum needs no order, so columns are hashed while they are
+/// written. The sum is as good as one hash over all columns: each part contains its column's name, so two different
+/// records differ in at least one part, and to an attacker without the key the parts are independent random numbers;
+/// sums of different parts are equal with the chance of two random numbers. An attacker cannot search for such parts,
+/// because no hash ever leaves the gateway. The fixed words of a part come first and are hashed once (`seeds`).
 ///
-/// Equal hashes are taken for equal contents, and the newer content is dropped. That it differs all the same has a
-/// chance of 1 to 1.8 · 10^19 for each record that is compared: a thousand devices of a million records each that
+/// Equal hashes are taken for equal contents, and the newer content is dropped. The chance that the contents differ all
+/// the same is 1 to 1.8 · 10^19 for each record that is compared: a thousand devices of a million records each that
 /// compare everything once a day would lose one change in 50 million years.
 ///
-/// Hashes are stored: whatever changes them makes every record of every device count as changed once.
+/// Hashes are stored: any change to how they are computed makes every record of every device count as changed once.
 struct ContentHasher: Sendable {
     /// The kinds of values, as the client sees them; the raw values are part of the hash.
     enum Kind: UInt64 {
         case string = 1
-        /// Also of a timestamp, which is a number to the client.
+        /// A number, or a timestamp, which is a number to the client.
         case number = 2
         case boolean = 3
-        /// A string of JSON to the client, but hashed by its meaning.
+        /// A string of JSON to the client, hashed by its meaning.
         case json = 4
 
         init(_ type: ColumnType) {
@@ -41,27 +41,27 @@ struct ContentHasher: Sendable {
         }
     }
 
-    /// A column of any table, by what its hash depends on.
+    /// The properties of a column that its hash depends on; columns of different tables may share them.
     struct ColumnIdentity: Hashable, Sendable {
         let name: [UInt8]
         let kind: Kind
     }
 
-    /// The hash of the columns that were added.
+    /// The hash of the columns that were added since ``begin()``.
     private(set) var value: UInt64
 
     private let empty: UInt64
-    /// By the number of the column's identity: the state that has taken in everything but the value.
+    /// The states that have absorbed the fixed words of a part, by the number of the column's identity.
     private let seeds: [SipHash]
     private var json: JSONHasher
-    /// Where the escapes of a text are resolved.
+    /// The buffer in which the escapes of a text are resolved.
     private var text: [UInt8] = []
 
-    /// A hasher of the columns with these identities.
+    /// Creates a hasher of the columns with these identities.
     init(_ identities: [ColumnIdentity], key: SipHash.Key) {
         seeds = identities.map { Self.seed($0, key) }
         json = JSONHasher(key: key)
-        // A record of nothing but defaults has a hash too, and it is not 0.
+        // A record whose columns all have their defaults has a hash too, and it is not 0.
         empty = SipHash.hash64(UnsafeRawBufferPointer(start: nil, count: 0), key: key)
         value = empty
     }
@@ -80,7 +80,7 @@ struct ContentHasher: Sendable {
     @inline(__always)
     mutating func begin() { value = empty }
 
-    /// Adds what ``part(of:seed:isOptional:)`` gave for a value that never changes.
+    /// Adds the part of a value that never changes, as ``part(of:seed:isOptional:)`` returned it.
     @inline(__always)
     mutating func add(part: UInt64) { value &+= part }
 
@@ -90,7 +90,7 @@ struct ContentHasher: Sendable {
         value &+= part(of: column, seed: seed, isOptional: isOptional)
     }
 
-    /// What a column contributes; 0 where it has its default.
+    /// Returns the part that a column contributes; 0 if the column has its default.
     @inline(__always)
     mutating func part(of column: ColumnValue, seed: Int, isOptional: Bool) -> UInt64 {
         switch column {
@@ -114,7 +114,7 @@ struct ContentHasher: Sendable {
         return seeds[seed].hash(of: number.bitPattern, .short)
     }
 
-    /// An escape stands for something, so the text is not empty.
+    /// Returns the part of a text with escapes, which cannot be empty, since an escape denotes a character.
     @inline(never)
     private mutating func part(ofEscaped slice: JSONSlice, seed: Int) -> UInt64 {
         text.removeAll(keepingCapacity: text.capacity <= 1 << 16)
@@ -122,7 +122,7 @@ struct ContentHasher: Sendable {
         return text.withUnsafeBytes { seeds[seed].hash(of: $0, .short) }
     }
 
-    /// What a `json` column contributes whose text stands in the configuration.
+    /// Returns the part of a `json` column whose text the configuration gives.
     mutating func part(ofJSONText text: UnsafeRawBufferPointer, seed: Int, isOptional: Bool) -> UInt64 {
         if text.isEmpty, !isOptional { return 0 }
         if let slice = try? JSONScanner.document(text) { return part(of: .json(slice), seed: seed, isOptional: true) }
@@ -131,10 +131,10 @@ struct ContentHasher: Sendable {
 }
 
 extension JSONSlice {
-    /// The nearest double of a number that has one.
+    /// The nearest double of a number that is finite as a double.
     ///
-    /// Up to 15 digits are the quotient of two numbers that doubles hold exactly, so that it is rounded once (Clinger,
-    /// "How to read floating point numbers accurately", 1990); almost no number takes the long way.
+    /// Up to 15 digits are the quotient of two numbers that doubles hold exactly, so that the result is rounded once
+    /// (Clinger, "How to read floating point numbers accurately", 1990); almost no number takes the slower way.
     @inline(__always)
     var hashedDouble: Double {
         let spelling = bytes
@@ -160,7 +160,7 @@ extension JSONSlice {
         return spelling[0] == UInt8(ascii: "-") ? -value : value
     }
 
-    /// 10 to a power of up to 15, exactly.
+    /// Returns 10 to a power of up to 15, exactly.
     private static func powerOfTen(_ power: Int) -> Double {
         var result = 1.0
         for _ in 0..<power { result *= 10 }

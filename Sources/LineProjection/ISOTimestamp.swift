@@ -6,11 +6,11 @@ package enum ISOTimestamp {
     /// The farthest from 1970 that a JavaScript `Date` can be (ECMA-262, 21.4.1.1), in milliseconds.
     package static let range: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000
 
-    /// Milliseconds since 1970; nil for anything that is not a point in time.
+    /// Returns milliseconds since 1970; nil for a text that is not a point in time or lies outside of ``range``.
     ///
-    /// Understood are `2026-01-02`, and behind it `T` or a space and `03:04`, `03:04:05` or `03:04:05.678…` with any
-    /// number of digits, of which three count; then `Z`, an offset such as `+02:00`, `+0200` or `+02`, or nothing,
-    /// which is UTC. Years may have six digits and a sign. A leap second counts as the second after it.
+    /// Accepted are `2026-01-02`, and behind it `T` or a space and `03:04`, `03:04:05` or `03:04:05.678…` with any
+    /// number of digits, of which three count; then `Z`, an offset such as `+02:00`, `+0200` or `+02`, or no suffix,
+    /// which means UTC. Years may have six digits and a sign. A leap second counts as the second after it.
     package static func milliseconds(of text: UnsafeRawBufferPointer) -> Int64? {
         var reader = Reader(text: text)
         guard let days = reader.date() else { return nil }
@@ -23,9 +23,9 @@ package enum ISOTimestamp {
         return range.contains(milliseconds) ? milliseconds : nil
     }
 
-    /// The day's number, counted from 1970-01-01, in the Gregorian calendar.
+    /// Returns the number of a day in the Gregorian calendar, from 1970-01-01, which is 0.
     ///
-    /// Years are counted from March, so that the leap day is a year's last; 400 of them have 146,097 days.
+    /// Years are counted from March, so that the leap day is a year's last; 400 years have 146,097 days.
     static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -57,7 +57,7 @@ private struct Reader {
         return true
     }
 
-    /// A number of exactly so many digits.
+    /// Reads a number of exactly `count` digits.
     mutating func digits(_ count: Int) -> Int64? {
         guard text.count &- place >= count else { return nil }
         var value: Int64 = 0
@@ -81,7 +81,7 @@ private struct Reader {
         return ISOTimestamp.dayNumber(year: year, month: month, day: day)
     }
 
-    /// Milliseconds since midnight.
+    /// Reads a time of day as milliseconds since midnight.
     mutating func time() -> Int64? {
         guard let hour = digits(2), skip(":"), let minute = digits(2), hour <= 24, minute <= 59 else { return nil }
         var milliseconds = (hour * 60 + minute) * 60_000
@@ -90,14 +90,14 @@ private struct Reader {
             milliseconds += second * 1000
             if skip(".") || skip(",") {
                 guard let fraction = fraction() else { return nil }
-                // The fraction of a leap second would reach into the second that it counts as already.
+                // The fraction of a leap second would reach into the second that the leap second counts as already.
                 if second < 60 { milliseconds += fraction }
             }
         }
         return hour < 24 || milliseconds == 86_400_000 ? milliseconds : nil
     }
 
-    /// Milliseconds of a fraction of any precision.
+    /// Reads a fraction of a second of any precision, as milliseconds, cut off.
     private mutating func fraction() -> Int64? {
         var value: Int64 = 0
         var count = 0
@@ -112,7 +112,7 @@ private struct Reader {
         return count == 1 ? value * 100 : count == 2 ? value * 10 : value
     }
 
-    /// How far local time is ahead of UTC, in milliseconds.
+    /// Reads the offset of local time from UTC in milliseconds, positive to the east; 0 if there is none.
     mutating func offset() -> Int64? {
         if isAtEnd || skip("Z") || skip("z") { return 0 }
         let isNegative = skip("-")

@@ -3,11 +3,11 @@
 
 import JSONBytes
 
-/// Hashes a JSON value by its meaning: two have one hash where ``JSONValue/canonical`` gives them one spelling.
+/// Hashes a JSON value by its meaning: two values have one hash if ``JSONValue/canonical`` gives them one spelling.
 ///
-/// The value is passed once and nothing is built of it. Each scalar has a hash, an array that of its elements' hashes,
-/// an object that of its members' in the order of their names' hashes; the last one of equal names counts. Nothing
-/// recurses, and what is held are three words for each member of the objects that are open.
+/// The value is passed once and no tree is built of it. Each scalar has a hash, an array has that of its elements'
+/// hashes, an object that of its members' hashes in the order of their names' hashes; of equal names the last one
+/// counts. Nothing recurses, and the memory in use is three words for each member of the objects that are open.
 struct JSONHasher: Sendable {
     private struct Member {
         let name: UInt64
@@ -16,11 +16,11 @@ struct JSONHasher: Sendable {
     }
 
     private struct Frame {
-        /// Has taken in an array's elements.
+        /// The state that has absorbed the hashes of an array's elements.
         var elements: SipHash
-        /// Where an object's members begin; −1 for an array.
+        /// The index of an object's first member among `members`; −1 for an array.
         let firstMember: Int
-        /// What the value is called in the object around it.
+        /// The hash of the value's name in the object around it; 0 outside of an object.
         let name: UInt64
     }
 
@@ -30,7 +30,7 @@ struct JSONHasher: Sendable {
     private var text: [UInt8] = []
 
     init(key: SipHash.Key) {
-        // The first word says what follows. It shares no value with the kinds of columns.
+        // The first word tells what follows. It shares no value with the kinds of columns.
         func seed(_ tag: UInt64) -> SipHash {
             var state = SipHash(key)
             state.absorb(tag)
@@ -45,10 +45,10 @@ struct JSONHasher: Sendable {
         object = seed(0x87)
     }
 
-    /// The hash of a scanned value.
+    /// Returns the hash of a scanned value.
     @inline(never)
     mutating func hash(of slice: JSONSlice) -> UInt64 {
-        // A hostile value may leave much behind; it is not kept.
+        // A hostile value may leave large buffers behind; they are not kept.
         frames.removeAll(keepingCapacity: frames.capacity <= 256)
         members.removeAll(keepingCapacity: members.capacity <= 4_096)
         var scanner = JSONScanner(slice, maximumDepth: .max)
@@ -73,7 +73,7 @@ struct JSONHasher: Sendable {
         }
     }
 
-    /// Reads a scalar and gives its hash to what it stands in, or opens an array or object.
+    /// Reads a scalar and adds its hash to the enclosing array or object, or opens an array or object.
     private mutating func read(_ scanner: inout JSONScanner, name: UInt64) throws(JSONError) -> UInt64 {
         switch try scanner.peekKind() {
         case .array:
@@ -111,7 +111,7 @@ struct JSONHasher: Sendable {
         }
     }
 
-    /// Ends the innermost array or object.
+    /// Ends the innermost array or object and returns its hash.
     private mutating func close() -> UInt64 {
         guard var frame = frames.popLast() else { return 0 }
         if frame.firstMember >= 0 {

@@ -5,7 +5,7 @@ import JSONBytes
 
 /// Finds types and the token in a line that is not JSON as a whole.
 enum LenientEnvelope {
-    /// Calls `body` with every text that stands where a line's type would stand, wherever that is in the line.
+    /// Calls `body` with every text that follows the name of the type's member, anywhere in the line.
     static func forEachType(
         in text: UnsafeRawBufferPointer, rules: EnvelopeRules, _ body: (JSONSlice) -> Void
     ) {
@@ -22,7 +22,7 @@ enum LenientEnvelope {
         }
     }
 
-    /// The token, where it is the envelope's last member and, as far as `whole` tells, the only one of the line.
+    /// Returns the token if it is the envelope's last member and, as far as `whole` tells, the only one of the line.
     static func token(
         at end: UnsafeRawBufferPointer, whole: UnsafeRawBufferPointer?, rules: EnvelopeRules
     ) -> [UInt8]? {
@@ -30,13 +30,13 @@ enum LenientEnvelope {
         writer.append(string: rules.ackField)
         let name = writer.bytes
         if let whole, places(of: name, in: whole).count != 1 { return nil }
-        // A name that is really a part of a string has a backslash before its quote, so it is found as a name only
-        // where a brace or a comma comes before it.
+        // A name that is really a part of a string has a backslash before its quote, so it counts as a name only if a
+        // brace or a comma comes before it.
         guard let place = places(of: name, in: end).last, place > 0,
             let before = end[..<place].last(where: { !isWhiteSpace($0) }),
             before == UInt8(ascii: ",") || before == UInt8(ascii: "{")
         else { return nil }
-        // Read as if it were an object of this member alone.
+        // Read as if the text were an object of this member alone.
         let member = [UInt8(ascii: "{")] + Array(end[place...])
         return member.withUnsafeBytes { bytes in
             guard let object = try? JSONScanner.document(bytes, maximumDepth: 1) else { return nil }

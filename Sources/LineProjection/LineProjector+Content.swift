@@ -4,7 +4,7 @@
 import JSONBytes
 import SyncModel
 
-// What the ledger keeps of a record, gathered while the record is written.
+// The hash and links that the ledger keeps of a record, gathered while the record is written.
 extension LineProjector {
     @inline(__always)
     mutating func beginContent(_ shape: LineShape, isNeeded: Bool) {
@@ -28,7 +28,7 @@ extension LineProjector {
         if plan.pointee.link >= 0 { links[Int(plan.pointee.link)] = constant.link }
     }
 
-    /// Adds the links whose columns the client has not got.
+    /// Finishes the hash and adds the links whose columns the client's schema version lacks.
     @inline(__always)
     mutating func finishContent(_ shape: LineShape, _ slots: Slots) {
         content = hasher.value
@@ -49,7 +49,7 @@ extension LineProjector {
 
 // Columns that the client has only just got.
 extension LineProjector {
-    /// Has ``bringsWatched`` tell from now on whether one of these columns, by table, is not at its default.
+    /// Sets the columns, by table, for which ``bringsWatched`` tells from now on whether one is not at its default.
     package mutating func watch(_ columns: [String: Set<String>]) {
         watched = []
         guard !columns.isEmpty else { return }
@@ -59,7 +59,7 @@ extension LineProjector {
         }
     }
 
-    /// A column has its default where it contributes nothing to the hash.
+    /// Returns whether a watched column differs from its default, which contributes nothing to the hash.
     @inline(never)
     mutating func hasWatched(_ shape: LineShape, _ slots: Slots) -> Bool {
         let offset = projection.counterOffsets[shape.table]
@@ -80,7 +80,7 @@ extension LineProjector {
     }
 }
 
-/// What a value of the configuration contributes to hashes and links; computed once for a stream.
+/// The part and link that a value of the configuration contributes; computed once for a stream.
 struct ConstantContent: Sendable {
     let part: UInt64
     let link: UInt64
@@ -95,7 +95,7 @@ struct ConstantContent: Sendable {
                 }
                 return (part, 0)
             }
-            // A timestamp stands there as the number that the client gets.
+            // A timestamp is already written as the number that the client gets.
             let value = ColumnValue(slice, as: constant.type == .timestamp ? .number : constant.type)
             return (
                 hasher.part(of: value, seed: seed, isOptional: constant.isOptional), LinkDigest.of(value, key: key)

@@ -8,21 +8,21 @@ extension LineProjector {
     struct Envelope {
         var type: JSONSlice?
         var ack: JSONSlice?
-        /// The place of the type's shape, −1 where there is none.
+        /// The index of the type's shape; −1 if the type is unknown.
         var shape = -1
-        /// The kind of the data; nil where there is none.
+        /// The kind of the data; nil if there is none.
         var dataKind: JSONKind?
-        /// Where the data stands in the line.
+        /// The range of the data in the line.
         var data = 0..<0
-        /// For which shape the data was read into the slots, or its beginning where the scan failed; −1 for none.
+        /// The index of the shape for which the data, or its beginning if the scan failed, was read; −1 for none.
         var dataShape = -1
-        /// Whether the line is another JSON value than an object.
+        /// True if the line is a JSON value other than an object.
         var isOther = false
     }
 
     /// Scans the whole line, and on the way the data for the shape that the type has named so far.
     ///
-    /// Where it fails, the envelope and the slots hold what was read before.
+    /// If the scan fails, the envelope and the slots hold the values that were read before.
     mutating func readEnvelope(
         of line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>, into envelope: inout Envelope
     ) throws(JSONError) {
@@ -108,7 +108,7 @@ extension LineProjector {
         }
     }
 
-    /// The place of the shape of a line type; lines come in runs of one type.
+    /// Returns the index of a line type's shape, −1 if the type is unknown, and remembers a known one.
     @inline(__always)
     private mutating func shape(for type: JSONSlice) -> Int {
         let place = projection.types.place(of: type)

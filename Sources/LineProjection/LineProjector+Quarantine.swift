@@ -5,28 +5,28 @@ import JSONBytes
 import SyncModel
 
 extension LineProjector {
-    /// Sets a line aside that the splitter did not keep, because it was too long.
+    /// Quarantines a line that the splitter did not keep because it was too long.
     ///
     /// - Parameters:
-    ///   - head: The line's first bytes, where its type and the record's id are looked for.
-    ///   - tail: Its last bytes, where its token is looked for.
-    /// - Returns: Always `quarantined(.tooLong, …)`.
+    ///   - head: The line's first bytes, in which its type and the record's id are looked for.
+    ///   - tail: The line's last bytes, in which its token is looked for.
+    /// - Returns: The result `quarantined(.tooLong, …)`, always.
     package mutating func projectTooLong(head: UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer) -> LineResult {
         counters.lines &+= 1
         hasToken = false
         return withUnsafeTemporaryAllocation(of: JSONSlice?.self, capacity: projection.slotCount) { slots in
             slots.initialize(repeating: nil)
             var envelope = Envelope()
-            // That it fails is certain, the head is not all of the line; what was read before is wanted.
+            // The scan is certain to fail, since the head is not all of the line; the values read before are wanted.
             do throws(JSONError) { try readEnvelope(of: head, slots, into: &envelope) } catch {}
             adopt(LenientEnvelope.token(at: tail, whole: nil, rules: projection.rules), type: envelope.type?.string)
             return quarantine(.tooLong, beginningOf: head, envelope, slots: slots, otherText: tail)
         }
     }
 
-    /// Sets a line aside that is not JSON, of which the envelope and the slots hold what could be read.
+    /// Quarantines a line that is not JSON; the envelope and the slots hold the values that could be read.
     ///
-    /// Its token still counts where it can be read without doubt, because the line comes no second time anyway.
+    /// The line's token still counts if it can be read without doubt, because the line does not come a second time.
     mutating func quarantineUnreadable(
         _ line: UnsafeRawBufferPointer, _ envelope: Envelope, slots: Slots, error: JSONError
     ) -> LineResult {
@@ -42,7 +42,7 @@ extension LineProjector {
         return quarantine(reason, beginningOf: line, envelope, slots: slots)
     }
 
-    /// Sets a line aside of which only the beginning could be read.
+    /// Quarantines a line of which only the beginning could be read.
     private mutating func quarantine(
         _ reason: QuarantinedLine.Reason, beginningOf line: UnsafeRawBufferPointer, _ envelope: Envelope,
         slots: Slots, otherText: UnsafeRawBufferPointer? = nil
@@ -62,13 +62,13 @@ extension LineProjector {
         }
         let result = quarantine(reason, type: envelope.type?.string, shape: shape, hasSlots ? slots : nil)
         guard case .quarantined(_, let scope) = result else { return result }
-        // Where lines have run into one, the others carry records too.
+        // If lines have run into one, the other lines carry records too.
         var others = otherTables(in: line, besides: envelope.type)
         if let otherText { others.formUnion(otherTables(in: otherText, besides: nil)) }
         return .quarantined(reason, scope: scope.widened(to: others))
     }
 
-    /// Whether more digits may follow than were read: those of `12` in `{"id":12` and in `{"id":12x4}`.
+    /// Returns whether more digits may follow than were read: those of `12` in `{"id":12` and in `{"id":12x4}`.
     private static func isCut(_ slice: JSONSlice, in line: UnsafeRawBufferPointer) -> Bool {
         guard slice.kind == .number, let start = slice.bytes.baseAddress, let base = line.baseAddress else {
             return false
@@ -79,7 +79,8 @@ extension LineProjector {
             && line[end] != UInt8(ascii: "}") && line[end] != UInt8(ascii: "]")
     }
 
-    /// The tables whose records are named as a line's type anywhere in the text, but for the type that was read.
+    /// Returns the tables whose upsert types occur as a line's type anywhere in the text, except for the type that was
+    /// read.
     private func otherTables(in text: UnsafeRawBufferPointer, besides type: JSONSlice?) -> Set<Int> {
         var tables: Set<Int> = []
         LenientEnvelope.forEachType(in: text, rules: projection.rules) { other in
@@ -92,7 +93,7 @@ extension LineProjector {
         return tables
     }
 
-    /// Notes what is known of a line that is set aside.
+    /// Counts a quarantined line and notes what is known of it, without its bytes.
     mutating func quarantine(
         _ reason: QuarantinedLine.Reason, type: String?, shape: LineShape?, _ slots: Slots? = nil
     ) -> LineResult {
@@ -108,7 +109,7 @@ extension LineProjector {
         return .quarantined(reason, scope: type == nil ? .everything : scope(shape, slots))
     }
 
-    /// Which records a line of a type may have carried; none where no table takes the type.
+    /// Returns the records that a line of a type may have carried; none if no table takes the type.
     private mutating func scope(_ shape: LineShape?, _ slots: Slots?) -> QuarantineScope {
         guard let shape, case .upsert = shape.role else { return .nothing }
         guard let slots else { return .table(shape.table) }
@@ -122,7 +123,7 @@ extension LineProjector {
 
     /// Takes a token from a line that could not be read, if it fits the line's type.
     ///
-    /// Where two lines ran into one, the type is the first one's and the token the second one's; to take that would
+    /// If two lines ran into one, the type belongs to the first and the token to the second; to take that token would
     /// skip the first line without a trace. Only types without data may carry the token of another namespace.
     private mutating func adopt(_ token: [UInt8]?, type: String?) {
         guard let token, let type else { return }
@@ -138,7 +139,7 @@ extension LineProjector {
 }
 
 extension QuarantineScope {
-    /// The scope of a line that also carries records of other tables.
+    /// Returns the scope of a line that also carries records of other tables.
     fileprivate func widened(to tables: Set<Int>) -> QuarantineScope {
         guard !tables.isEmpty else { return self }
         var tables = tables
@@ -152,7 +153,7 @@ extension QuarantineScope {
 }
 
 extension JSONSlice {
-    /// The value as far as it is worth showing to the operator.
+    /// The value for messages to the operator, cut to the length of the longest id.
     fileprivate var shownText: String {
         let text = (kind == .string ? string : nil) ?? spelling
         return String(decoding: text.utf8.prefix(RecordID.maximumLength), as: UTF8.self)

@@ -7,7 +7,7 @@ import SyncModel
 extension LineProjector {
     typealias Slots = UnsafeMutableBufferPointer<JSONSlice?>
 
-    /// Writes what the filled slots say.
+    /// Writes the record, id or value that the filled slots hold, or quarantines the line.
     mutating func write(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) -> LineResult {
         let start = output.count
         switch shape.role {
@@ -32,7 +32,7 @@ extension LineProjector {
                     table: shape.table, source: shape.source, all: all, id: id, range: start..<output.count)
             }
         case .deleteWhere(let column, let link):
-            // Null and the empty text would delete every record that lacks the value; that is never what a line means.
+            // Null and the empty text would delete every record that lacks the value; no line ever means that.
             guard let slot = shape.idSlots.first, let slice = slots[Int(slot)], !slice.isNull, !slice.isEmptyString,
                 let plan = shape.columns.first
             else { return quarantine(.noID, type: shape.type, shape: shape, slots) }
@@ -58,9 +58,9 @@ extension LineProjector {
         case failure(IDFailure)
     }
 
-    /// What is wrong with an id.
+    /// The reason why a value is not a usable id.
     enum IDFailure {
-        /// There is none.
+        /// No id at all.
         case missing
         /// A value that is no id at all, such as an object, a fraction or an empty text.
         case unfit
@@ -74,7 +74,7 @@ extension LineProjector {
     mutating func appendID(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) -> IDOutcome {
         if shape.idSlots.count == 1 {
             guard let part = slots[Int(shape.idSlots[0])], !part.isNull else { return .failure(.missing) }
-            // Almost every id is a plain string, which needs no copy to be looked at.
+            // Almost every id is a plain string, which is checked without a copy.
             if part.kind == .string, !part.hasEscapes { return appendID(part.content, of: shape.table, to: &output) }
         }
         idBuffer.removeAll(keepingCapacity: true)
@@ -93,7 +93,8 @@ extension LineProjector {
         return appendID(id, &output)
     }
 
-    /// Writes the id by which the client knows a record, where that is another one.
+    /// Writes the id by which the client knows a record, if that differs from the backend's; returns nil if it does
+    /// not.
     @inline(never)
     private mutating func appendAlias(
         of id: UnsafeRawBufferPointer, _ table: Int, _ output: inout JSONWriter
@@ -111,9 +112,9 @@ extension LineProjector {
         return .success(IDHash(id: id, key: key))
     }
 
-    /// Puts the id together in the buffer; what is wrong with it otherwise.
+    /// Joins the parts of the id in the buffer; returns the reason if there is no id or not a usable one.
     ///
-    /// The parts of a composite id are escaped; the only part of a plain one is not, it has to be safe by itself.
+    /// The parts of a composite id are escaped; the only part of a plain id is not and has to be safe by itself.
     private mutating func joinID(_ shape: LineShape, _ slots: Slots) -> IDFailure? {
         let isComposite = shape.idSlots.count > 1
         for (index, slot) in shape.idSlots.enumerated() {
@@ -123,7 +124,7 @@ extension LineProjector {
             if part.isNegativeZero {
                 idBuffer.append(UInt8(ascii: "0"))
             } else if isComposite {
-                // An empty part names nothing, and two of them would make the id "..".
+                // An empty part names no record, and an id of empty parts only would be "." or "..".
                 guard !part.isEmptyString else { return .unfit }
                 part.withTokenText { RecordID.appendPart($0, to: &idBuffer) }
             } else {
@@ -136,7 +137,7 @@ extension LineProjector {
     private mutating func appendColumns(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) {
         let needsContent = self.needsContent && shape.needsContent
         beginContent(shape, isNeeded: needsContent)
-        // Plans are looked at where they lie: to copy each would cost more than it does itself.
+        // Plans are read in the array: a copy of each would cost more than the column's work itself.
         shape.columns.withUnsafeBufferPointer { plans in
             guard let first = plans.baseAddress else { return }
             for index in 0..<shape.writtenColumns {
@@ -196,7 +197,7 @@ extension LineProjector {
         counters[keyPath: counter][projection.counterOffsets[shape.table] &+ Int(plan.pointee.column)] &+= 1
     }
 
-    /// The first source that is present.
+    /// Returns the value of the first source that is present; nil if none is.
     @inline(__always)
     func source(of plan: UnsafePointer<LineShape.ColumnPlan>, _ shape: LineShape, _ slots: Slots) -> JSONSlice? {
         for source in Int(plan.pointee.sources.lowerBound)..<Int(plan.pointee.sources.upperBound) {

@@ -4,9 +4,9 @@
 import JSONBytes
 import SyncModel
 
-// Columns that hold ids of other records: the client knows those by ids of its own, and as texts only.
+// Columns that hold ids of other records: the client knows the records by its own ids, and as texts only.
 extension LineProjector {
-    /// Writes such a column; not inlined, so that the others have their loop for themselves.
+    /// Writes a column that refers to a record; not inlined, so that the other columns have their loop for themselves.
     @inline(never)
     mutating func appendReference(
         _ plan: UnsafePointer<LineShape.ColumnPlan>, from slice: JSONSlice?, of shape: LineShape, needsContent: Bool,
@@ -17,7 +17,7 @@ extension LineProjector {
         }
     }
 
-    /// What a column makes of a value: of an id what the client calls that record.
+    /// Calls `body` with a column's value; a record's id is passed as the id by which the client knows the record.
     mutating func withValue<R>(
         _ slice: JSONSlice?, as plan: UnsafePointer<LineShape.ColumnPlan>,
         _ body: (inout LineProjector, ColumnValue) -> R
@@ -39,7 +39,7 @@ extension LineProjector {
         }
     }
 
-    /// The alias of an id, or the id itself where it has none.
+    /// Calls `body` with the alias of an id, or with the id itself if it has none.
     private mutating func alias<R>(
         of id: UnsafeRawBufferPointer, _ plan: UnsafePointer<LineShape.ColumnPlan>,
         _ body: (inout LineProjector, UnsafeRawBufferPointer) -> R
@@ -59,7 +59,7 @@ extension LineProjector {
 
 // Lines that tell which ids the backend has given.
 extension LineProjector {
-    /// Reads the three members of such a line; whether it is believed is decided by others.
+    /// Reads the three members of a line about ids; the caller decides whether to believe the line.
     mutating func readIDMapping(_ shape: LineShape, _ slots: Slots) -> LineResult {
         let parts = shape.idSlots.compactMap { slot -> String? in
             guard let part = slots[Int(slot)], part.kind == .string || part.isInteger else { return nil }

@@ -6,41 +6,41 @@ package import SyncModel
 
 /// Turns the lines of one stream into records of the client, byte by byte.
 ///
-/// A line is scanned once, which validates all of it; only then is anything written, so that a bad line leaves no
-/// trace in the output. The projector also keeps the newest token of every namespace and counts what it meets. What it
-/// holds does not grow with the stream.
+/// A line is scanned once, which validates all of it; only then is anything written, so that a bad line leaves no trace
+/// in the output. The projector also keeps the newest token of every namespace and counts the lines and values that it
+/// meets. Its memory does not grow with the stream.
 package struct LineProjector: Sendable {
-    /// The mapping.
+    /// The compiled mapping from lines to records.
     package let projection: Projection
     /// The key of ``IDHash``.
     package let key: SipHash.Key
-    /// What has been met so far.
+    /// The counts of lines and values so far.
     package internal(set) var counters: ProjectionCounters
-    /// What is known of the line that was quarantined last; its bytes are for the caller to add.
+    /// The facts about the line that was quarantined last; its bytes are for the caller to add.
     package internal(set) var quarantined: QuarantinedLine?
-    /// What the last line of ``LineResult/idMapping`` said.
+    /// The mapping of the last ``LineResult/idMapping`` line.
     package internal(set) var idMapping: IDMapping?
     /// The token of the reset that was demanded, which is acknowledged alone and is in no vector.
     package internal(set) var resetToken: String?
-    /// Whether records are hashed and their links digested; what has no ledger need not pay for it.
+    /// True if records are hashed and their links digested; a pull without a ledger saves the cost.
     package var needsContent = true
-    /// The hash of the last record as the client has it; 0 where none is needed.
+    /// The hash of the last record as the client has it; 0 if none is needed.
     ///
-    /// It is that of a record with the same values in any other spelling and order, and columns that have their
-    /// defaults count as if they were not there.
+    /// A record with the same values in any other spelling and order has the same hash, and columns that have their
+    /// defaults count as if they were absent.
     package internal(set) var content: UInt64 = 0
-    /// The digests of the last record's links, in the order of `Table.links` and 0 where a link names nothing; empty
-    /// where none are needed.
+    /// The digests of the last record's links, in the order of `Table.links`; empty if none are needed.
     ///
-    /// A link has its digest even where the client's schema version lacks the column. The next line writes over them.
+    /// A link that names no record is 0. A link has its digest even if the client's schema version lacks the column.
+    /// The next line overwrites the digests.
     package internal(set) var links: [UInt64] = []
-    /// Whether the last record has something in a column of ``watch(_:)`` that is not the column's default.
+    /// True if the last record has a value in a column of ``watch(_:)`` that is not the column's default.
     package internal(set) var bringsWatched = false
-    /// The length in bytes of the last record's id, which stands in the output without escapes.
+    /// The length in bytes of the last record's id, which the output has without escapes.
     package internal(set) var idLength = 0
-    /// By which ids the client knows records to which the backend has given ids; nil where it has given none.
+    /// The ids by which the client knows records with an id from the backend; nil if the backend has given none.
     package var aliases: IDAliases?
-    /// Notes what comes of every column, for `rind check --sample`; nil does not.
+    /// The observer that notes the outcome of every column, for `rind check --sample`; nil to note none.
     package var observer: ProjectionObserver?
 
     var tokens = TokenTable()
@@ -48,18 +48,18 @@ package struct LineProjector: Sendable {
     package internal(set) var hasToken = false
     /// True if that token was a number.
     package internal(set) var isTokenNumber = false
-    /// The type of the last line where the configuration does not name it.
+    /// The type of the last line, if the configuration does not name it.
     private var unknownType: String?
-    /// The place of the last line's shape.
+    /// The index of the last line's shape.
     var lastShape = 0
-    /// Where composite ids and ids with escapes are put together.
+    /// The buffer in which composite ids and ids with escapes are put together.
     var idBuffer: [UInt8] = []
     var hasher: ContentHasher
     let constants: [ConstantContent]
-    /// Whether a column is watched, by its place among the counters; empty where none is.
+    /// A flag for each column, by its index among the counters, that is true if it is watched; empty if none is.
     var watched: [Bool] = []
 
-    /// A projector before the first line of a stream.
+    /// Creates a projector that stands before the first line of a stream.
     package init(_ projection: Projection, key: SipHash.Key) {
         self.projection = projection
         self.key = key
@@ -72,13 +72,13 @@ package struct LineProjector: Sendable {
     /// The newest token of every namespace that came in this request; merge it into the vector that was asked from.
     package var receivedTokens: CheckpointVector { tokens.vector }
 
-    /// Forgets the tokens of an earlier request, which say nothing of where a later one has got to.
+    /// Forgets the tokens of an earlier request, which do not tell how far a later one has got.
     package mutating func beginRequest() {
         tokens.removeAll()
         hasToken = false
     }
 
-    /// The token of the last line; nil where it had none, and for a reset.
+    /// The token of the last line; nil if the line had none, and for a reset.
     package var lastCheckpoint: Checkpoint? { hasToken ? tokens.checkpoint(at: tokens.current) : nil }
 
     /// The type of the last line that had one.
@@ -86,15 +86,15 @@ package struct LineProjector: Sendable {
         unknownType ?? (projection.shapes.indices.contains(lastShape) ? projection.shapes[lastShape].type : nil)
     }
 
-    /// How many tokens were dropped because they were too long or named too many namespaces.
+    /// The number of tokens that were dropped because they were too long or named too many namespaces.
     package var droppedTokens: Int { tokens.dropped }
 
-    /// Reads one line and writes what it is to the client.
+    /// Reads one line and writes the record, id or value that the client gets from it.
     ///
     /// - Parameters:
     ///   - line: A line without its end. A byte order mark before it is skipped.
-    ///   - output: Takes the record, id or value, where the result has a range; otherwise it is left as it is.
-    /// - Returns: What the line is. Lines never fail: what cannot be read is quarantined.
+    ///   - output: The writer for the record, id or value if the result has a range; otherwise it stays unchanged.
+    /// - Returns: The kind of the line. Lines never fail: a line that cannot be read is quarantined.
     package mutating func project(_ line: UnsafeRawBufferPointer, into output: inout JSONWriter) -> LineResult {
         counters.lines &+= 1
         hasToken = false
@@ -112,7 +112,7 @@ package struct LineProjector: Sendable {
         }
     }
 
-    /// Goes on with a line whose every byte has been validated.
+    /// Processes a line of which every byte has been validated.
     private mutating func deliver(
         _ envelope: Envelope, line: UnsafeRawBufferPointer, slots: UnsafeMutableBufferPointer<JSONSlice?>,
         to output: inout JSONWriter
@@ -143,7 +143,7 @@ package struct LineProjector: Sendable {
             let isMissing = envelope.dataKind == nil || envelope.dataKind == .null
             return quarantine(isMissing ? .noEnvelope : .notARecord, type: shape.type, shape: shape)
         }
-        // The type came after the data, or a second type changed it: the data is looked at again.
+        // The type came after the data, or a second type changed it: the data is read again.
         if envelope.dataShape != place { reread(line, data: envelope.data, shape, slots: slots) }
         return write(shape, slots, to: &output)
     }
@@ -160,7 +160,7 @@ package struct LineProjector: Sendable {
 }
 
 extension JSONSlice {
-    /// Whether it can be an ack token: a text that is not empty, or an integer.
+    /// True if the value can be an ack token: a text that is not empty, or an integer.
     var isToken: Bool { kind == .string ? !isEmptyString : isInteger }
 
     func withTokenText<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {

@@ -4,28 +4,28 @@
 import JSONBytes
 import SyncModel
 
-/// What to do with lines of one type, compiled from the configuration for one schema version.
+/// The processing of lines of one type, compiled from the configuration for one schema version.
 ///
-/// Everything that a line needs lies in flat arrays of plain values, so that projecting counts no references.
+/// All data that a line needs lies in flat arrays of plain values, so that projecting counts no references.
 final class LineShape: Sendable {
     enum Role: Sendable {
         case upsert
         case delete(all: Bool)
         case deleteWhere(column: Int, link: Int)
         case ackOnly, complete, reset
-        /// Tells which id the backend has given to a record.
+        /// A line that tells which id the backend has given to a record.
         case idMap
     }
 
-    /// What to look for in a member of the data.
+    /// The values to look for in a member of the data.
     struct Node: Sendable {
-        /// The slot of the member's own value, −1 where only values inside of it are wanted.
+        /// The slot of the member's own value; −1 if only values inside of it are wanted.
         var slot: Int32 = -1
-        /// Which of ``LineShape/nested`` stand inside.
+        /// The range of ``LineShape/nested`` with the values inside of the member.
         var nested: Range<Int32> = 0..<0
     }
 
-    /// A value deeper down.
+    /// A value deeper in a member.
     struct Nested: Sendable {
         enum Step: Sendable {
             case name([UInt8])
@@ -35,29 +35,30 @@ final class LineShape: Sendable {
         let steps: [Step]
     }
 
-    /// How a column is written; ranges are in ``LineShape/text``.
+    /// The plan by which a column is written; ranges are in ``LineShape/text``.
     struct ColumnPlan: Sendable {
-        /// The column's place among the table's columns.
+        /// The column's index among the table's columns.
         let column: Int32
         let type: ColumnType
         let isOptional: Bool
-        /// Which of ``LineShape/sources`` are tried, in their order.
+        /// The range of ``LineShape/sources`` that are tried, in their order.
         let sources: Range<Int32>
-        /// `,"name":`.
+        /// The text `,"name":`.
         let prefix: Range<Int32>
-        /// What stands there if no source is present and the configuration has a value; empty without.
+        /// The text that is written if no source is present and the configuration has a value; empty if it has none.
         let constant: Range<Int32>
-        /// Which of ``ContentPlan/constants`` that is; −1 without.
+        /// The index of that value in ``ContentPlan/constants``; −1 if there is none.
         let contentConstant: Int32
-        /// Which of ``ContentPlan/identities`` the column is in hashes of contents; −1 where the client has not got it,
-        /// and only its link is wanted.
+        /// The column's index in ``ContentPlan/identities``.
+        ///
+        /// It is −1 if the client's schema version lacks the column and only its link is wanted.
         let seed: Int32
-        /// Which of the table's links the column is; −1 for none.
+        /// The column's index among the table's links; −1 if it is none.
         let link: Int32
-        /// The place of the table that the value is an id of; −1 where it is none.
+        /// The index of the table whose records the value names by id; −1 if the column is no reference.
         let reference: Int32
 
-        /// Whether the client has the column.
+        /// True if the client has the column.
         @inline(__always)
         var isWritten: Bool { seed >= 0 }
     }
@@ -68,18 +69,18 @@ final class LineShape: Sendable {
     let source: Int
     /// The names of the data's members that are wanted.
     let names: NameTable
-    /// What is wanted of each of ``names``.
+    /// The wanted values of each of ``names``.
     let nodes: [Node]
     let nested: [Nested]
     let slotCount: Int
     /// The slots of the id's parts, or of the value of a delete by column.
     let idSlots: [Int32]
-    /// First those that are written, in the order of the configuration, then those of which only the link is wanted.
+    /// The plans of the columns: first the written ones, in the order of the configuration, then those of links only.
     let columns: [ColumnPlan]
     let writtenColumns: Int
-    /// How many links records of the table have in its ledger; 0 where it has none.
+    /// The number of links that records of the table have in its ledger; 0 if it has none.
     let linkCount: Int
-    /// Whether records are hashed, because a ledger keeps the hash.
+    /// True if records are hashed, because a ledger keeps the hash.
     let needsContent: Bool
     let sources: [Int32]
     let text: [UInt8]
@@ -104,7 +105,7 @@ final class LineShape: Sendable {
         text = columns.text
     }
 
-    /// Whether lines of the type carry data.
+    /// True if lines of the type carry data.
     var readsData: Bool {
         switch role {
         case .upsert, .delete, .deleteWhere, .idMap: true
@@ -120,7 +121,7 @@ struct SlotCompiler {
     private var slots: [Path: Int32] = [:]
     private var paths: [[(slot: Int32, rest: [Path.Step])]] = []
 
-    /// The slot of a path; paths that are equal share one.
+    /// Returns the slot of a path; paths that are equal share one.
     ///
     /// A path that begins with an index matches nothing, because the data is an object.
     mutating func slot(of path: Path) -> Int32 {

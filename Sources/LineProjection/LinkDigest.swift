@@ -4,13 +4,12 @@
 package import JSONBytes
 package import SyncModel
 
-/// The digest of a column whose value is the id of another record: the ``IDHash/link`` of that id, 0 where there is
-/// none.
+/// The digest of a column whose value is the id of another record: the ``IDHash/link`` of that id, or 0.
 ///
-/// What counts is the value as the client has it. Texts are ids as they are, integral numbers in decimal digits. Null,
-/// the empty text, booleans, `json` columns and values of the wrong type name no record.
+/// The value counts as the client has it. Texts are ids as they are, integral numbers in decimal digits. Null, the
+/// empty text, booleans, `json` columns and values of the wrong type name no record and have the digest 0.
 package enum LinkDigest {
-    /// The digest of a value of the backend, or of a client, that belongs into a column of this type.
+    /// Returns the digest of a value, of the backend or of a client, for a column of this type.
     package static func of(_ value: JSONSlice?, as type: ColumnType, key: SipHash.Key) -> UInt64 {
         of(ColumnValue(value, as: type), key: key)
     }
@@ -25,7 +24,7 @@ package enum LinkDigest {
         }
     }
 
-    /// Integers keep their digits, however many they are: an id of the backend does so too.
+    /// Returns the digest of a number; integers keep all their digits, since an id of the backend does so too.
     private static func of(number slice: JSONSlice, key: SipHash.Key) -> UInt64 {
         if slice.isInteger, !slice.isNegativeZero { return IDHash.link(id: slice.bytes, key: key) }
         guard let value = slice.double, value.magnitude <= 0x1p53, value == value.rounded(.towardZero) else { return 0 }

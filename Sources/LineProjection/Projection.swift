@@ -6,28 +6,29 @@ package import SyncModel
 
 /// The way from stream lines to the records of clients of one schema version, compiled from the configuration.
 ///
-/// Making one costs as much as the configuration is large; it never changes and is shared by all pulls of the version.
+/// The cost of making a projection grows with the configuration; it never changes and is shared by all pulls of the
+/// version.
 package final class Projection: Sendable {
-    /// The configuration.
+    /// The tables and columns of the configuration, those of all schema versions.
     package let schema: Schema
     /// The schema version of the clients.
     package let schemaVersion: Int
-    /// How lines are wrapped.
+    /// The rules by which lines are wrapped.
     package let rules: EnvelopeRules
-    /// In which order the tables are looked at: parents first.
+    /// The order in which tables are processed: parents first.
     package let tableOrder: TableOrder
 
-    /// What each line type is for; a type that is named twice belongs to the table that comes first.
+    /// The shapes of the line types; a type that is named twice belongs to the table that comes first.
     let shapes: [LineShape]
     let types: NameTable
-    /// The envelope's members: type, ack and data, in this order.
+    /// The names of the envelope's members: type, ack and data, in this order.
     let fields: NameTable
-    /// The most slots that a shape needs.
+    /// The most slots that a shape needs, at least 1.
     let slotCount: Int
-    /// Where the counters of a table's columns begin.
+    /// The index of the first counter of each table's columns.
     let counterOffsets: [Int]
     let counterCount: Int
-    /// The columns as hashes of contents know them.
+    /// The columns and constants as content hashes number them.
     let content: ContentPlan
 
     /// Compiles the tables and columns that a schema version has.

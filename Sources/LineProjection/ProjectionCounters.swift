@@ -4,14 +4,14 @@
 import JSONBytes
 package import SyncModel
 
-/// What a projector has met, for metrics and the log.
+/// The counts of lines and values that a projector has met, for metrics and the log.
 package struct ProjectionCounters: Sendable {
-    /// The most names of unknown types that are kept; the lines of others are counted together.
+    /// The most names of unknown types that are kept; the lines of further types are counted together.
     package static let maximumUnknownTypes = 64
 
-    /// All lines, bad ones included.
+    /// The number of all lines, bad ones included.
     package internal(set) var lines = 0
-    /// Lines that could not be delivered, by the reason.
+    /// The number of lines that could not be delivered, by the reason.
     package internal(set) var quarantined: [QuarantinedLine.Reason: Int] = [:]
 
     private let projection: Projection
@@ -28,27 +28,29 @@ package struct ProjectionCounters: Sendable {
         missing = wrong
     }
 
-    /// Lines of each type of the configuration that came.
+    /// The number of lines that came of each type of the configuration; types without lines are left out.
     package var linesByType: [String: Int] {
         var lines: [String: Int] = [:]
         for (shape, count) in zip(projection.shapes, linesByShape) where count > 0 { lines[shape.type] = count }
         return lines
     }
 
-    /// Lines of unknown types; those beyond ``maximumUnknownTypes`` names under the empty name.
+    /// The number of lines of each unknown type.
+    ///
+    /// Lines beyond ``maximumUnknownTypes`` names, or with a type of more than 256 bytes, count under the empty name.
     package var unknownTypes: [String: Int] {
         var lines = otherUnknown > 0 ? ["": otherUnknown] : [:]
         for (type, count) in unknown { lines[String(decoding: type, as: UTF8.self), default: 0] += count }
         return lines
     }
 
-    /// How often a value of the wrong type was replaced by the column's default.
+    /// Returns the number of values of the wrong type that were replaced by the column's default.
     package func wrongValues(table: Int, column: Int) -> Int { wrong[projection.counterOffsets[table] + column] }
 
-    /// How often a column that is not optional got its default because there was no value, or null.
+    /// Returns how often a column that is not optional got its default because there was no value, or null.
     package func missingValues(table: Int, column: Int) -> Int { missing[projection.counterOffsets[table] + column] }
 
-    /// Whether anything was replaced at all: the sum over all columns.
+    /// The number of values that were replaced by defaults, summed over all columns.
     package var defaults: (wrong: Int, missing: Int) { (wrong.reduce(0, +), missing.reduce(0, +)) }
 
     mutating func countUnknown(_ type: JSONSlice) {

@@ -3,38 +3,38 @@
 
 package import JSONBytes
 
-/// What came of every column of a sample of lines, for `rind check --sample`.
+/// The outcome of every column of a sample of lines, for `rind check --sample`.
 ///
-/// Give one to ``LineProjector/observer``; it costs time, so streams of clients go without.
+/// Assign an observer to ``LineProjector/observer``; it costs time, so streams of clients go without.
 package struct ProjectionObserver: Sendable {
-    /// What came of one column.
+    /// The outcome of one column.
     package struct ColumnFacts: Hashable, Sendable {
-        /// How often a value was there and fitted.
+        /// The number of values that were present and had the right type.
         package var values = 0
-        /// How often it was null.
+        /// The number of nulls.
         package var nulls = 0
-        /// How often no source was present.
+        /// The number of records in which no source was present.
         package var absent = 0
-        /// How often a value was of the wrong type.
+        /// The number of values of the wrong type.
         package var wrong = 0
         /// The kind of the first value of the wrong type.
         package var wrongKind: JSONKind?
-        /// How that value was spelled, cut to 40 bytes.
+        /// The spelling of the first value of the wrong type, cut to 40 bytes.
         package var wrongExample: String?
-        /// Whether a value of the wrong type was a date: the column should be a `timestamp`.
+        /// True if a value of the wrong type was a date: the column should be a `timestamp`.
         package var wrongIsDate = false
     }
 
-    /// By table and column.
+    /// The outcomes by table and column.
     private var facts: [Int: [Int: ColumnFacts]] = [:]
 
-    /// An observer that has seen nothing.
+    /// Creates an observer that has seen no lines.
     package init() {}
 
-    /// What came of a column; nothing where no line of its table came.
+    /// Returns the outcome of a column; all counts are 0 if no line of its table came.
     package func facts(table: Int, column: Int) -> ColumnFacts { facts[table]?[column] ?? ColumnFacts() }
 
-    /// How many records of a table came, counted by what came of a column.
+    /// Returns the number of records of a table that came, as counted for a column.
     package func records(table: Int, column: Int) -> Int {
         let facts = facts(table: table, column: column)
         return facts.values + facts.nulls + facts.absent + facts.wrong

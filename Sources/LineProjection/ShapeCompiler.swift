@@ -43,7 +43,8 @@ struct ShapeCompiler {
                 column, at: index, lineType: type, link: link(index), reference: reference(column), slots: &slots,
                 content: &content)
         }
-        // The ledger finds descendants for clients of every version, so it needs links that this one does not have.
+        // The ledger finds descendants for clients of every version, so it also needs the links that this version
+        // lacks.
         for (index, column) in table.columns.enumerated() where !isVisible(column) {
             guard let link = link(index) else { continue }
             columns.add(
@@ -69,7 +70,7 @@ struct ShapeCompiler {
                 let link = table.links.firstIndex(where: { $0.column == index })
             else { return }
             role = .deleteWhere(column: index, link: link)
-            // The value is converted as the column's own, from where the delete line has it.
+            // The value is converted like the column's own, from the path that the delete line names.
             var column = table.columns[index]
             column.sources = [.path(path, types: [])]
             columns.add(
@@ -82,12 +83,13 @@ struct ShapeCompiler {
             columns: columns)
     }
 
-    /// The table that a column's values are ids of; ids are texts to the client, whatever they are to the backend.
+    /// Returns the table whose records a column names by id; to the client, ids are always texts.
     private func reference(_ column: Column) -> Int? {
         column.type == .string ? column.reference.flatMap { places[$0] } : nil
     }
 
-    /// The client's own bookkeeping never comes from a backend (pull rule 8), and the id is written anyway.
+    /// Returns whether lines write a column: a backend never sends the client's bookkeeping (pull rule 8), nor the id
+    /// here.
     private func isVisible(_ column: Column) -> Bool {
         column.since <= schemaVersion && !["id", "_status", "_changed"].contains(column.name)
     }

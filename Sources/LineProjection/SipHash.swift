@@ -3,20 +3,20 @@
 
 /// SipHash by Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), of 64 and of 128 bits.
 ///
-/// Keyed, so that nobody who chooses record ids can make two of them collide.
+/// The hash is keyed, so that a client who chooses record ids cannot make two of them collide.
 package struct SipHash: Sendable {
     /// The secret of a deployment.
     package struct Key: Hashable, Sendable {
         let low: UInt64
         let high: UInt64
 
-        /// A key of two words, the first eight bytes of it as a little-endian number, and the other eight.
+        /// Creates a key of two words: its first eight bytes as a little-endian number, and the other eight.
         package init(_ low: UInt64, _ high: UInt64) {
             self.low = low
             self.high = high
         }
 
-        /// A key of 16 bytes; nil for any other count.
+        /// Creates a key of 16 bytes; nil for any other count.
         package init?(bytes: some Collection<UInt8>) {
             guard bytes.count == 16 else { return nil }
             let words = bytes.enumerated().reduce(into: [0, 0] as [UInt64]) {
@@ -26,11 +26,12 @@ package struct SipHash: Sendable {
         }
     }
 
-    /// How many rounds a word and the end take.
+    /// The number of rounds that a word and the end take.
     package enum Variant: Sendable {
         /// SipHash-2-4, as it was published.
         case full
-        /// SipHash-1-3, half the work: no attack on it is known either, and what nobody sees is hard to attack at all.
+        /// SipHash-1-3, half the work: no attack on it is known either, and hashes that are never seen are hard to
+        /// attack.
         case short
 
         @inline(__always)
@@ -44,7 +45,7 @@ package struct SipHash: Sendable {
     private var v2: UInt64
     private var v3: UInt64
 
-    /// A state that has taken nothing in.
+    /// Creates a state that has absorbed nothing.
     init(_ key: Key) {
         v0 = key.low ^ 0x736f_6d65_7073_6575
         v1 = key.high ^ 0x646f_7261_6e64_6f6d
@@ -52,12 +53,12 @@ package struct SipHash: Sendable {
         v3 = key.high ^ 0x7465_6462_7974_6573
     }
 
-    /// The hash of 64 bits.
+    /// Returns the hash of 64 bits.
     package static func hash64(_ bytes: UnsafeRawBufferPointer, key: Key, _ variant: Variant = .full) -> UInt64 {
         SipHash(key).hash(of: bytes, variant)
     }
 
-    /// The hash of 128 bits: the first eight bytes of the reference's output, little-endian, then the others.
+    /// Returns the hash of 128 bits: the first eight bytes of the reference's output, little-endian, then the others.
     package static func hash128(_ bytes: UnsafeRawBufferPointer, key: Key) -> (low: UInt64, high: UInt64) {
         var state = SipHash(key)
         let low = state.low128(bytes)
@@ -65,15 +66,15 @@ package struct SipHash: Sendable {
         return (low, state.finish())
     }
 
-    /// The first eight bytes of ``hash128(_:key:)``, in half the time of an end.
+    /// Returns the first eight bytes of ``hash128(_:key:)``, without the rounds for the other eight.
     static func low128(_ bytes: UnsafeRawBufferPointer, key: Key) -> UInt64 {
         var state = SipHash(key)
         return state.low128(bytes)
     }
 
-    /// What the hash of 64 bits becomes if these bytes are the last ones.
+    /// Returns the hash of 64 bits if these bytes are the last ones, and leaves the state unchanged.
     ///
-    /// The last word carries their count, so that no other end of a message gives the same words.
+    /// The last word carries the number of bytes, so that no other end of a message gives the same words.
     @inline(__always)
     func hash(of bytes: UnsafeRawBufferPointer, _ variant: Variant = .full) -> UInt64 {
         var state = self
@@ -81,9 +82,9 @@ package struct SipHash: Sendable {
         return state.end(variant)
     }
 
-    /// What the hash of 64 bits becomes if this word is the last one.
+    /// Returns the hash of 64 bits if this word is the last one, and leaves the state unchanged.
     ///
-    /// For messages whose length is fixed by what came before.
+    /// It is for messages whose length is fixed by the words that came before.
     @inline(__always)
     func hash(of word: UInt64, _ variant: Variant = .full) -> UInt64 {
         var state = self
@@ -91,7 +92,7 @@ package struct SipHash: Sendable {
         return state.end(variant)
     }
 
-    /// The hash of 64 bits of what was taken in.
+    /// Returns the hash of 64 bits of the absorbed words.
     @inline(__always)
     mutating func end(_ variant: Variant = .full) -> UInt64 {
         v2 ^= 0xff
@@ -106,7 +107,7 @@ package struct SipHash: Sendable {
         return finish()
     }
 
-    /// Takes in bytes as whole words and a last word of what is left and of their count.
+    /// Absorbs bytes as whole words and a last word of the remaining bytes and the count of all.
     @inline(__always)
     mutating func compress(_ bytes: UnsafeRawBufferPointer, _ variant: Variant = .full) {
         let count = bytes.count
@@ -119,7 +120,7 @@ package struct SipHash: Sendable {
         absorb(Self.rest(of: bytes, from: whole) | UInt64(truncatingIfNeeded: count) &<< 56, variant)
     }
 
-    /// Up to seven bytes as a little-endian number, by loads that overlap instead of one for each byte.
+    /// Returns up to seven bytes as a little-endian number, by loads that overlap instead of one load for each byte.
     @inline(__always)
     private static func rest(of bytes: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
         let count = bytes.count &- start
@@ -135,7 +136,7 @@ package struct SipHash: Sendable {
             | UInt64(bytes[bytes.count &- 1]) &<< UInt64(truncatingIfNeeded: (count &- 1) &* 8)
     }
 
-    /// Takes in eight bytes.
+    /// Absorbs eight bytes.
     @inline(__always)
     mutating func absorb(_ word: UInt64, _ variant: Variant = .full) {
         v3 ^= word

@@ -3,26 +3,26 @@
 
 package import SyncModel
 
-/// The order in which tables are looked at: parents before their children.
+/// The order in which tables are processed: parents before their children.
 ///
-/// Whatever goes along with a deleted parent can then be decided in one pass. Tables that are each other's parents, and
-/// one that is its own, form a cycle; there one pass is not enough.
+/// The descendants of a deleted parent can then be found in one pass. Tables that are each other's parents, and a table
+/// that is its own, form a cycle, in which one pass is not enough.
 package struct TableOrder: Hashable, Sendable {
-    /// By rank, the table's place in the schema.
+    /// The table's index in the schema, by rank.
     package let order: [Int]
-    /// By the table's place in the schema, its rank.
+    /// The table's rank, by its index in the schema.
     package let rank: [Int]
-    /// The ranks of each cycle, side by side; a table that names itself as parent is one of its own.
+    /// The ranks of each cycle, side by side; a table that names itself as parent is a cycle of its own.
     package let cycles: [Range<Int>]
 
-    /// The order of the tables of a schema; as in the schema where parents allow it.
+    /// Creates the order of the tables of a schema; as in the schema if parents allow it.
     ///
-    /// A parent that is no table counts for nothing.
+    /// A parent that is no table is ignored.
     ///
     /// - Parameters:
     ///   - tables: The tables.
-    ///   - countsReferences: Whether a table that a `ref` column names is a parent, too: what a push creates must
-    ///   be there before anything refers to it.
+    ///   - countsReferences: True if a table that a `ref` column names is a parent, too: a record that a push creates
+    ///     must exist before anything refers to it.
     package init(_ tables: [Table], countsReferences: Bool = false) {
         var search = CycleSearch(tables, countsReferences: countsReferences)
         for place in tables.indices { search.visit(place) }
@@ -33,16 +33,16 @@ package struct TableOrder: Hashable, Sendable {
         self.rank = rank
     }
 
-    /// The cycle that a rank belongs to; nil for most.
+    /// Returns the cycle that a rank belongs to; nil for most.
     package func cycle(of rank: Int) -> Range<Int>? { cycles.first { $0.contains(rank) } }
 }
 
-/// Tarjan's search for strongly connected groups (1972), which finds each group after everything that it leads to.
+/// Tarjan's search for strongly connected groups (1972), which finds each group after all groups that it leads to.
 private struct CycleSearch {
     private(set) var order: [Int] = []
     private(set) var cycles: [Range<Int>] = []
 
-    /// By place, the places of its parents.
+    /// The indexes of each table's parents, by the table's index.
     private let parents: [[Int]]
     private var numbers: [Int?]
     private var lowest: [Int]
@@ -62,7 +62,8 @@ private struct CycleSearch {
         isOpen = Array(repeating: false, count: tables.count)
     }
 
-    /// Goes as deep as the longest line of parents in the configuration.
+    /// Visits a table after its parents; the recursion goes as deep as the longest line of parents in the
+    /// configuration.
     mutating func visit(_ place: Int) {
         guard numbers[place] == nil else { return }
         let number = next

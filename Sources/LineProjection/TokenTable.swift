@@ -6,7 +6,7 @@ import SyncModel
 
 /// The newest token of every namespace, kept without a string per line.
 struct TokenTable: Sendable {
-    /// The most namespaces; what a backend invents beyond them is dropped and counted.
+    /// The most namespaces; tokens of further namespaces are dropped and counted.
     static let maximumNamespaces = 1024
     /// The longest token in bytes.
     static let maximumLength = 4096
@@ -17,12 +17,12 @@ struct TokenTable: Sendable {
     }
 
     private var entries: [Entry] = []
-    /// The place of the entry that was written last; a stream comes in runs of one type.
+    /// The index of the entry that was written last; a stream comes in runs of one type.
     private(set) var current = -1
-    /// How many tokens were dropped because of the limits.
+    /// The number of tokens that were dropped because of the limits.
     private(set) var dropped = 0
 
-    /// Takes the newer token of its namespace: its part before the bar, else the line's type.
+    /// Replaces the token of a namespace, which is the token's part before the bar or, without a bar, the line's type.
     mutating func advance(to token: UnsafeRawBufferPointer, lineType: UnsafeRawBufferPointer) {
         guard token.count <= Self.maximumLength, lineType.count <= Self.maximumLength else { return drop() }
         if current >= 0, isCurrent(token, lineType) {
@@ -53,7 +53,7 @@ struct TokenTable: Sendable {
     /// Forgets which token came last.
     mutating func forgetCurrent() { current = -1 }
 
-    /// The token of an entry.
+    /// Returns the checkpoint of an entry; nil if there is no such entry.
     func checkpoint(at place: Int) -> Checkpoint? {
         guard entries.indices.contains(place) else { return nil }
         return Checkpoint(
@@ -61,7 +61,7 @@ struct TokenTable: Sendable {
             token: String(decoding: entries[place].token, as: UTF8.self))
     }
 
-    /// All tokens.
+    /// The newest token of every namespace.
     var vector: CheckpointVector {
         var vector = CheckpointVector()
         for place in entries.indices {
@@ -75,8 +75,9 @@ struct TokenTable: Sendable {
         current = -1
     }
 
-    /// Whether the token belongs to the entry that was written last: its namespace and then a bar, or no bar at all
-    /// and the type as namespace.
+    /// Returns whether the token is the namespace of the entry that was written last, followed by a bar.
+    ///
+    /// A token without a bar takes the slower way of ``advance(to:lineType:)``.
     private func isCurrent(_ token: UnsafeRawBufferPointer, _ lineType: UnsafeRawBufferPointer) -> Bool {
         entries[current].namespace.withUnsafeBytes { namespace in
             let count = namespace.count

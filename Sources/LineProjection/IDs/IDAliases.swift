@@ -3,8 +3,9 @@
 
 package import SyncModel
 
-/// What the records to which the backend has given ids are called by one device: by the ids that clients have made for
-/// them, but for those that the device goes on calling by the backend's (finding 21).
+/// The ids by which one device knows the records that have an id from the backend.
+///
+/// A client's own id is used, except for the records that the device still knows by the backend's id (finding 21).
 package struct IDAliases: Sendable {
     private struct Name: Hashable {
         let table: Int
@@ -14,11 +15,11 @@ package struct IDAliases: Sendable {
     private let ids: PackedIDs
     private let kept: Set<Name>
 
-    /// Aliases of one device.
+    /// Creates the aliases of one device.
     ///
     /// - Parameters:
-    ///   - ids: The clients' ids by the backend's, each by the place of its table in the schema.
-    ///   - kept: What the device calls by the backend's ids.
+    ///   - ids: The clients' ids by the backend's, each by the index of its table in the schema.
+    ///   - kept: The records that the device knows by the backend's ids.
     ///   - schema: The configuration.
     package init(_ ids: PackedIDs, keeping kept: Set<VisibleIDs.Kept> = [], schema: Schema) {
         self.ids = ids
@@ -28,7 +29,7 @@ package struct IDAliases: Sendable {
             })
     }
 
-    /// Calls `body` with the id by which the device knows a record of the backend; nil where that is the backend's.
+    /// Calls `body` with the id by which the device knows a record of the backend; nil if that is the backend's id.
     package func withAlias<R>(
         of id: UnsafeRawBufferPointer, table: Int, _ body: (UnsafeRawBufferPointer?) -> R
     ) -> R {

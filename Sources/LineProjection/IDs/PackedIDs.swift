@@ -3,34 +3,34 @@
 
 import JSONBytes
 
-/// Ids by table and id, for hundreds of thousands of them: one array of bytes and one of places.
+/// A map from table and id to an id, for hundreds of thousands of ids: one array of bytes and one of slots.
 ///
-/// An entry costs its two ids, four bytes, and about eight of the table of places. Entries are found by a keyed hash,
-/// so that nobody can choose ids that all fall into one place.
+/// An entry costs its two ids, four bytes, and about eight bytes of the slots. Entries are found by a keyed hash, so
+/// that no client can choose ids that all fall into one slot.
 package struct PackedIDs: Sendable {
     /// The longest id in bytes.
     package static let maximumLength = 255
     private static let header = 4
 
     private let key: SipHash.Key
-    /// By place, where an entry begins, and 1; 0 where there is none.
+    /// The offset of each slot's entry in `bytes` plus 1; 0 for an empty slot.
     ///
-    /// A power of two of them, at most 3/4 in use.
+    /// The number of slots is a power of two; at most 3/4 are in use.
     private var slots: [UInt32] = []
-    /// Of each entry its table in two bytes, the lengths of id and value, the id and the value.
+    /// The entries: the table in two bytes, the lengths of id and value in one byte each, the id and the value.
     private var bytes: [UInt8] = []
-    /// How many places are in use, removed entries included.
+    /// The number of slots in use, removed entries included.
     private var used = 0
 
-    /// How many ids have a value.
+    /// The number of ids that have a value.
     package private(set) var count = 0
-    /// What it holds in memory, in bytes.
+    /// The memory that the map holds, in bytes.
     package var byteCount: Int { slots.count * 4 + bytes.count }
 
-    /// A map without entries.
+    /// Creates a map without entries.
     package init(key: SipHash.Key) { self.key = key }
 
-    /// The value of an id.
+    /// Returns the value of an id; nil if it has none.
     package subscript(table: Int, id: String) -> String? {
         var id = id
         return id.withUTF8 { id in
@@ -40,7 +40,7 @@ package struct PackedIDs: Sendable {
         }
     }
 
-    /// Calls `body` with the bytes of an id's value, or with nil.
+    /// Calls `body` with the bytes of an id's value, or with nil if it has none.
     package func withValue<R>(
         table: Int, id: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) -> R
     ) -> R {
@@ -52,7 +52,7 @@ package struct PackedIDs: Sendable {
         }
     }
 
-    /// Gives an id a value, or takes it away with nil; ids that are empty or too long are not taken.
+    /// Gives an id a value, or with nil removes the value; an id or value that is empty or too long changes nothing.
     package mutating func set(table: Int, id: String, to value: String?) {
         guard (1...Self.maximumLength).contains(id.utf8.count), UInt16(exactly: table) != nil,
             value.map({ (1...Self.maximumLength).contains($0.utf8.count) }) ?? true,
@@ -81,7 +81,7 @@ package struct PackedIDs: Sendable {
             count += 1
             used += 1
         }
-        // One whose value has another length is written anew; the old bytes stay until the map is made anew.
+        // An entry whose value has another length is written anew; its old bytes stay as long as the map exists.
         slots[slot] = UInt32(bytes.count) + 1
         append(table, id, value: value ?? "")
     }
@@ -100,7 +100,7 @@ package struct PackedIDs: Sendable {
         return Int(truncatingIfNeeded: hash >> 32)
     }
 
-    /// The entry of an id and its place; without one the place where it belongs.
+    /// Returns the slot and the entry of an id; without an entry the slot where it belongs.
     private func find(_ table: Int, _ id: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer) -> (
         slot: Int, entry: Int?
     ) {
