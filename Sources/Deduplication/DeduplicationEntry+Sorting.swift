@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DeduplicationEntry {
-    /// Puts entries into the order of ``precedes(_:_:)``.
+    /// Sorts entries into the order of ``precedes(_:_:)``.
     ///
-    /// The ids are keyed hashes, spread evenly whatever the ids are. So entries are first dealt out by table and by the
-    /// leading bits of the hash, with room for a few in each pile, and what is left to sort is short.
+    /// The ids are keyed hashes, which are spread evenly for any ids. So entries are first dealt out by table and by
+    /// the leading bits of the hash, into piles of a few entries each, and only the short piles remain to be sorted.
     static func sort(_ entries: inout [Self]) {
         guard entries.count > 256 else { return entries.sort(by: precedes) }
         let piles = Piles(of: entries)
@@ -21,7 +21,7 @@ extension DeduplicationEntry {
                 }
             }
             count = entries.count
-            // Every pile now ends where its count has been used up.
+            // Each element of `ends` is now the end of its pile.
             var start = 0
             for end in ends.dropLast() where Int(end) > start {
                 if Int(end) - start > 1 { sortPile(UnsafeMutableBufferPointer(rebasing: sorted[start..<Int(end)])) }
@@ -30,7 +30,7 @@ extension DeduplicationEntry {
         }
     }
 
-    /// Sorts what is short in place; piles are longer only where one record comes again and again.
+    /// Sorts a short pile in place; a pile is long only if one record comes again and again.
     private static func sortPile(_ pile: UnsafeMutableBufferPointer<Self>) {
         guard pile.count <= 16 else {
             var pile = pile
@@ -48,9 +48,9 @@ extension DeduplicationEntry {
     }
 }
 
-/// Into how many piles the entries of each table are dealt.
+/// The division of each table's entries into piles.
 private struct Piles {
-    /// By table, its first pile, and how far the hash is shifted to number the others.
+    /// The number of each table's first pile, and the shift of the hash that numbers the others.
     private var tables: [(first: Int, shift: UInt64)] = []
     private var count = 0
 
@@ -63,22 +63,22 @@ private struct Piles {
         }
         tables.reserveCapacity(counts.count)
         for entries in counts {
-            // Between two and four entries a pile.
+            // Two to four entries for each pile.
             let bits = entries < 4 ? 0 : Int.bitWidth - 2 - entries.leadingZeroBitCount
             tables.append((first: count, shift: UInt64(63 - bits)))
             count += entries == 0 ? 0 : 1 << bits
         }
     }
 
-    /// The pile of an entry.
+    /// Returns the pile of an entry.
     @inline(__always)
     func pile(of entry: DeduplicationEntry) -> Int {
         let table = tables[Int(entry.table)]
-        // In two steps, since one of 64 places would be none at all.
+        // In two steps, since a single shift by 64 bits would shift by none.
         return table.first &+ Int(truncatingIfNeeded: (entry.idHigh &>> 1) &>> table.shift)
     }
 
-    /// Where each pile begins; one more than there are piles, for the end of the last.
+    /// Returns the index at which each pile begins, and behind them the end of the last pile.
     func starts(of entries: [DeduplicationEntry]) -> [Int32] {
         var ends = [Int32](repeating: 0, count: count + 1)
         ends.withUnsafeMutableBufferPointer { ends in

@@ -3,22 +3,22 @@
 
 import SyncModel
 
-/// Reads everything that a deduplicator has gathered, record by record, one table at a time.
+/// Reads all lines that a deduplicator has gathered, record by record, one table at a time.
 ///
-/// Records come in the order of their ``IDHash``. A table may be opened as often as one likes, in any order; nothing is
+/// Records come in the order of their ``IDHash``. A table may be opened any number of times, in any order; nothing is
 /// consumed. Do not copy a reader that is in use: the copies would share nothing and read everything twice.
 package struct DeduplicationReader: Sendable {
-    /// What became of looking for the next record.
+    /// The outcome of looking for the next record.
     package enum Step: Sendable {
-        /// It is in ``DeduplicationReader/group``.
+        /// The record is in ``DeduplicationReader/group``.
         case group
-        /// The table has no more.
+        /// The table has no more records.
         case end
-        /// Call ``DeduplicationReader/refill()``, then look again.
+        /// More bytes are needed: call ``DeduplicationReader/refill()``, then look again.
         case starved
     }
 
-    /// The place of a run in the merge: the key of its head, so that comparing looks at nothing else.
+    /// A run's element in the heap: the key of the run's head, so that a comparison reads nothing else.
     private struct Place {
         var high: UInt64
         var low: UInt64
@@ -39,7 +39,7 @@ package struct DeduplicationReader: Sendable {
         }
     }
 
-    /// How much all windows have together at the most, and one alone, in bytes.
+    /// The most bytes of all windows together, and the most and the fewest of one window.
     private static let windowTotal = 4 << 20
     private static let windowMaximum = 128 << 10
     private static let windowMinimum = 16 << 10
@@ -50,11 +50,11 @@ package struct DeduplicationReader: Sendable {
     private let read: @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
 
     private var cursors: [RunCursor] = []
-    /// A heap: the run whose head comes first is at the top.
+    /// The heap of runs: the run whose head comes first is at the top.
     private var heap: [Place] = []
-    /// The runs whose head has to be found before anything can be compared.
+    /// The runs whose head has to be read before anything can be compared.
     private var starved: [Int] = []
-    /// Whether the group has begun and may get more lines.
+    /// True if the group has begun and may get more lines.
     private var isOpen = false
 
     /// The record that was found last.
@@ -72,7 +72,7 @@ package struct DeduplicationReader: Sendable {
 
     /// Goes before the first record of the table with this rank.
     ///
-    /// - Throws: What reading a stored run throws.
+    /// - Throws: Errors of reading a stored run.
     package mutating func open(table: Int) async throws {
         let rank = UInt16(table)
         cursors.removeAll(keepingCapacity: true)
@@ -88,9 +88,9 @@ package struct DeduplicationReader: Sendable {
         try await refill()
     }
 
-    /// Goes to the next record, which then is in ``group``; false where the table has no more.
+    /// Goes to the next record, which then is in ``group``, and returns true; returns false if the table has no more.
     ///
-    /// - Throws: What reading a stored run throws.
+    /// - Throws: Errors of reading a stored run.
     package mutating func next() async throws -> Bool {
         while true {
             switch advance() {
@@ -101,7 +101,7 @@ package struct DeduplicationReader: Sendable {
         }
     }
 
-    /// Like ``next()``, but never waits: for loops over millions, which wait only where there is something to wait for.
+    /// Looks for the next record without waiting, for loops over millions of records that wait only if they have to.
     package mutating func advance() -> Step {
         guard starved.isEmpty else { return .starved }
         while let top = heap.first {
@@ -125,9 +125,9 @@ package struct DeduplicationReader: Sendable {
         return isOpen ? .group : .end
     }
 
-    /// Reads what ``advance()`` needs to go on.
+    /// Reads the bytes that ``advance()`` needs to go on.
     ///
-    /// - Throws: What reading a stored run throws; nothing is lost then, and it may be called again.
+    /// - Throws: Errors of reading a stored run; nothing is lost then, and `refill` may be called again.
     package mutating func refill() async throws {
         let window = max(Self.windowMinimum, min(Self.windowMaximum, Self.windowTotal / max(cursors.count, 1)))
         while let index = starved.last {
@@ -141,7 +141,8 @@ package struct DeduplicationReader: Sendable {
         }
     }
 
-    /// The place of the first entry in memory that satisfies what all behind it satisfy too.
+    /// Returns the index of the first entry in memory that satisfies a condition which all entries behind it satisfy
+    /// too.
     private func firstPlace(where isBehind: (DeduplicationEntry) -> Bool) -> Int {
         var (low, high) = (0, run.count)
         while low < high {

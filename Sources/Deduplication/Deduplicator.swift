@@ -1,20 +1,20 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gathers the lines of a pull by record in bounded memory: entries are gathered into runs, runs are sorted and, where
-/// there are several, stored and merged when they are read.
+/// Gathers the lines of a pull by record in bounded memory.
 ///
-/// Reading consumes nothing: after a ``DeduplicationReader`` was used, more lines may be added and a new reader be
-/// made, which reads all of them.
+/// Entries are gathered into runs; runs are sorted and, if there are several, stored and merged when they are read.
+/// Reading consumes nothing: after a ``DeduplicationReader`` was used, more lines may be added and a new reader made,
+/// which reads all of them.
 package struct Deduplicator: Sendable {
-    /// How much of a stored run is handed over at once, in bytes, but for the last entry.
+    /// The size in bytes at which a piece of a stored run is handed over; the last entry may exceed it.
     private static let pieceSize = 256 * 1_024
-    /// By how much a run may grow over its length before it is taken away: what one chunk of the stream brings.
+    /// The number of entries by which a run may exceed its length before it is taken away: those of one stream chunk.
     private static let slack = 4_096
 
-    /// How many entries a run has; 48 bytes each, and as much again for ids and links.
+    /// The number of entries in a run; 48 bytes each, and as much again for ids and links.
     package let runLength: Int
-    /// How many lines were added altogether.
+    /// The number of lines that were added altogether.
     package private(set) var count = 0
     /// The runs that were taken away.
     private(set) var storedRuns: [StoredRun] = []
@@ -22,25 +22,25 @@ package struct Deduplicator: Sendable {
     /// The entries of the run that is being gathered, and their details.
     private var run: [DeduplicationEntry] = []
     private var arena: [UInt8] = []
-    /// How much of the arena is in use; the rest is room that was zeroed, or used by an earlier run.
+    /// The number of bytes of the arena in use; the rest was zeroed or used by an earlier run.
     private var arenaLength = 0
     private var isSorted = true
-    /// How many entries of the run have been handed over; nil while it is being gathered.
+    /// The number of entries of the run that have been handed over; nil while the run is being gathered.
     private var handedOver: Int?
     private var storedLength: UInt64 = 0
 
-    /// A deduplicator that keeps at most `runLength` entries.
+    /// Creates a deduplicator that keeps at most about `runLength` entries in memory.
     package init(runLength: Int = 262_144) { self.runLength = runLength }
 
-    /// Whether the run must be taken away before the next entry.
+    /// True if the run must be taken away before the next entry.
     package var isRunFull: Bool {
         run.count >= runLength || arenaLength >= runLength * MemoryLayout<DeduplicationEntry>.stride
     }
 
-    /// How many bytes of memory the run takes that is being gathered.
+    /// The memory of the run that is being gathered, in bytes.
     var byteCount: Int { run.capacity * MemoryLayout<DeduplicationEntry>.stride + arena.count }
 
-    /// Gathers one line of a table that has no ledger: neither id nor links are kept.
+    /// Adds one line of a table that has no ledger: neither id nor links are kept.
     package mutating func add(_ entry: DeduplicationEntry) {
         precondition(handedOver == nil, "a run has to be handed over as a whole before it goes on")
         if run.count == run.capacity { makeRoom() }
@@ -49,10 +49,10 @@ package struct Deduplicator: Sendable {
         count += 1
     }
 
-    /// Gathers one line together with the id that clients know the record by, and the links of its row.
+    /// Adds one line together with the id that clients know the record by, and the links of its row.
     ///
-    /// The id is packed at once (``PackedID``): half the memory and half the bytes of stored runs, and the ledger takes
-    /// it as it is.
+    /// The id is packed at once (``PackedID``): this halves the memory and the bytes of stored runs, and the ledger
+    /// takes the packed id as it is.
     ///
     /// - Parameters:
     ///   - entry: The line.
@@ -68,10 +68,10 @@ package struct Deduplicator: Sendable {
         add(entry)
     }
 
-    /// The next bytes to store, behind all that came before; nil while the run is not full.
+    /// Returns the next bytes to store, behind all earlier ones; nil while the run is not full.
     ///
-    /// Ask until there are no more. Every run goes out sorted, each entry with its details, so that merging reads each
-    /// from its beginning to its end.
+    /// Call it until it returns nil. Every run goes out sorted, each entry with its details, so that merging reads each
+    /// run from its beginning to its end.
     package mutating func nextRunPiece() -> [UInt8]? {
         if handedOver == nil {
             guard isRunFull, !run.isEmpty else { return nil }
@@ -100,10 +100,10 @@ package struct Deduplicator: Sendable {
         return piece
     }
 
-    /// Reads everything that was added so far, merged.
+    /// Returns a reader of all lines that were added so far, merged.
     ///
-    /// - Parameter read: Reads exactly `count` bytes of those that ``nextRunPiece()`` handed over, counted from the
-    ///   first of all. Never called where nothing was handed over.
+    /// - Parameter read: A function that reads exactly `count` of the bytes that ``nextRunPiece()`` handed over, from
+    ///   an offset in all of them together. It is never called if nothing was handed over.
     /// - Returns: A reader that stands before no table yet.
     package mutating func reader(
         reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
@@ -124,18 +124,18 @@ package struct Deduplicator: Sendable {
         isSorted = true
     }
 
-    /// Doubles the room, but never beyond what a run needs.
+    /// Doubles the room, but never beyond the size that a run needs.
     private mutating func makeRoom() {
         let most = runLength + Self.slack
         run.reserveCapacity(run.count * 4 > runLength && run.count < most ? most : max(64, run.count * 2))
     }
 }
 
-/// Where a stored run lies.
+/// The offsets of a stored run and of its tables.
 struct StoredRun: Sendable {
-    /// Where its tables begin, by rising rank.
+    /// The offset at which each table begins, by rising rank.
     private var tables: [(table: UInt16, start: UInt64)] = []
-    /// Where it ends.
+    /// The offset at which the run ends.
     var end: UInt64
 
     init(start: UInt64) { end = start }
@@ -145,7 +145,7 @@ struct StoredRun: Sendable {
         if tables.last?.table != table { tables.append((table, offset)) }
     }
 
-    /// Where the entries of a table lie; empty where there are none.
+    /// Returns the range of a table's entries; empty if there are none.
     func range(of table: UInt16) -> Range<UInt64> {
         guard let place = tables.firstIndex(where: { $0.table == table }) else { return end..<end }
         return tables[place].start..<(place + 1 < tables.count ? tables[place + 1].start : end)

@@ -1,22 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// How an entry lies in a stored run: the entry as it is in memory, then its details: how many bytes the packed id has
-/// and how many links there are (two bytes each), the id, the links.
+/// The layout of an entry in a stored run: the entry as it is in memory, then its details.
 ///
-/// Read by the process that wrote it and by no other.
+/// The details are the number of bytes of the packed id and the number of links (two bytes each), the id, the links.
+/// Runs are read by the process that wrote them and by no other.
 enum EntryCoding {
-    /// How many bytes an entry has without its details.
+    /// The number of bytes of an entry without its details.
     static let entrySize = MemoryLayout<DeduplicationEntry>.size
     private static let headSize = 4
 
-    /// How many bytes an entry takes.
+    /// Returns the number of bytes of an entry with its details.
     static func length(of entry: DeduplicationEntry, in arena: UnsafeRawBufferPointer) -> Int {
         entry.detail == DeduplicationEntry.noDetail
             ? entrySize : entrySize &+ detailLength(at: Int(entry.detail), in: arena)
     }
 
-    /// How many bytes the details at a place have.
+    /// Returns the number of bytes of the details at an offset.
     @inline(__always)
     static func detailLength(at place: Int, in bytes: UnsafeRawBufferPointer) -> Int {
         let (id, links) = head(at: place, in: bytes)
@@ -29,10 +29,10 @@ enum EntryCoding {
         return (Int(head & 0xffff), Int(head &>> 16))
     }
 
-    /// How much room writing details needs at the most; more than they take.
+    /// Returns the room that writing details may need, in bytes; more than the details take.
     static func room(links: Int) -> Int { headSize &+ PackedID.maximumBytes &+ PackedID.slack &+ links &* 8 }
 
-    /// Packs an id, writes the details where there is ``room(links:)`` for them and tells how many bytes they have.
+    /// Packs an id, writes the details into ``room(links:)`` bytes and returns the number of bytes that they have.
     @inline(__always)
     static func write(
         _ id: UnsafeRawBufferPointer, _ links: [UInt64], to bytes: UnsafeMutableRawBufferPointer, at start: Int
@@ -49,7 +49,7 @@ enum EntryCoding {
         return end
     }
 
-    /// Entries with their details, `length` bytes altogether.
+    /// Returns entries with their details, `length` bytes altogether.
     static func bytes(of entries: ArraySlice<DeduplicationEntry>, arena: [UInt8], length: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             let piece = UnsafeMutableRawBufferPointer(buffer)
@@ -78,7 +78,7 @@ enum EntryCoding {
         }
     }
 
-    /// Puts packed id and links into arrays that are used again and again; nothing where an entry has no details.
+    /// Reads packed id and links into arrays that are reused; both are emptied if the entry has no details.
     static func read(_ details: UnsafeRawBufferPointer, packedID: inout [UInt8], links: inout [UInt64]) {
         guard details.count >= headSize, details.count == detailLength(at: 0, in: details) else {
             packedID.removeAll(keepingCapacity: true)
@@ -86,7 +86,7 @@ enum EntryCoding {
             return
         }
         let (idBytes, linkCount) = head(at: 0, in: details)
-        // Ids are mostly equally long, and all rows of a table have equally many links: nothing is resized then.
+        // Ids mostly have the same length, and all rows of a table the same number of links: nothing is resized then.
         if packedID.count != idBytes { packedID = Array(repeating: 0, count: idBytes) }
         let end = headSize &+ idBytes
         packedID.withUnsafeMutableBytes {

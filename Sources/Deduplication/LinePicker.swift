@@ -3,29 +3,29 @@
 
 import JSONBytes
 
-/// Cuts the lines that are wanted out of the spooled bytes of one array, wherever these are cut into pieces.
+/// Cuts the lines that are wanted out of the spooled bytes of one array, however these are cut into pieces.
 ///
-/// In a segment every element stands behind `,\n`. No element contains a raw newline, because what came in as a line
-/// contains none and JSON strings escape it; nor does one end with a comma. So newlines number the elements. The very
-/// first separator that would go out is left away: what comes can stand between `[` and `]`, also when several segments
+/// In a segment every element stands behind `,\n`. No element contains a raw newline, because a stream line contains
+/// none and JSON strings escape it; nor does an element end with a comma. So newlines number the elements. The very
+/// first separator that would go out is left out: the output can stand between `[` and `]`, also if several segments
 /// follow each other.
 package struct LinePicker {
     private static let comma = UInt8(ascii: ",")
     private static let newline = UInt8(ascii: "\n")
 
-    /// What is wanted of the present stretch; nil is all of it.
+    /// The lines that are wanted of the present stretch; nil means all of them.
     private var wanted: LineSet?
-    /// The number of the line that has been reached, and whether it goes out.
+    /// The number of the line that has been reached; `isSending` tells whether it goes out.
     private var line = -1
     private var isSending = false
-    /// Whether a piece ended with a comma that may belong to the next line.
+    /// True if a piece ended with a comma that may belong to the next line.
     private var holdsComma = false
-    /// How many bytes of the first separator are still to be left away where nothing is looked at.
+    /// The number of bytes of the first separator that are still to be left out of a stretch that goes out as a whole.
     private var dropping = 0
-    /// Whether anything has gone out.
+    /// True if any line has gone out.
     private var hasBegun = false
 
-    /// Before an array's first element.
+    /// Creates a picker that stands before an array's first element.
     package init() {}
 
     /// Prepares for the bytes of the next stretch, which begins with the separator of a line.
@@ -38,7 +38,7 @@ package struct LinePicker {
         if stretch.isWhole { hasBegun = true }
     }
 
-    /// The bytes of a piece that go out; they may be none.
+    /// Returns the bytes of a piece that go out; there may be none.
     package mutating func take(_ piece: [UInt8]) -> [UInt8] {
         guard let wanted else {
             guard dropping > 0 else { return piece }
@@ -59,7 +59,7 @@ package struct LinePicker {
         if holdsComma { end -= 1 }
         piece.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
-            // Where the part that goes out begins.
+            // The offset at which the part that goes out begins.
             var start = 0
             var place = 0
             while true {
@@ -81,7 +81,7 @@ package struct LinePicker {
         return output
     }
 
-    /// Where a line that goes out begins, whose separator has its newline at a place.
+    /// Returns the offset at which a line that goes out begins; the newline of its separator is at `newline`.
     private mutating func begin(at newline: Int, held: Bool, _ output: inout [UInt8]) -> Int {
         guard hasBegun else {
             hasBegun = true

@@ -1,38 +1,38 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some of the lines of a segment: one bit a line, and none where it is all of them or none.
+/// Some of the lines of a segment: one bit for each line, or no bits if the set has all lines or none.
 package struct LineSet: Hashable, Sendable {
-    /// How many lines the segment has.
+    /// The number of lines of the segment.
     package let lines: Int
-    /// How many of them are in the set.
+    /// The number of lines in the set.
     package private(set) var count: Int
-    /// Empty while all lines are in the set, or none.
+    /// The bits of the lines; empty while all lines are in the set, or none.
     private var words: [UInt64] = []
 
-    /// No line of a segment of this many.
+    /// Creates an empty set for a segment with this many lines.
     package init(lines: Int) {
         self.lines = lines
         count = 0
     }
 
-    /// Every line of a segment of this many.
+    /// Creates a set of every line of a segment with this many lines.
     package init(allOf lines: Int) {
         self.lines = lines
         count = lines
     }
 
-    /// Whether every line is in it.
+    /// True if every line is in the set.
     package var isWhole: Bool { count == lines }
 
-    /// Whether a line is in it; one that the segment does not have never is.
+    /// Returns whether a line is in the set; false for a line that the segment does not have.
     @inline(__always)
     package func contains(_ line: Int) -> Bool {
         guard line < lines, line >= 0 else { return false }
         return words.isEmpty ? count > 0 : words[line &>> 6] &>> UInt64(line & 63) & 1 == 1
     }
 
-    /// Puts a line in; nothing happens where it is in already.
+    /// Adds a line; nothing happens if the set has it already.
     package mutating func insert(_ line: Int) {
         precondition(line >= 0 && line < lines, "a verdict on a line that the segment does not have")
         if words.isEmpty {
@@ -44,7 +44,7 @@ package struct LineSet: Hashable, Sendable {
         words[line &>> 6] |= bit
     }
 
-    /// Takes a line out; nothing happens where it is not in.
+    /// Removes a line; nothing happens if the set does not have it.
     package mutating func remove(_ line: Int) {
         precondition(line >= 0 && line < lines, "a verdict on a line that the segment does not have")
         if words.isEmpty {
@@ -57,7 +57,7 @@ package struct LineSet: Hashable, Sendable {
         words[line &>> 6] &= ~bit
     }
 
-    /// How many lines of a range are in it.
+    /// Returns the number of lines of a range that are in the set.
     package func count(in range: Range<Int>) -> Int {
         guard !words.isEmpty else { return count > 0 ? range.count : 0 }
         guard !range.isEmpty else { return 0 }
@@ -72,21 +72,21 @@ package struct LineSet: Hashable, Sendable {
         return total
     }
 
-    /// Gives back what is not needed any more once the set is all lines or none.
+    /// Frees the memory of the bits if the set has all lines or none.
     package mutating func seal() {
         if count == 0 || isWhole { words = [] }
     }
 
-    /// How many bytes it takes besides itself.
+    /// The memory of the bits, in bytes.
     package var byteCount: Int { words.count * 8 }
 
-    /// By the lines that are in it, not by how that is kept.
+    /// Compares the lines that are in the sets, not their representation.
     package static func == (left: Self, right: Self) -> Bool {
         left.lines == right.lines && left.count == right.count
             && (0..<left.lines).allSatisfy { left.contains($0) == right.contains($0) }
     }
 
-    /// By the numbers only, so that it fits the comparison.
+    /// Feeds the hasher with the two counts only, so that equal sets have equal hashes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(lines)
         hasher.combine(count)

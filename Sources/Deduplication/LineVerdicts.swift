@@ -1,11 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of every line of one table: a row goes into `created`, into `updated` or nowhere, the id of a deletion
-/// into `deleted` or nowhere.
+/// The verdict on every line of one table: a row goes into `created`, into `updated` or nowhere.
 ///
-/// Two bits a row and one a deletion; where all rows of a table share one fate, none. In the beginning nothing goes
-/// anywhere.
+/// The id of a deletion goes into `deleted` or nowhere. Verdicts take two bits for each row and one for each deletion;
+/// if all rows of a table have the same verdict, they take none. At first no line goes anywhere.
 package struct LineVerdicts: Hashable, Sendable {
     /// The rows that go into `created`.
     package private(set) var created: LineSet
@@ -14,7 +13,7 @@ package struct LineVerdicts: Hashable, Sendable {
     /// The deletion lines whose id goes into `deleted`.
     package private(set) var deleted: LineSet
 
-    /// Verdicts on so many rows and deletion lines: all are skipped.
+    /// Creates verdicts on so many rows and deletion lines: none goes out.
     package init(records: Int, deletions: Int) {
         created = LineSet(lines: records)
         updated = LineSet(lines: records)
@@ -36,14 +35,14 @@ package struct LineVerdicts: Hashable, Sendable {
     /// Sends the id of a deletion line in `deleted`.
     package mutating func delete(_ line: UInt32) { deleted.insert(Int(line)) }
 
-    /// Gives back what is not needed any more when all is decided.
+    /// Frees the memory that is not needed once all verdicts are final.
     package mutating func seal() {
         created.seal()
         updated.seal()
         deleted.seal()
     }
 
-    /// How many bytes they take besides themselves.
+    /// The memory of the three sets' bits, in bytes.
     package var byteCount: Int { created.byteCount + updated.byteCount + deleted.byteCount }
 }
 
@@ -51,19 +50,19 @@ package struct LineVerdicts: Hashable, Sendable {
 package enum AnswerArray: String, CaseIterable, Sendable {
     /// Records that are new to the client.
     case created
-    /// Records that it has already.
+    /// Records that the client has already.
     case updated
-    /// Ids of records that it has to delete.
+    /// Ids of records that the client has to delete.
     case deleted
 }
 
-/// What has been decided about all lines of a stream.
+/// The verdicts on all lines of a stream.
 package struct DiffedLines: Hashable, Sendable {
-    /// By the table's place in the schema.
+    /// The verdicts by the table's index in the schema.
     package var verdicts: [LineVerdicts]
-    /// How many lines a later line of the same record has made void.
+    /// The number of lines that a later line of the same record has superseded.
     package var superseded = 0
 
-    /// The verdicts so far.
+    /// Creates a result with the verdicts so far.
     package init(verdicts: [LineVerdicts]) { self.verdicts = verdicts }
 }

@@ -1,14 +1,14 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Eight letters at a time: as bytes of a word, first one lowest. Their values, 0…63, follow the order of ASCII:
+// Eight letters at a time: as bytes of a word, the first one lowest. Their values, 0…63, follow the order of ASCII:
 // - 0…9 A…Z _ a…z.
 extension PackedID {
-    /// How many bytes so many letters take.
+    /// Returns the number of bytes that `count` letters take.
     @inline(__always)
     static func lettersBytes(_ count: Int) -> Int { (6 &* count &+ 7) &>> 3 }
 
-    /// Writes letters with 6 bits each; false, and anything written, where one of them is none.
+    /// Writes letters with 6 bits each; returns false, after writing any bytes, if one of them is not among the 64.
     @inline(__always)
     static func writeLetters(_ id: UnsafeRawPointer, count: Int, to target: UnsafeMutableRawPointer) -> Bool {
         var offset = 0
@@ -22,7 +22,7 @@ extension PackedID {
             end += 6
         }
         guard offset < count else { return true }
-        // A hyphen's value is 0.
+        // The value of a hyphen is 0.
         var rest: UInt64 = 0x2d2d_2d2d_2d2d_2d2d
         if count >= 8 {
             let last = UInt64(littleEndian: (id + (count &- 8)).loadUnaligned(as: UInt64.self))
@@ -60,14 +60,14 @@ extension PackedID {
         }
     }
 
-    /// 48 bits of eight letters; nil where one is none.
+    /// Returns the 48 bits of eight letters; nil if one of them is not among the 64.
     @inline(__always)
     private static func packed(_ letters: UInt64) -> UInt64? {
         guard letters & 0x8080_8080_8080_8080 == 0 else { return nil }
         let offsets =
             0x2d2d_2d2d_2d2d_2d2d &+ atLeast(0x30, letters) &* 2 &+ atLeast(0x41, letters) &* 7
             &+ atLeast(0x5f, letters) &* 4 &+ atLeast(0x61, letters)
-        // With the high bit set no byte borrows from the next.
+        // The high bit is set, so that no byte borrows from the next.
         var values = ((letters | 0x8080_8080_8080_8080) &- offsets) & 0x7f7f_7f7f_7f7f_7f7f
         guard values & 0x4040_4040_4040_4040 == 0, spelled(values) == letters else { return nil }
         values = values & 0x003f_003f_003f_003f | (values & 0x3f00_3f00_3f00_3f00) &>> 2
@@ -75,7 +75,7 @@ extension PackedID {
         return values & 0x0000_0000_00ff_ffff | (values & 0x00ff_ffff_0000_0000) &>> 8
     }
 
-    /// Eight letters of 48 bits.
+    /// Returns the eight letters of 48 bits.
     @inline(__always)
     private static func unpacked(_ word: UInt64) -> UInt64 {
         var values = word & 0x0000_0000_00ff_ffff | (word & 0x0000_ffff_ff00_0000) &<< 8
@@ -90,7 +90,7 @@ extension PackedID {
         return digits &+ atLeast(11, values) &* 7 &+ atLeast(37, values) &* 4 &+ atLeast(38, values)
     }
 
-    /// 1 in every byte that is at least `limit`; no byte is over 127.
+    /// Returns a word with 1 in every byte that is at least `limit`; no byte of `word` may be over 127.
     @inline(__always)
     private static func atLeast(_ limit: UInt64, _ word: UInt64) -> UInt64 {
         (word &+ (0x80 &- limit) &* 0x0101_0101_0101_0101) &>> 7 & 0x0101_0101_0101_0101

@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Hexadecimal digits are handled eight at a time: as digits in the bytes of a word, first one lowest.
+// Hexadecimal digits are handled eight at a time: as digits in the bytes of a word, the first one lowest.
 extension PackedID {
-    /// Writes 16 bytes for a canonical lower-case UUID of 36 characters; false where it is none.
+    /// Writes 16 bytes for a canonical lower-case UUID of 36 characters; returns false if the id is none.
     @inline(__always)
     static func writeUUID(_ id: UnsafeRawPointer, to target: UnsafeMutableRawPointer) -> Bool {
         let hyphen = UInt8(ascii: "-")
@@ -17,7 +17,7 @@ extension PackedID {
         let fourth = word(id + 28)
         let low = UInt64(value(first)) | UInt64(value(second)) &<< 32
         let high = UInt64(value(third)) | UInt64(value(fourth)) &<< 32
-        // Written out again the same: then it was hexadecimal, and in lower case.
+        // If the bytes give the same digits again, the digits were hexadecimal and in lower case.
         guard digits(UInt32(truncatingIfNeeded: low)) == first,
             digits(UInt32(truncatingIfNeeded: low &>> 32)) == second,
             digits(UInt32(truncatingIfNeeded: high)) == third, digits(UInt32(truncatingIfNeeded: high &>> 32)) == fourth
@@ -48,7 +48,7 @@ extension PackedID {
         text.storeBytes(of: fourth.littleEndian, toByteOffset: 28, as: UInt64.self)
     }
 
-    /// Four bytes of eight digits; any number where they are none.
+    /// Returns the four bytes of eight digits; any number if the characters are not digits.
     @inline(__always)
     private static func value(_ digits: UInt64) -> UInt32 {
         var value = (digits & 0x0f0f_0f0f_0f0f_0f0f) &+ (digits &>> 6 & 0x0101_0101_0101_0101) &* 9
@@ -58,7 +58,7 @@ extension PackedID {
         return UInt32(truncatingIfNeeded: value | value &>> 16)
     }
 
-    /// Eight lower-case digits of four bytes.
+    /// Returns the eight lower-case digits of four bytes.
     @inline(__always)
     private static func digits(_ value: UInt32) -> UInt64 {
         var word = UInt64(value)

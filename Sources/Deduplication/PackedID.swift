@@ -10,10 +10,10 @@ import SyncModel
 /// | UUID | a lower-case UUID with its hyphens | 17 |
 /// | two UUIDs | two of them with a dot between, as composite ids have | 33 |
 /// | letters | `[A-Za-z0-9_-]` only: 6 bits each | 1 or 2 + ¾ of the text |
-/// | text | anything else | 2 + the text |
+/// | text | all other ids | 2 + the text |
 ///
 /// The first byte has the form in its upper five bits; its lower three are not part of the id: a ledger entry keeps its
-/// state there, so that the packed id within a chunk can be handed on as it lies.
+/// state there, so that the packed id within a chunk can be handed on without a copy.
 package enum PackedID {
     /// The most bytes that a packed id takes.
     package static let maximumBytes = 2 + RecordID.maximumLength
@@ -24,7 +24,7 @@ package enum PackedID {
     static let uuidPair: UInt8 = 1
     static let text: UInt8 = 2
     static let letters: UInt8 = 3
-    /// The form of 1 letter; up to `lastShort` the form tells the count.
+    /// The form of 1 letter; from here to `lastShort` the form tells the number of letters.
     static let firstShort: UInt8 = 4
     static let lastShort: UInt8 = 31
 
@@ -36,9 +36,9 @@ package enum PackedID {
         }
     }
 
-    /// The text of the packed id that `bytes` begin with, for as long as `body` runs; nil where they are none.
+    /// Calls `body` with the text of the packed id that `bytes` begin with; returns nil if they do not begin with one.
     ///
-    /// What follows the id in `bytes` is not looked at.
+    /// The bytes that follow the id are not read. The text is valid during the call only.
     @inline(__always)
     package static func withText<Result>(
         of bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
@@ -47,12 +47,12 @@ package enum PackedID {
         return withCheckedText(of: bytes, body)
     }
 
-    /// The text of the packed id that `bytes` begin with; nil where they are none.
+    /// Returns the text of the packed id that `bytes` begin with; nil if they do not begin with one.
     package static func text(of bytes: some Collection<UInt8>) -> String? {
         Array(bytes).withUnsafeBytes { withText(of: $0) { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// How many bytes the packed id at the beginning of `bytes` has; nil where they are none.
+    /// Returns the number of bytes of the packed id that `bytes` begin with; nil if they do not begin with one.
     @inline(__always)
     package static func length(of bytes: UnsafeRawBufferPointer) -> Int? {
         guard !bytes.isEmpty else { return nil }
@@ -67,15 +67,16 @@ package enum PackedID {
         default: length = 1 &+ lettersBytes(Int(form &- firstShort) &+ 1)
         }
         guard length <= bytes.count else { return nil }
-        // The other forms cannot hold anything that clients must not get.
+        // The other forms cannot hold characters that clients must not get.
         if form == text, !RecordID.isSafe(UnsafeRawBufferPointer(rebasing: bytes[2..<length])) { return nil }
         return length
     }
 
-    /// Room that must be left behind what is written and read here, since both go in words.
+    /// The number of bytes of room behind a packed id or a text, since both are written in whole words.
     package static let slack = 8
 
-    /// Writes an id of 1…255 bytes and tells how many bytes that took; `target` has room for them and for ``slack``.
+    /// Writes an id of 1…255 bytes and returns the number of bytes written; `target` has room for them and for
+    /// ``slack``.
     @inline(__always)
     package static func write(_ id: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) -> Int {
         let count = id.count
@@ -104,7 +105,8 @@ package enum PackedID {
         return 2 &+ count
     }
 
-    /// As ``withText(of:_:)``, for bytes of which ``length(of:)`` was not nil.
+    /// Calls `body` with the text of a packed id, like ``withText(of:_:)``, if ``length(of:)`` has already accepted the
+    /// bytes.
     @inline(__always)
     package static func withCheckedText<Result>(
         of bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result

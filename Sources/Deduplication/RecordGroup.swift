@@ -3,49 +3,51 @@
 
 package import SyncModel
 
-/// Everything that a stream says about one record, in a form that does not grow with the number of its lines.
+/// The statements of a stream about one record, in a form that does not grow with the number of its lines.
 ///
-/// The record's final state is decided per source (finding 15): an upsert line adds its source, a delete line takes its
-/// own away, one marked `all` takes every source away. In what order the lines came is kept in two masks.
+/// The record's final state is decided for each source (finding 15): an upsert line adds its source, a delete line
+/// removes its own source, a line marked `all` removes every source. The order of the lines is kept in two masks,
+/// ``keep`` and ``add``.
 package struct RecordGroup: Sendable {
     /// The record's id.
     package internal(set) var hash = IDHash.first
-    /// How many lines the record has; all but ``upsert`` and ``deletion`` are superseded whatever is decided.
+    /// The number of the record's lines; all except ``upsert`` and ``deletion`` are superseded in any case.
     package internal(set) var lines = 0
-    /// The place in the stream of the first of them.
+    /// The sequence of the record's first line in the stream.
     package internal(set) var firstSequence: UInt64 = 0
     /// The newest line that brings the row.
     package internal(set) var upsert: DeduplicationEntry?
-    /// Of the sources that brought the row before ``upsert`` did, the newest line each; mostly none.
+    /// The newest line of each source that brought the row before ``upsert`` did; mostly none.
     private var earlierUpserts: [(source: UInt64, sequence: UInt64)] = []
-    /// The newest line that takes a source away, or all of them.
+    /// The newest line that removes a source, or all of them.
     package internal(set) var deletion: DeduplicationEntry?
-    /// The place in the stream of the first such line; 0 where there is none.
+    /// The sequence of the first line that removes a source; 0 if there is none.
     package internal(set) var firstDeletion: UInt64 = 0
-    /// Which of the sources that the record had before the stream are left.
+    /// The sources that are left of those that the record had before the stream; all bits are set at first.
     package internal(set) var keep = UInt64.max
-    /// Which sources it has got from the stream and not lost again.
+    /// The sources that the record has got from the stream and not lost again.
     package internal(set) var add: UInt64 = 0
-    /// The id as clients know it, packed (``PackedID``); empty where the table has no ledger.
+    /// The id as clients know it, packed (``PackedID``); empty if the table has no ledger.
     ///
-    /// Used again for the next record: whoever keeps the array makes the next one be allocated.
+    /// The array is reused for the next record: a caller that keeps it causes a new allocation.
     package internal(set) var packedID: [UInt8] = []
-    /// The digests of the table's links, of the newest line that brings the row; empty without one.
+    /// The digests of the table's links, of the newest line that brings the row; empty without such a line.
     package internal(set) var links: [UInt64] = []
 
-    /// The sources that the record has after the stream, if it had `initial` before.
+    /// Returns the sources that the record has after the stream, if it had `initial` before.
     package func sources(after initial: UInt64) -> UInt64 { initial & keep | add }
 
-    /// The place in the stream of the newest line by which a source brought the row; 0 where it did not.
+    /// Returns the sequence of the newest line by which a source brought the row; 0 if the source did not.
     package func lastUpsert(by source: UInt64) -> UInt64 {
         if let upsert, upsert.sourceBit == source { return upsert.sequence }
         return earlierUpserts.last { $0.source == source }?.sequence ?? 0
     }
 
-    /// Whether this is the only line of its record and brings the row, which almost all of a first sync are.
+    /// True if this is the only line of its record and brings the row, which holds for almost all lines of a first
+    /// sync.
     package var isSingleUpsert: Bool { lines == 1 && upsert != nil }
 
-    /// Whether ``packedID`` and ``links`` are still those of another record.
+    /// True if ``packedID`` and ``links`` are still those of another record.
     private var isStale = true
 
     mutating func begin(_ entry: DeduplicationEntry) {
@@ -86,7 +88,7 @@ package struct RecordGroup: Sendable {
         isStale = false
     }
 
-    /// No more than one for each source, however often they take turns.
+    /// Keeps the sequence of an upsert, one for each source, however often the sources take turns.
     private mutating func keepSequence(of upsert: DeduplicationEntry) {
         earlierUpserts.removeAll { $0.source == upsert.sourceBit }
         earlierUpserts.append((upsert.sourceBit, upsert.sequence))

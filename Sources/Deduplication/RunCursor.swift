@@ -1,29 +1,29 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads one table's entries out of one run: out of the stored ones window by window, or out of the one in memory.
+/// Reads one table's entries out of one run: a stored run window by window, or the run in memory.
 struct RunCursor: Sendable {
-    /// What became of moving on.
+    /// The outcome of moving on.
     enum Outcome {
-        /// ``head`` is the next entry.
+        /// The next entry, which is in ``head``.
         case ready
-        /// The table has no more entries in this run.
+        /// The end of the table's entries in this run.
         case exhausted
-        /// The window has to be filled first.
+        /// A window that has to be filled first.
         case starved
     }
 
     /// The entry that comes next.
     private(set) var head: DeduplicationEntry
-    /// Where the head's details lie in ``bytes``.
+    /// The range of the head's details in `bytes`.
     private var details = 0..<0
 
-    /// The run in memory, and which of its entries are still to come; empty for a stored run.
+    /// The run in memory; empty for a stored run.
     private let entries: [DeduplicationEntry]
     private var coming: Range<Int>
     /// The arena of the run in memory, or the window of a stored one.
     private var bytes: [UInt8]
-    /// How far the window has been read, and where it lies.
+    /// The index in `bytes` up to which the window has been read; `offset` is where the next window begins.
     private var place = 0
     private var offset: UInt64
     private let end: UInt64
@@ -32,7 +32,7 @@ struct RunCursor: Sendable {
     private static let none = DeduplicationEntry(
         idHigh: 0, idLow: 0, sequence: 0, line: 0, table: 0, source: 0, operation: .upsert)
 
-    /// Reads entries that are in memory.
+    /// Creates a cursor over entries that are in memory.
     init(_ places: Range<Int>, of run: [DeduplicationEntry], arena: [UInt8]) {
         head = Self.none
         entries = run
@@ -43,7 +43,7 @@ struct RunCursor: Sendable {
         isStored = false
     }
 
-    /// Reads entries that were stored.
+    /// Creates a cursor over entries that were stored.
     init(_ range: Range<UInt64>) {
         head = Self.none
         entries = []
@@ -76,7 +76,7 @@ struct RunCursor: Sendable {
         let left = bytes.count &- place
         guard left >= EntryCoding.entrySize else { return left == 0 && offset >= end ? .exhausted : .starved }
         let entry = bytes.withUnsafeBytes { bytes in
-            // Not loaded as a whole: the bytes that fill an entry up were not stored.
+            // Not loaded as a whole, since the padding behind an entry was not stored.
             withUnsafeTemporaryAllocation(of: DeduplicationEntry.self, capacity: 1) { entry in
                 UnsafeMutableRawBufferPointer(entry).copyMemory(
                     from: UnsafeRawBufferPointer(rebasing: bytes[place..<place &+ EntryCoding.entrySize]))
@@ -97,9 +97,10 @@ struct RunCursor: Sendable {
         return advance()
     }
 
-    /// Reads the next window behind what is left of this one.
+    /// Reads the next window behind the rest of this one.
     ///
-    /// - Throws: What `read` throws, and ``DamagedRun`` where it gives nothing although there is more.
+    /// - Throws: Errors of `read`, and ``DamagedRun`` if `read` returns another number of bytes or the run ends within
+    ///   an entry.
     mutating func fill(_ window: Int, reading read: (UInt64, Int) async throws -> [UInt8]) async throws {
         let count = Int(min(UInt64(window), end - offset))
         let next = count > 0 ? try await read(offset, count) : []
@@ -110,7 +111,7 @@ struct RunCursor: Sendable {
     }
 }
 
-/// A stored run that does not end where it should: the file that holds it was damaged.
+/// A stored run that does not end correctly: the file that holds it was damaged.
 package struct DamagedRun: Error, Hashable, Sendable {
     /// The stable code for answers, log and metrics.
     package var code: String { "spool.file" }

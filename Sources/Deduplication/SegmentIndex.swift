@@ -1,20 +1,20 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the bytes of one segment lie in the spool, and which lines lie where.
+/// The offsets of the chunks of one segment in the spool, and the lines that each holds.
 package struct SegmentIndex: Hashable, Sendable {
-    /// A stretch of spooled bytes of which something goes out.
+    /// A range of spooled bytes with at least one line that goes out.
     package struct Stretch: Hashable, Sendable {
-        /// Where it lies in the spool.
+        /// The stretch's offset in the spool.
         package var offset: UInt64
-        /// How many bytes it has.
+        /// The number of bytes of the stretch.
         package var length: UInt64
-        /// The number of its first line; it begins with that line's separator.
+        /// The number of the stretch's first line; the stretch begins with that line's separator.
         package var firstLine: Int
-        /// Whether all its lines go out, so that nobody has to look at it.
+        /// True if all lines of the stretch go out, so that its bytes need not be inspected.
         package var isWhole: Bool
 
-        /// A stretch.
+        /// Creates a stretch.
         package init(offset: UInt64, length: UInt64, firstLine: Int, isWhole: Bool) {
             self.offset = offset
             self.length = length
@@ -31,15 +31,15 @@ package struct SegmentIndex: Hashable, Sendable {
     }
 
     private var chunks: [Chunk] = []
-    /// The bytes of all chunks together.
+    /// The number of bytes of all chunks together.
     package private(set) var length: UInt64 = 0
-    /// How many lines there are.
+    /// The number of lines of the segment.
     package private(set) var lines = 0
 
-    /// How many bytes of memory it takes.
+    /// The memory of the index, in bytes.
     var byteCount: Int { chunks.capacity * MemoryLayout<Chunk>.stride }
 
-    /// An empty segment.
+    /// Creates the index of an empty segment.
     package init() {}
 
     mutating func append(length count: UInt64, lines: Int, offset: UInt64) {
@@ -49,7 +49,7 @@ package struct SegmentIndex: Hashable, Sendable {
         self.lines += lines
     }
 
-    /// What has to be read to send some of the lines; chunks without any of them are left out.
+    /// Returns the stretches to read to send some of the lines; chunks without any of them are left out.
     package func stretches(of wanted: LineSet) -> [Stretch] {
         precondition(wanted.lines == lines, "verdicts on another segment")
         guard wanted.count > 0 else { return [] }

@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names one part of what is spooled for a table.
+/// The name of one part of the spooled lines of a table.
 package struct SegmentKey: Hashable, Sendable {
-    /// What a segment holds.
+    /// The kind of lines that a segment holds.
     package enum Part: CaseIterable, Sendable {
         /// Rows, as upsert lines brought them.
         case records
@@ -13,12 +13,12 @@ package struct SegmentKey: Hashable, Sendable {
         case absences
     }
 
-    /// The table's place in the schema.
+    /// The table's index in the schema.
     package var table: Int
-    /// What the segment holds.
+    /// The kind of lines that the segment holds.
     package var part: Part
 
-    /// A segment's name.
+    /// Creates a segment's name.
     package init(table: Int, part: Part) {
         self.table = table
         self.part = part

@@ -1,28 +1,28 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gathers the bytes of one segment into chunks and remembers where each chunk was put.
+/// Gathers the bytes of one segment into chunks and remembers the offset of each chunk in the spool.
 package struct SegmentWriter: Sendable {
-    /// How large a chunk grows before it is handed over, in bytes.
+    /// The size at which a chunk is handed over, in bytes.
     package static let chunkSize = 64 * 1024
 
     private var buffer: [UInt8] = []
     private var bufferedLines = 0
     private var index = SegmentIndex()
 
-    /// An empty segment.
+    /// Creates a writer of an empty segment.
     package init() {}
 
-    /// How many elements were appended.
+    /// The number of elements that were appended.
     package var lines: Int { index.lines + bufferedLines }
 
-    /// Whether the chunk should be handed over.
+    /// True if the chunk should be handed over.
     package var isFull: Bool { buffer.count >= Self.chunkSize }
 
-    /// Whether there is anything to hand over.
+    /// True if any bytes are left to hand over.
     package var hasRest: Bool { !buffer.isEmpty }
 
-    /// How many bytes of memory it takes, about.
+    /// The memory of the writer, in bytes, approximately.
     var byteCount: Int { buffer.capacity + index.byteCount }
 
     /// Appends one element of the JSON array behind its separator.
@@ -60,7 +60,7 @@ package struct SegmentWriter: Sendable {
         return buffer.count < Self.chunkSize / 2 ? Array(buffer[...]) : buffer
     }
 
-    /// Where everything lies; nothing may be left in the buffer.
+    /// Returns the offsets of all chunks; no bytes may be left in the buffer.
     package func finished() -> SegmentIndex {
         precondition(buffer.isEmpty, "a segment's last chunk was not handed over")
         return index

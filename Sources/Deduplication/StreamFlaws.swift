@@ -3,17 +3,18 @@
 
 package import SyncModel
 
-/// Counts what is wrong with the lines of a stream, and remembers the first ones of each kind for operators.
+/// Counts the flaws of the lines of a stream, and remembers the first lines with each flaw for operators.
 package struct StreamFlaws: Sendable {
-    /// What can be wrong with a line.
+    /// The flaws that a line can have.
     package enum Kind: Hashable, Sendable {
-        /// It was set aside.
+        /// A line that was quarantined.
         case setAside(QuarantinedLine.Reason)
-        /// It has no token, or none that can be kept, so that the stream cannot be taken up again behind it.
+        /// A line without a token, or with one that cannot be kept, so that the stream cannot be resumed behind the
+        /// line.
         case noToken
-        /// Its token is a number, where the protocol wants a string.
+        /// A line whose token is a number, although the protocol requires a string.
         case numberToken
-        /// It is of a type that the configuration does not name.
+        /// A line of a type that the configuration does not name.
         case unknownType
 
         /// The stable code in the log.
@@ -29,28 +30,27 @@ package struct StreamFlaws: Sendable {
 
     /// The lines with one flaw.
     package struct Lines: Hashable, Sendable {
-        /// How many there were.
+        /// The number of lines with the flaw.
         package fileprivate(set) var count = 0
-        /// The first ones: their places in the answer to one stream request, from 1 and without empty lines, and their
-        /// types as far as they could be read.
+        /// The first of these lines, at most ``StreamFlaws/remembered``.
         package fileprivate(set) var first: [Sight] = []
 
-        /// A line.
+        /// A line with a flaw.
         package struct Sight: Hashable, Sendable {
-            /// Its place.
+            /// The line's number in the answer to one stream request, from 1 and without empty lines.
             package let number: Int
-            /// Its type.
+            /// The line's type, as far as it could be read; escaped and cut for logs.
             package let type: String?
         }
     }
 
-    /// How many lines of each kind are remembered, and how many bytes of a type.
+    /// The number of lines of each kind that are remembered, and the number of bytes of a type.
     package static let (remembered, typeBytes) = (3, 64)
 
-    /// The lines by what is wrong with them.
+    /// The lines by their flaw.
     package private(set) var kinds: [Kind: Lines] = [:]
 
-    /// Nothing yet.
+    /// Creates an empty count.
     package init() {}
 
     mutating func add(_ kind: Kind, at number: Int, type: @autoclosure () -> String?) {

@@ -7,32 +7,32 @@ package import SyncModel
 
 /// Takes the bytes of stream requests and makes segments of them: lines ▶ projection ▶ de-duplication ▶ chunks.
 ///
-/// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new one
-/// begins. It holds chunks and a run of de-duplication entries, never the stream.
+/// One intake serves a pull from its first byte to the complete line, resumed streams included; after a reset a new
+/// intake begins. It holds chunks and a run of de-duplication entries, never the stream.
 package struct StreamIntake: Sendable {
-    /// What it may hold and let through.
+    /// The amounts that an intake may hold and let through.
     package struct Limits: Hashable, Sendable {
         /// The longest line in bytes; longer ones are quarantined.
         package var line = 8 << 20
         /// The most rows and deletions of one pull; 0 is no limit.
         package var rows = 0
-        /// The most lines that bring no row: blank ones, of unknown types, acknowledgements, what is set aside.
+        /// The most lines that bring no row: blank lines, unknown types, acknowledgements and quarantined lines.
         package var otherLines = 10_000_000
-        /// How many bytes of a quarantined line are kept.
+        /// The most bytes that are kept of a quarantined line.
         package var quarantineBytes = 4_096
-        /// How many bytes of all quarantined lines of a pull are kept; of those beyond it only what is known of them.
+        /// The most bytes that are kept of all quarantined lines of a pull; further ones are kept without their bytes.
         package var quarantineTotal = 16 << 20
-        /// How many quarantined lines are kept for the state; all are counted.
+        /// The most quarantined lines that are kept for the state; all are counted.
         package var quarantineLines = 256
-        /// How many de-duplication entries are gathered before they are sorted and taken away.
+        /// The number of de-duplication entries that are gathered before they are sorted and taken away.
         package var run = 262_144
-        /// How many lines about ids are looked at in one pull; all are counted.
+        /// The most lines about ids that are kept in one pull; all are counted.
         package var idMappings = 10_000
-        /// The default limits.
+        /// Creates the default limits.
         package init() {}
     }
 
-    /// Why the stream cannot be taken in any further.
+    /// The reason why no more of the stream can be taken in.
     package enum Failure: String, Error, CaseIterable, Sendable {
         /// More rows than `[pull] max_rows`.
         case tooManyRows = "pull.too_many_rows"
@@ -40,33 +40,33 @@ package struct StreamIntake: Sendable {
         case tooManyLines = "pull.too_many_lines"
     }
 
-    /// How an answer ended that has no complete line.
+    /// The end of an answer that has no complete line.
     package struct BrokenEnd: Hashable, Sendable {
-        /// How many lines came.
+        /// The number of lines that came.
         package let lines: Int
-        /// The type of the last one, as far as it could be read.
+        /// The type of the last line that had one, as far as it could be read.
         package let lastType: String?
-        /// How many bytes came behind the last line end.
+        /// The number of bytes that came behind the last line end.
         package let unfinishedBytes: Int
     }
 
-    /// What came, counted.
+    /// The counts of lines, rows and bytes that came.
     package struct Counts: Hashable, Sendable {
         /// Lines of any kind.
         package var lines = 0
         /// Records and deletions.
         package var rows = 0
-        /// Lines that were set aside.
+        /// Lines that were quarantined.
         package var quarantined = 0
-        /// Lines of types that nobody has configured.
+        /// Lines of types that the configuration does not name, or whose table the client does not have.
         package var unknownTypes = 0
-        /// Deletions by another column than the id in tables without a ledger, which nobody can resolve.
+        /// Deletions by another column than the id in tables without a ledger, which cannot be resolved.
         package var unresolvedDeletes = 0
         /// Lines about ids that the backend has given.
         package var idMappings = 0
         /// Bytes after decompression.
         package var bytes = 0
-        /// Nothing yet.
+        /// Creates counts of 0.
         package init() {}
     }
 
@@ -76,36 +76,37 @@ package struct StreamIntake: Sendable {
     private var output = JSONWriter(capacity: 16 * 1_024)
     private var records: [SegmentWriter]
     private var deletions: [SegmentWriter]
-    /// By the table's place: its rank, and whether id and links of its records are kept for the ledger.
+    /// The ranks of the tables, by index; `isLedgered` tells whether ids and links are kept for the ledger.
     private let ranks: [UInt16]
     private let isLedgered: [Bool]
     private var deduplicator: Deduplicator
     private var failure: Failure?
     private var blankLines = 0
 
-    /// What came so far.
+    /// The counts of lines, rows and bytes so far.
     package private(set) var counts = Counts()
-    /// Lines that were set aside, as many as the limits allow.
+    /// The lines that were quarantined, as many as the limits allow.
     package private(set) var quarantined: [QuarantinedLine] = []
     /// The complete or reset line, once it has come; everything after it is ignored.
     package private(set) var end: StreamReport.End?
     private var collected = StreamSigns()
-    /// The base names of the types that bring rows, with the places of their tables.
+    /// The base names of the types that bring rows, with the indexes of their tables.
     private let baseNames: [(baseName: Substring, table: Int)]
-    /// Whether any line came in this request that was neither the complete line nor ack-only.
+    /// True if any line came in this request that was neither the complete line nor ack-only.
     private var carriedData = false
     private var quarantinedBytes = 0
-    /// What is wrong with lines that came.
+    /// The flaws of the lines that came.
     package private(set) var flaws = StreamFlaws()
-    /// How many lines had come before this request.
+    /// The number of lines that had come before this request.
     private var linesBefore = 0
-    /// What lines about ids said, as many as the limits allow.
+    /// The ids that the backend has given, by the lines about ids, as many as the limits allow.
     package private(set) var idMappings: [IDMapping] = []
 
-    /// An intake for one pull.
+    /// Creates an intake for one pull.
     ///
-    /// Of the tables at the places in `ledgered`, ids and links are kept until everything is read again by record.
-    /// Columns in `added` the client has only just got; by `aliases` it knows what the backend has given ids to.
+    /// For the tables whose indexes are in `ledgered`, ids and links are kept until all lines are read again by record.
+    /// `added` names the columns that the client has only just got; `aliases` has the ids by which the client knows
+    /// records that have an id from the backend.
     package init(
         projection: Projection, hashKey: SipHash.Key, limits: Limits, ledgered: Set<Int> = [],
         added: [String: Set<String>] = [:], aliases: IDAliases? = nil
@@ -127,10 +128,9 @@ package struct StreamIntake: Sendable {
         deduplicator = Deduplicator(runLength: limits.run)
     }
 
-    /// What the stream said beside its records.
+    /// The facts that the stream tells beside its records.
     ///
-    /// Rows may have come by another version of a declared type that nobody has declared: that the others did not come
-    /// says nothing then.
+    /// Rows may have come by an undeclared version of a declared type: the absence of other rows then means nothing.
     package var signs: StreamSigns {
         var signs = collected
         for type in projector.counters.unknownTypes.keys {
@@ -146,23 +146,23 @@ package struct StreamIntake: Sendable {
         return signs
     }
 
-    /// How many bytes of memory the lines take that came so far, about.
+    /// The memory of the lines that came so far, in bytes, approximately.
     package var byteCount: Int {
         deduplicator.byteCount + (records + deletions).reduce(0) { $0 + $1.byteCount } + collected.byteCount
             + idMappings.count * 128
     }
 
-    /// Forgets the lines that were set aside, once they are in the state, and what was wrong; they count all the same.
+    /// Forgets the quarantined lines, once they are in the state, and the flaws; the counts stay.
     package mutating func forgetQuarantined() {
         quarantined = []
         quarantinedBytes = 0
         flaws = StreamFlaws()
     }
 
-    /// How many values were of a type that their column cannot hold and became its default.
+    /// The number of values whose type their column cannot hold and that became the column's default.
     package var defaulted: Int { projector.counters.defaults.wrong }
 
-    /// Prepares for the first byte of a stream request; what an earlier one left unfinished is dropped.
+    /// Prepares for the first byte of a stream request; the unfinished rest of an earlier one is dropped.
     package mutating func beginRequest() {
         splitter = LineSplitter(maximumLength: limits.line)
         carriedData = false
@@ -194,9 +194,9 @@ package struct StreamIntake: Sendable {
         if let failure { throw failure }
     }
 
-    /// Says that a record of the client is gone, as a line would that takes it from all sources.
+    /// Adds the deletion of a record of the client, as a line would that removes it from all sources.
     ///
-    /// Records of tables that the client does not have, or with ids that it cannot have, are passed over.
+    /// Records of tables that the client does not have, or with ids that it cannot have, are ignored.
     package mutating func delete(_ id: String, table: Int) throws(Failure) {
         guard deletions.indices.contains(table), RecordID.isSafe(id) else { return }
         counts.lines += 1
@@ -206,12 +206,12 @@ package struct StreamIntake: Sendable {
         if let failure { throw failure }
     }
 
-    /// What became of the request, once its bytes have ended or the complete line has come.
+    /// Returns the outcome of the request, once its bytes have ended or the complete line has come.
     package func report() -> StreamReport {
         StreamReport(end: end ?? .broken, received: projector.receivedTokens, carriedData: carriedData)
     }
 
-    /// How the answer to a request ended that has no complete line; the rest of a line that has not ended is dropped.
+    /// Ends a request without a complete line and returns its end; the rest of a line that has not ended is dropped.
     package mutating func finishRequest() -> BrokenEnd {
         BrokenEnd(
             lines: counts.lines - linesBefore, lastType: counts.lines > linesBefore ? projector.lastType : nil,
@@ -259,7 +259,7 @@ package struct StreamIntake: Sendable {
 
     private mutating func takeMapping() {
         counts.idMappings += 1
-        // What it says is in the state with the cursor that passes its token.
+        // The mapping is in the state together with the cursor that passes the line's token.
         carriedData = true
         guard idMappings.count < limits.idMappings, let mapping = projector.idMapping else { return }
         idMappings.append(mapping)
@@ -273,7 +273,7 @@ package struct StreamIntake: Sendable {
         quarantine(head, scope)
     }
 
-    /// Deletions by column are few or many lines, each about any number of records; what they mean is decided later.
+    /// Notes a deletion by column, which may be about any number of records; which ones is decided later.
     private mutating func deleteByLink(_ link: StreamSigns.Link, _ digest: UInt64) {
         carriedData = true
         guard isLedgered[link.table] else {
@@ -323,14 +323,14 @@ package struct StreamIntake: Sendable {
     }
 }
 
-// What is spooled, and what it is read back by.
+// The chunks and runs that are spooled, and the reader, verdicts and segments to read them back.
 extension StreamIntake {
-    /// The next full chunk, to be put at `offset` of the spool; nil while none is full.
+    /// Returns the next full chunk, to be put at `offset` of the spool; nil while none is full.
     package mutating func nextFullChunk(offset: UInt64) -> [UInt8]? {
         nextChunk(offset: offset) { $0.isFull }
     }
 
-    /// The next chunk of what is left at the end; nil when all is handed over.
+    /// Returns the next chunk of the rest at the end; nil when all is handed over.
     package mutating func nextRestChunk(offset: UInt64) -> [UInt8]? {
         nextChunk(offset: offset) { $0.hasRest }
     }
@@ -343,12 +343,12 @@ extension StreamIntake {
         return nil
     }
 
-    /// The next bytes of a sorted run, to be stored behind all that came before; nil while there is room.
+    /// Returns the next bytes of a sorted run, to be stored behind all earlier ones; nil while the run is not full.
     package mutating func nextRunPiece() -> [UInt8]? { deduplicator.nextRunPiece() }
 
-    /// Reads all lines that came so far by record; more may come afterwards, and be read by another reader.
+    /// Returns a reader of all lines that came so far, by record; later lines need another reader.
     ///
-    /// - Parameter read: Reads exactly `count` bytes of those that ``nextRunPiece()`` handed over.
+    /// - Parameter read: A function that reads exactly `count` of the bytes that ``nextRunPiece()`` handed over.
     /// - Returns: A reader that stands before no table yet.
     package mutating func reader(
         reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
@@ -356,12 +356,12 @@ extension StreamIntake {
         deduplicator.reader(reading: read)
     }
 
-    /// Verdicts on all lines that came so far, by the table's place: nothing goes anywhere yet.
+    /// Verdicts on all lines that came so far, by the table's index: no line goes anywhere yet.
     package var verdicts: [LineVerdicts] {
         records.indices.map { LineVerdicts(records: records[$0].lines, deletions: deletions[$0].lines) }
     }
 
-    /// Where all segments lie; every chunk must have been handed over.
+    /// Returns the offsets of all segments; every chunk must have been handed over.
     package func segments() -> [SegmentKey: SegmentIndex] {
         var segments: [SegmentKey: SegmentIndex] = [:]
         for table in records.indices {

@@ -3,25 +3,25 @@
 
 package import SyncModel
 
-/// How one stream request went.
+/// The outcome of one stream request.
 package struct StreamReport: Hashable, Sendable {
-    /// Why it ended.
+    /// The reason why a request ended.
     package enum End: Hashable, Sendable {
-        /// With the complete line.
+        /// A complete line.
         case complete
-        /// Without it: cut, silent for too long, refused for now.
+        /// No complete line: the stream was cut, was silent for too long or was refused for now.
         case broken
-        /// With a reset line.
+        /// A reset line.
         case reset(token: String)
     }
-    /// Why it ended.
+    /// The reason why the request ended.
     package var end: End
     /// The newest token of every namespace that came in this request.
     package var received: CheckpointVector
-    /// Whether any line came that was neither the complete line nor ack-only.
+    /// True if any line came that was neither the complete line nor ack-only.
     package var carriedData: Bool
 
-    /// A report.
+    /// Creates a report.
     package init(end: End, received: CheckpointVector = CheckpointVector(), carriedData: Bool) {
         self.end = end
         self.received = received

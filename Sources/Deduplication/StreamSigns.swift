@@ -4,17 +4,17 @@
 package import LineProjection
 package import SyncModel
 
-/// What a stream says beside its records: what could not be read, and what is deleted by the value of a column.
+/// The facts that a stream tells beside its records: unreadable lines, and deletions by the value of a column.
 package struct StreamSigns: Hashable, Sendable {
     /// A column of a table, as delete lines of one source name it.
     package struct Link: Hashable, Sendable {
-        /// The table's place in the schema.
+        /// The table's index in the schema.
         package var table: Int
-        /// The place among the table's links.
+        /// The column's index among the table's links.
         package var link: Int
-        /// The feed that the lines belong to.
+        /// The index of the lines' source in the table.
         package var source: Int
-        /// A column.
+        /// Creates a link.
         package init(table: Int, link: Int, source: Int) {
             self.table = table
             self.link = link
@@ -22,59 +22,61 @@ package struct StreamSigns: Hashable, Sendable {
         }
     }
 
-    /// How many ids of quarantined lines are remembered; with more, no record of any table counts as missing.
+    /// The most ids of quarantined lines that are remembered; beyond it, no record of any table counts as missing.
     package static let maximumIDs = 65_536
-    /// How many values delete lines may name in one pull; what the others mean is left to a comparison.
+    /// The most values that delete lines may name in one pull; further ones are left to a full comparison.
     package static let maximumDeletions = 1 << 18
 
-    /// The ids of quarantined lines, by the table's place, with the place in the stream of the newest one: these
-    /// records are not gone, unless a later line says so.
+    /// The ids of quarantined lines, by the table's index, with the sequence of the newest line of each.
+    ///
+    /// These records are not gone, unless a later line deletes them.
     package private(set) var quarantined: [Int: [IDHash: UInt64]] = [:]
-    /// Tables of which a line came whose id nobody can read.
+    /// The tables of which a line with an unreadable id came.
     package private(set) var blindTables: Set<Int> = []
-    /// Whether a line came of which not even the table is known.
+    /// True if a line came whose table is unknown, or if too many ids would have to be remembered.
     package private(set) var isBlind = false
-    /// Deletions by the digest of a value: the place in the stream of the newest line; what its source brought later
-    /// stays.
+    /// The deletions by the digest of a value, each with the sequence of its newest line.
+    ///
+    /// Records that the deletion's source brings later stay.
     package private(set) var deletions: [Link: [UInt64: UInt64]] = [:]
-    /// Tables of which more values were named.
+    /// The tables of which more values were named than are remembered.
     package private(set) var overflowed: Set<Int> = []
-    /// Where each stream request began, and each part of one that broke: how many lines had come before it.
+    /// The number of lines that had come before each stream request; `parts` adds the parts of a request that broke.
     package private(set) var requests: [UInt64] = []
     private var parts: [UInt64] = []
     private var ids = 0
     private var digests = 0
 
-    /// How many bytes of memory they take, about.
+    /// The memory of the signs, in bytes, approximately.
     var byteCount: Int { (ids + digests) * 64 + (requests.count + parts.count) * 8 }
 
-    /// No signs.
+    /// Creates an empty collection of signs.
     package init() {}
 
-    /// Whether the table has missing records that cannot be told from unreadable ones.
+    /// Returns whether missing records of the table cannot be told from unreadable ones.
     package func isBlind(_ table: Int) -> Bool { isBlind || blindTables.contains(table) }
 
-    /// Notes that another stream request begins, or that one is taken up again where it broke.
+    /// Notes that another stream request begins, or that one is resumed after it broke.
     ///
     /// - Parameters:
-    ///   - lines: How many lines have come so far; sequences of later ones are greater.
-    ///   - isResumed: Whether it is the same request still.
+    ///   - lines: The number of lines that have come so far; sequences of later ones are greater.
+    ///   - isResumed: True if it is still the same request.
     package mutating func beginRequest(after lines: UInt64, isResumed: Bool = false) {
         parts.append(lines)
         if !isResumed { requests.append(lines) }
     }
 
-    /// How many lines had come when the request began that brought a line.
+    /// Returns how many lines had come when the request began that brought a line.
     package func beginning(ofRequestOf sequence: UInt64) -> UInt64 { requests.last { $0 < sequence } ?? 0 }
 
-    /// The same of the part of a request.
+    /// Returns how many lines had come when the part of a request began that brought a line.
     package func beginning(ofPartOf sequence: UInt64) -> UInt64 { parts.last { $0 < sequence } ?? 0 }
 
     /// Notes a quarantined line.
     ///
     /// - Parameters:
-    ///   - scope: What it may be about.
-    ///   - sequence: Its place in the stream.
+    ///   - scope: The records that the line may have been about.
+    ///   - sequence: The line's number in the stream.
     package mutating func quarantine(_ scope: QuarantineScope, at sequence: UInt64) {
         switch scope {
         case .record(let table, let id):
