@@ -13,6 +13,8 @@ struct TokenTable: Sendable {
 
     private struct Entry {
         let namespace: [UInt8]
+        /// True if the namespace holds a bar: it is then a line type, and the part before a bar is another namespace.
+        let hasBar: Bool
         var token: [UInt8]
     }
 
@@ -25,7 +27,7 @@ struct TokenTable: Sendable {
     /// Replaces the token of a namespace, which is the token's part before the bar or, without a bar, the line's type.
     mutating func advance(to token: UnsafeRawBufferPointer, lineType: UnsafeRawBufferPointer) {
         guard token.count <= Self.maximumLength, lineType.count <= Self.maximumLength else { return drop() }
-        if current >= 0, isCurrent(token, lineType) {
+        if current >= 0, isCurrent(token) {
             entries[current].token.removeAll(keepingCapacity: true)
             entries[current].token.append(contentsOf: token)
             return
@@ -38,7 +40,9 @@ struct TokenTable: Sendable {
             entries[place].token.append(contentsOf: token)
         } else if entries.count < Self.maximumNamespaces {
             current = entries.count
-            entries.append(Entry(namespace: Array(namespace), token: Array(token)))
+            entries.append(
+                Entry(
+                    namespace: Array(namespace), hasBar: namespace.contains(UInt8(ascii: "|")), token: Array(token)))
         } else {
             drop()
         }
@@ -49,9 +53,6 @@ struct TokenTable: Sendable {
         entries.removeAll(keepingCapacity: true)
         current = -1
     }
-
-    /// Forgets which token came last.
-    mutating func forgetCurrent() { current = -1 }
 
     /// Returns the checkpoint of an entry; nil if there is no such entry.
     func checkpoint(at place: Int) -> Checkpoint? {
@@ -78,11 +79,12 @@ struct TokenTable: Sendable {
     /// Returns whether the token is the namespace of the entry that was written last, followed by a bar.
     ///
     /// A token without a bar takes the slower way of ``advance(to:lineType:)``.
-    private func isCurrent(_ token: UnsafeRawBufferPointer, _ lineType: UnsafeRawBufferPointer) -> Bool {
-        entries[current].namespace.withUnsafeBytes { namespace in
-            let count = namespace.count
-            guard token.count > count, token[count] == UInt8(ascii: "|") else { return false }
-            return RawBytes.areEqual(UnsafeRawBufferPointer(rebasing: token[..<count]), namespace)
-        }
+    private func isCurrent(_ token: UnsafeRawBufferPointer) -> Bool {
+        !entries[current].hasBar
+            && entries[current].namespace.withUnsafeBytes { namespace in
+                let count = namespace.count
+                guard token.count > count, token[count] == UInt8(ascii: "|") else { return false }
+                return RawBytes.areEqual(UnsafeRawBufferPointer(rebasing: token[..<count]), namespace)
+            }
     }
 }
