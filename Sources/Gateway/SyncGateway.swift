@@ -89,21 +89,19 @@ package final class SyncGateway: Sendable {
         while true {
             // Outside the session's lock, because push recovery may need it for a search.
             try await recoverPushes(identity, caller)
-            do {
-                return try await services.streaming(identity, from: presented) {
-                    var runner = makeRunner(
-                        request, from: presented, version: version, identity: identity, caller: caller)
-                    return try await runner.run()
-                }
-            } catch StateError.idsChanged where restarts < Self.maximumRestarts {
+            let end = try await services.streaming(identity, from: presented) {
+                var runner = makeRunner(
+                    request, from: presented, version: version, restarts: restarts, identity: identity, caller: caller)
+                return try await runner.run()
+            }
+            switch end {
+            case .answer(let answer): return answer
+            case .startOver:
                 restarts += 1
                 caller.logger.info("a pull starts over: ids that the backend has made became known")
             }
         }
     }
-
-    /// The number of times that a pull starts again because the backend has given ids to records meanwhile.
-    private static let maximumRestarts = 2
 
     /// Serves one push.
     ///
@@ -155,7 +153,8 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, from presented: Cursor?, version: Int, identity: CallerIdentity, caller: Caller
+        _ request: PullRequest, from presented: Cursor?, version: Int, restarts: Int, identity: CallerIdentity,
+        caller: Caller
     ) -> PullRunner {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
@@ -168,7 +167,7 @@ package final class SyncGateway: Sendable {
             isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
             asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
             mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &random),
-            kept: kept?.stream)
+            kept: kept?.stream, restarts: restarts)
         let scope = PullScope(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), logger: caller.logger)

@@ -79,10 +79,18 @@ extension GatewayError {
     private static let later = "The server cannot be reached right now. Please try again in a moment."
 
     private init(_ failure: PullFailure) {
+        if failure == .idsUnknown {
+            self.init(fault: .queueWait)
+            return
+        }
+        if failure == .idsChanged {
+            self.init(StateError.idsChanged)
+            return
+        }
         let message =
             switch failure {
             case .unknownCursor: "This device can no longer sync. Please sign out and in again."
-            case .streamBroken, .resetAgain, .tokensRefused, .cursorContention: Self.later
+            case .streamBroken, .resetAgain, .tokensRefused, .cursorContention, .idsChanged, .idsUnknown: Self.later
             case .typesRefused: "The server did not understand. Please contact support."
             case .clockBehind: "The server is not ready yet. Please try again later."
             case .unexpectedEvent: "Something went wrong. Please try again later."

@@ -127,19 +127,21 @@ extension DeviceState {
     /// Waits until no ids are being made for the principal, and saves the ids that the stream has reported, so that the
     /// commit sees all ids that the stream may contain.
     ///
-    /// If there are new ids, the commit fails and the pull starts again with them: the stream may have brought the
-    /// record before the line with its id.
-    func awaitIDs(after spooler: StreamSpooler) async throws {
-        guard scope.services.makesIDs else { return }
+    /// The commit finds out if there are new ones: then it fails with `StateError.idsChanged`.
+    func awaitIDs(after spooler: StreamSpooler) async throws -> PullEvent {
         let limit = scope.services.configuration.limits.queueWait
         guard try await scope.services.making.waitUntilNone(of: scope.query.principal, atMost: limit) else {
-            // Another start would mean the same wait again.
-            throw LockError.timedOut
+            return .idsUnknown
         }
         // A push has ended meanwhile, and may have created a record whose id is unknown.
         let open = try await scope.store.openJournals(of: scope.query.principal)
-        guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { throw StateError.idsChanged }
-        guard !spooler.idMappings.isEmpty else { return }
+        guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { return .idsChanged }
+        if !spooler.idMappings.isEmpty { try await saveReportedIDs(spooler) }
+        return .done
+    }
+
+    /// Saves the ids of pushed records that the stream has reported.
+    private func saveReportedIDs(_ spooler: StreamSpooler) async throws {
         let makers = Set(scope.schema.tables.filter(\.makesIDs).map(\.name))
         var told: [PushedRecordKey: IDMapping] = [:]
         for mapping in spooler.idMappings where makers.contains(mapping.table) {

@@ -7,15 +7,16 @@ import SyncMachines
 import SyncModel
 
 extension PullRunner: Effects {
-    mutating func end(_ action: PullAction, of machine: PullMachine) async throws -> PullAnswer? {
+    mutating func end(_ action: PullAction, of machine: PullMachine) async throws -> PullEnd? {
         switch action {
-        case .answer(let plan): return try await answer(plan, machine.cachedAnswer)
+        case .answer(let plan): return .answer(try await answer(plan, machine.cachedAnswer))
         case .fail(let failure):
             scope.tell(unexpected: machine.unexpected)
             throw failure
         case .refuse(let refusal): throw refusal
+        case .startOver: return .startOver
         case .loadContext, .compactLedger, .beginComparison, .dropComparison, .confirm, .stream, .diff, .sleep,
-            .readClock, .commit:
+            .readClock, .awaitIDs, .commit:
             return nil
         }
     }
@@ -38,8 +39,9 @@ extension PullRunner: Effects {
         case .stream(let action): return .stream(try await perform(action, of: machine))
         case .sleep(let milliseconds): try await scope.services.clock.sleep(milliseconds: milliseconds)
         case .readClock: return .clock(scope.now + scope.store.cursorLead)
+        case .awaitIDs: return try await device.awaitIDs(after: stream.spooler)
         case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
-        case .answer, .fail, .refuse: throw PullFailure.unexpectedEvent
+        case .answer, .fail, .refuse, .startOver: throw PullFailure.unexpectedEvent
         }
         return .done
     }

@@ -11,6 +11,14 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
+/// The end of a pull that has not failed.
+enum PullEnd {
+    /// The answer, which is committed.
+    case answer(PullAnswer)
+    /// Ids became known meanwhile, and the pull has to start over; nothing has changed.
+    case startOver
+}
+
 /// Runs one pull: carries out the actions that the machine decides on.
 struct PullRunner {
     let scope: PullScope
@@ -51,7 +59,7 @@ struct PullRunner {
     /// Runs the pull to its end.
     ///
     /// The reason of a failure is stored for the operator, about once a minute for each replica.
-    mutating func run() async throws -> PullAnswer {
+    mutating func run() async throws -> PullEnd {
         defer { stream.tellFlaws() }
         do {
             return try await runMachine()
@@ -67,7 +75,7 @@ struct PullRunner {
         }
     }
 
-    private mutating func runMachine() async throws -> PullAnswer {
+    private mutating func runMachine() async throws -> PullEnd {
         var machine = PullMachine(query: scope.query, settings: scope.services.pullSettings)
         defer { if comparison != nil { scope.services.comparing.leave() } }
         return try await drive(&machine, &self)
@@ -101,7 +109,6 @@ struct PullRunner {
     }
 
     mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
-        try await device.awaitIDs(after: stream.spooler)
         // Before anything is written: an answer that cannot be sent should not begin.
         sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal))
         var row = row
@@ -116,6 +123,8 @@ struct PullRunner {
                     clientVersion: scope.query.schemaVersion))
         } catch StateError.cursorTaken(let newest) {
             return .cursorTaken(newest: newest)
+        } catch StateError.idsChanged {
+            return .idsChanged
         }
         if let diffed { tell(diffed.report, of: row.replica) }
         return .done

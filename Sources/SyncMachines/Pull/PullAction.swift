@@ -29,7 +29,11 @@ package enum PullAction: Hashable, Sendable {
     case sleep(Int64)
     /// Read the clock; answered by `clock`.
     case readClock
-    /// Write the cursor row durably with what the diff found (transaction 5); answered by `done` or `cursorTaken`.
+    /// Wait until the backend gives no ids to pushed records, and save those that the stream has reported; answered by
+    /// `done`, `idsChanged` or `idsUnknown`.
+    case awaitIDs
+    /// Write the cursor row durably with what the diff found (transaction 5); answered by `done`, `cursorTaken` or
+    /// `idsChanged`.
     case commit(CursorRow, isNewReplica: Bool)
     /// The end: send the answer.
     case answer(PullAnswerPlan)
@@ -37,6 +41,8 @@ package enum PullAction: Hashable, Sendable {
     case fail(PullFailure)
     /// The end: the client's schema version cannot be, and nothing has changed.
     case refuse(SchemaRefusal)
+    /// The end: nothing has changed, and the pull starts over with the ids that became known.
+    case startOver
 }
 
 /// What happened to the last ``PullAction``.
@@ -59,6 +65,10 @@ package enum PullEvent: Hashable, Sendable {
     case clock(Int64)
     /// Another pull of this principal was faster; this is now its newest cursor.
     case cursorTaken(newest: Cursor)
+    /// The backend has given ids to pushed records, and the stream may have brought these records without them.
+    case idsChanged
+    /// The backend is still giving ids to pushed records, and the time for waiting is over.
+    case idsUnknown
 }
 
 /// Into which array of the answer the records go, and how the client is told to apply it.

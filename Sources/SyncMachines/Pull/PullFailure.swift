@@ -17,6 +17,10 @@ package enum PullFailure: String, Error, CaseIterable, Sendable {
     case clockBehind = "pull.clock_behind"
     /// Other pulls of the same principal took every cursor that was tried.
     case cursorContention = "pull.cursor_contention"
+    /// The backend has given ids to pushed records during every attempt.
+    case idsChanged = "state.ids_changed"
+    /// The backend did not stop giving ids to pushed records in time.
+    case idsUnknown = "limit.queue_wait"
     /// Something happened that cannot happen at that point: a mistake of Rind's, which the log names.
     case unexpectedEvent = "internal.unexpected_event"
 }

@@ -133,8 +133,14 @@ extension PullMachine {
             return .sleep(lag + 1)
         }
         let row = course.row(cursor, ending.report)
+        guard query.awaitsIDs else { return write(row, ending) }
+        state = .awaitingIDs(ending, row)
+        return .awaitIDs
+    }
+
+    mutating func write(_ row: CursorRow, _ ending: PullEnding) -> PullAction {
         state = .committing(ending, row)
-        return .commit(row, isNewReplica: !course.isContinuation)
+        return .commit(row, isNewReplica: !ending.course.isContinuation)
     }
 
     mutating func fail(_ failure: PullFailure) -> PullAction {

@@ -15,6 +15,8 @@ package struct PullMachine: SyncMachine, Sendable {
     package static let clockTolerance: Int64 = 2_000
     /// How old a cursor may get while nothing changes, in milliseconds: then the backend's completion token is renewed.
     package static let idleCursorAge: Int64 = 24 * 3_600 * 1_000
+    /// How often a pull starts over because ids became known, before it fails.
+    package static let maximumRestarts = 2
     static let commitAttempts = 10
     static let clockWaits = 10
 
@@ -38,6 +40,8 @@ package struct PullMachine: SyncMachine, Sendable {
         case readingClock(PullEnding)
         /// The clock is behind the newest cursor.
         case waiting(PullEnding)
+        /// The ids that the backend gives to pushed records are awaited, since the answer may hold such records.
+        case awaitingIDs(PullEnding, CursorRow)
         case committing(PullEnding, CursorRow)
         case ended(PullCourse?)
     }
@@ -72,6 +76,8 @@ package struct PullMachine: SyncMachine, Sendable {
         case .diffed(let report): diffed(report)
         case .clock(let now): clockRead(now)
         case .cursorTaken(let newest): cursorTaken(newest)
+        case .idsChanged: idsChanged()
+        case .idsUnknown: idsUnknown()
         }
     }
 
@@ -81,6 +87,7 @@ package struct PullMachine: SyncMachine, Sendable {
         case .compacting(let planner): return plan(planner)
         case .droppingComparison(let course): return complete(course, nil)
         case .waiting(let ending): return readClock(ending)
+        case .awaitingIDs(let ending, let row): return write(row, ending)
         case .committing(let ending, let row):
             state = .ended(ending.course)
             return .answer(ending.course.answer(row))
@@ -102,7 +109,7 @@ package struct PullMachine: SyncMachine, Sendable {
             state = .confirming(planner)
             return .confirm(cursor)
         case .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .checkingIdle,
-            .diffing, .readingClock, .waiting, .committing, .ended:
+            .diffing, .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.context(context))
         }
     }
@@ -120,7 +127,7 @@ package struct PullMachine: SyncMachine, Sendable {
             let step = course.stream.handle(event)
             return follow(step, course, rollback: rollback)
         case .loading, .confirming, .compacting, .askingForPlace, .droppingComparison, .checkingIdle, .diffing,
-            .readingClock, .waiting, .committing, .ended:
+            .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(event)
         }
     }
@@ -133,7 +140,7 @@ package struct PullMachine: SyncMachine, Sendable {
             let step = course.compare(name, type)
             return follow(step, course, rollback: rollback)
         case .loading, .confirming, .compacting, .streaming, .comparing, .droppingComparison, .checkingIdle, .diffing,
-            .readingClock, .waiting, .committing, .ended:
+            .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.comparisonGranted(isGranted))
         }
     }
@@ -157,7 +164,7 @@ package struct PullMachine: SyncMachine, Sendable {
             course.planner.context.ledger.isExact = false
             return restart(course, because: .damagedLedger) { $0.beginAfresh() }
         case .loading, .confirming, .streaming, .askingForPlace, .comparing, .droppingComparison, .checkingIdle,
-            .readingClock, .waiting, .committing, .ended:
+            .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.ledgerDamaged)
         }
     }
@@ -174,7 +181,7 @@ package struct PullMachine: SyncMachine, Sendable {
             let step = course.stream.goOn()
             return follow(step, course, rollback: rollback)
         case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
-            .checkingIdle, .readingClock, .waiting, .committing, .ended:
+            .checkingIdle, .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.diffed(report))
         }
     }
@@ -186,7 +193,7 @@ package struct PullMachine: SyncMachine, Sendable {
             return course.isIdle(row, at: now) ? answerNothing(course, row) : diff(course, nil)
         case .readingClock(let ending): return commit(ending, at: now)
         case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .diffing,
-            .waiting, .committing, .ended:
+            .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.clock(now))
         }
     }
@@ -199,8 +206,31 @@ package struct PullMachine: SyncMachine, Sendable {
             ending.course.planner.context.newest = newest
             return readClock(ending)
         case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
-            .checkingIdle, .diffing, .readingClock, .waiting, .ended:
+            .checkingIdle, .diffing, .readingClock, .waiting, .awaitingIDs, .ended:
             return unexpected(PullEvent.cursorTaken(newest: newest))
+        }
+    }
+
+    /// Starts over, since the stream may have brought a record before the line with its id.
+    private mutating func idsChanged() -> PullAction {
+        switch state {
+        case .awaitingIDs(let ending, _), .committing(let ending, _):
+            guard query.restarts < Self.maximumRestarts else { return fail(.idsChanged) }
+            state = .ended(ending.course)
+            return .startOver
+        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+            .checkingIdle, .diffing, .readingClock, .waiting, .ended:
+            return unexpected(PullEvent.idsChanged)
+        }
+    }
+
+    /// Fails, since to start over would mean the same wait again.
+    private mutating func idsUnknown() -> PullAction {
+        switch state {
+        case .awaitingIDs: return fail(.idsUnknown)
+        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+            .checkingIdle, .diffing, .readingClock, .waiting, .committing, .ended:
+            return unexpected(PullEvent.idsUnknown)
         }
     }
 }
@@ -229,7 +259,8 @@ extension PullMachine {
         switch state {
         case .comparing(_, let rollback): rollback
         case .diffing(_, let rollback): rollback
-        case .readingClock(let ending), .waiting(let ending), .committing(let ending, _): ending.rollback
+        case .readingClock(let ending), .waiting(let ending), .awaitingIDs(let ending, _), .committing(let ending, _):
+            ending.rollback
         case .loading, .confirming, .compacting, .streaming, .askingForPlace, .droppingComparison, .checkingIdle,
             .ended:
             nil
@@ -241,7 +272,8 @@ extension PullMachine {
         case .streaming(let course), .askingForPlace(let course, _), .comparing(let course, _),
             .droppingComparison(let course), .checkingIdle(let course, _), .diffing(let course, _):
             course
-        case .readingClock(let ending), .waiting(let ending), .committing(let ending, _): ending.course
+        case .readingClock(let ending), .waiting(let ending), .awaitingIDs(let ending, _), .committing(let ending, _):
+            ending.course
         case .ended(let course): course
         case .loading, .confirming, .compacting: nil
         }

@@ -36,6 +36,10 @@ package struct PullQuery: Hashable, Sendable {
     package var ledgered: [String: LedgeredType]
     /// Whether a table that the client has is without a ledger.
     package var hasUnledgered: Bool
+    /// True if the backend gives ids to pushed records, so that a pull may bring a record without the id of its client.
+    package var awaitsIDs: Bool
+    /// The number of times that the pull has started over.
+    package var restarts: Int
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
     /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
@@ -45,7 +49,8 @@ package struct PullQuery: Hashable, Sendable {
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
         asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
-        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: CachedAnswer? = nil
+        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: CachedAnswer? = nil,
+        restarts: Int = 0
     ) {
         self.principal = principal
         self.session = session
@@ -58,6 +63,8 @@ package struct PullQuery: Hashable, Sendable {
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica
         self.kept = kept
+        self.restarts = restarts
+        awaitsIDs = schema.tables.contains { $0.hasOwnIDs }
         let tables = schema.tables(at: effectiveVersion)
         requestTypes = schema.requestTypes(at: effectiveVersion)
         upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }

@@ -149,14 +149,15 @@ private struct Fuzz {
         case .diff: number(below: 4) > 0 ? .diffed(any(diffs)) : .ledgerDamaged
         case .compactLedger: isSo() ? .done : .ledgerDamaged
         case .readClock: .clock(number(below: 3) > 0 ? 5_000 : time())
-        case .commit: number(below: 4) > 0 ? .done : .cursorTaken(newest: taken)
+        case .awaitIDs: [.done, .done, .idsChanged, .idsUnknown][number(below: 4)]
+        case .commit: [.done, .done, .done, .cursorTaken(newest: taken), .idsChanged][number(below: 5)]
         default: .done
         }
     }
 
     /// Anything.
     mutating func event() -> PullEvent {
-        switch number(below: 14) {
+        switch number(below: 16) {
         case 0: .context(any(contexts))
         case 1...6: .stream(streamEvent())
         case 7: .comparisonGranted(isSo())
@@ -165,6 +166,8 @@ private struct Fuzz {
         case 10: .diffed(any(diffs))
         case 11: .clock(time())
         case 12: .cursorTaken(newest: taken)
+        case 13: .idsChanged
+        case 14: .idsUnknown
         default: .done
         }
     }

@@ -50,12 +50,13 @@ struct PullPlaybook {
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
         kept: CachedAnswer? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
-        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil
+        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil,
+        restarts: Int = 0
     ) {
         let query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
             schemaVersion: version, asked: asked, schema: schema, effectiveVersion: version, mappingDigest: digest,
-            tableDigests: tableDigests, newReplica: Self.newReplica, kept: kept)
+            tableDigests: tableDigests, newReplica: Self.newReplica, kept: kept, restarts: restarts)
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
     }
