@@ -59,7 +59,9 @@ final class BulkServer: Sendable {
                 try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"))
                 let block = ByteBuffer(repeating: UInt8(ascii: "x"), count: 64 << 10)
                 for _ in 0..<(size / block.readableBytes) {
-                    try await outbound.write(block)
+                    // Unlike a write to `outbound`, this returns when the network has the block, also while the event
+                    // loop is busy.
+                    try await client.channel.writeAndFlush(block)
                     sent.withLockedValue { $0 += block.readableBytes }
                 }
             } else {
