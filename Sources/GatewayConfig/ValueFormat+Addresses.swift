@@ -114,7 +114,7 @@ extension ValueFormat where Value == String {
             let rest = text.dropFirst(scheme.count + 3)
             let isScheme = !scheme.isEmpty && scheme.allSatisfy { $0.isASCII && ($0.isLetter || "+-.".contains($0)) }
             guard isScheme, text.dropFirst(scheme.count).hasPrefix("://"), text == text.lowercased(),
-                HostAndPort.split(String(rest)) != nil
+                let address = HostAndPort.split(String(rest)), address.port.map({ (1...65_535).contains($0) }) ?? true
             else {
                 return (
                     "expected an origin such as 'https://app.example.com', found '\(shown)'",

@@ -6,9 +6,6 @@ import SyncModel
 
 /// Collects expired data; each step collects what the one before has freed.
 extension Contents {
-    /// The share of replicas that may be forgotten in an hour: one of this many.
-    private static let burialShare = 20
-
     mutating func collect(_ wanted: Retention, cursorLead: Int64) -> Collected {
         var collected = Collected()
         collected.leapt = time.pass(
@@ -126,7 +123,7 @@ extension Contents {
             .sorted { ($0.value.lastSeen, $0.key.rawValue) < ($1.value.lastSeen, $1.key.rawValue) }
         guard !unseen.isEmpty else { return 0 }
         if retention.now - burials.since >= CollectionTime.period || burials.since > retention.now {
-            burials = (retention.now, max(1, replicas.count / Self.burialShare))
+            burials = (retention.now, max(1, replicas.count / CollectionTime.burialShare))
         }
         let buried = unseen.prefix(burials.left)
         for (id, _) in buried { kill(id) }

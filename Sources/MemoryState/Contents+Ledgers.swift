@@ -35,12 +35,17 @@ struct LedgerStanding: Sendable {
 
 /// Reads ledgers, and changes them for commits, compactions and collections.
 extension Contents {
+    /// The longest chain of cursors that is followed; a longer one counts as a ledger without a base.
+    private static let maximumSteps = 4_096
+
     /// Returns the cursors from this one down to the newest that is in the base, newest first, without those that added
     /// nothing.
     private func steps(from cursor: Cursor, of id: ReplicaID, _ replica: Replica) -> [StoredCursor] {
         var steps: [StoredCursor] = []
         var next: Cursor? = cursor
-        while let cursor = next, let step = owners[replica.principal]?.cursors[cursor], step.row.replica == id {
+        while steps.count <= Self.maximumSteps, let cursor = next,
+            let step = owners[replica.principal]?.cursors[cursor], step.row.replica == id
+        {
             steps.append(step)
             next = step.standing.below.flatMap { $0 < cursor ? $0 : nil }
         }

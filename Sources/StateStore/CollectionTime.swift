@@ -11,6 +11,8 @@ package struct CollectionTime: Hashable, Sendable {
     package static let tolerance: Int64 = 900_000
     /// The longest time, in milliseconds, that an earlier process can have run since its last collection.
     package static let period: Int64 = 3_600_000
+    /// The share of replicas that may be forgotten for their age in one ``period``: one of this many.
+    package static let burialShare = 20
 
     /// The time of the last collection; nil before the first.
     package var collectedAt: Int64?

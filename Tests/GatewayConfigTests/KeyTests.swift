@@ -113,7 +113,10 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("gateway", "push_path", good: paths + ["", "/a, /b/{c}"], bad: notPaths + ["/a,/a", "/a,,/b"]),
         KeyCase(
             "gateway", "cors_origins", good: ["", "*", "https://app.test, http://localhost:3000"],
-            bad: ["app.test", "https://app.test/", "https://", "HTTPS://app.test", "https://a.test:x", "null"]),
+            bad: [
+                "app.test", "https://app.test/", "https://", "HTTPS://app.test", "https://a.test:x", "https://a.test:0",
+                "https://a.test:65536", "null",
+            ]),
         .duration("gateway", "shutdown_grace", low: "0s", below: nil, high: "10m", above: "601s"),
         .names("wire", "last_pulled_at", required: true),
         .names("wire", "schema_version", required: true),

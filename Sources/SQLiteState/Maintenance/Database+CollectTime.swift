@@ -6,9 +6,6 @@ import StateStore
 
 // Values that collections leave for each other in `meta`.
 extension Database {
-    /// The share of replicas that may be forgotten in an hour: one of this many.
-    private static let burialShare: Int64 = 20
-
     /// Records a collection, and returns the retention corrected by the time that has really passed.
     func passTime(_ retention: Retention, into collected: inout Collected) throws -> Retention {
         var time = CollectionTime(
@@ -33,7 +30,7 @@ extension Database {
         var left = try remembered("burials_left") ?? 0
         if retention.now - since >= CollectionTime.period || since > retention.now {
             since = retention.now
-            left = max(1, (try integer("SELECT count(*) FROM replica") ?? 0) / Self.burialShare)
+            left = max(1, (try integer("SELECT count(*) FROM replica") ?? 0) / Int64(CollectionTime.burialShare))
         }
         let rows = try rows(
             "SELECT id FROM replica WHERE last_seen < ? AND dead = 0 ORDER BY last_seen LIMIT ?",
