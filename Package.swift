@@ -127,15 +127,17 @@ let package = Package(
             name: "SyncMachinesTests",
             dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip", nioCore]),
-        .testTarget(name: "CurlTests", dependencies: ["Curl", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
+        .testTarget(
+            name: "CurlTests",
+            dependencies: ["Curl", "GatewayTesting", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
         .testTarget(
             name: "StateStoreTests",
             dependencies: ["MemoryState", "SQLiteState", "StateStore", "SyncModel", grdb, nioLocks]),
         .testTarget(
             name: "BackendTests",
             dependencies: [
-                "Backend", "Curl", "DemoBackend", "Gzip", "JSONBytes", "SyncModel", nioCore, nioPosix, nioLocks,
-                httpTypes, log,
+                "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "JSONBytes", "SyncModel", nioCore, nioPosix,
+                nioLocks, httpTypes, log,
             ]),
         .testTarget(
             name: "GatewayTests",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import GatewayTesting
 import NIOCore
 import SyncModel
 import Testing

@@ -3,6 +3,7 @@
 
 import Backend
 import Curl
+import GatewayTesting
 import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers

@@ -3,6 +3,7 @@
 
 import Backend
 import Curl
+import GatewayTesting
 import Gzip
 import HTTPTypes
 import Logging

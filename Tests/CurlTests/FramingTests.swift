@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import GatewayTesting
 import HTTPTypes
 import NIOCore
 import Testing

@@ -3,6 +3,7 @@
 
 import Curl
 import Foundation
+import GatewayTesting
 import HTTPTypes
 import NIOCore
 import Testing

@@ -99,11 +99,13 @@ enum ImportTable {
         "LedgerTests": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"],
         "SyncMachinesTests": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel"],
         "GzipTests": ["Gzip", "NIOCore"],
-        "CurlTests": ["Curl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix"],
+        "CurlTests": [
+            "Curl", "GatewayTesting", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
+        ],
         "StateStoreTests": ["GRDB", "MemoryState", "NIOConcurrencyHelpers", "SQLiteState", "StateStore", "SyncModel"],
         "BackendTests": [
-            "Backend", "Curl", "DemoBackend", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers",
-            "NIOCore", "NIOHTTP1", "NIOPosix", "SyncModel",
+            "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "HTTPTypes", "JSONBytes", "Logging",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncModel",
         ],
         "GatewayConfigTests": ["GatewayConfig", "INI", "SyncModel"],
         "DemoBackendTests": [

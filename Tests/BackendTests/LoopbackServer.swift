@@ -1,1 +1,0 @@
-../CurlTests/LoopbackServer.swift
