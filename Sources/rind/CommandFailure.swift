@@ -9,7 +9,7 @@ import Ledger
 import StateStore
 import SyncMachines
 
-/// Why a command ends early: a sentence for standard error, and the exit status.
+/// The reason why a command ends early: a sentence for standard error, and the exit status.
 struct CommandFailure: Error {
     var status: ExitStatus
     /// One or more sentences; empty where everything has been said.
@@ -23,7 +23,7 @@ struct CommandFailure: Error {
         self.code = code
     }
 
-    /// What any error means for a command.
+    /// Creates the failure of a command from any error.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -57,7 +57,7 @@ struct CommandFailure: Error {
     }
 }
 
-/// Runs what a command does; a failure is said on standard error and becomes the exit status.
+/// Runs the body of a command; prints a failure on standard error and turns it into the exit status.
 func reportingFailures(to log: StartLog = StartLog(), _ body: () async throws -> Void) async throws {
     do {
         try await body()

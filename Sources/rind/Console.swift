@@ -6,12 +6,12 @@ import SyncModel
 
 /// Standard output and standard error, without buffers: what is printed can be read at once, in a pipe too.
 enum Console {
-    /// What of the hostile scalars the commands themselves print: lines, columns and colours.
+    /// The hostile scalars that the commands themselves print: for lines, columns and colors.
     private static let own: Set<Unicode.Scalar> = ["\n", "\t", "\u{1B}"]
 
     /// Prints a line, or text that ends otherwise, on standard output.
     ///
-    /// What could deceive whoever reads it is escaped; control characters of others must be out of it before, by
+    /// Scalars that could deceive the reader are escaped; foreign control characters must be removed before, by
     /// `shown(upTo:)`.
     static func out(_ text: String, terminator: String = "\n") {
         let bytes = (ForeignText.escaped(text, except: own) + terminator).utf8
@@ -30,7 +30,7 @@ enum Console {
         do { try FileHandle.standardError.write(contentsOf: Data(bytes)) } catch { return }
     }
 
-    /// Lets a write to a pipe that nobody reads fail instead of ending the process: libcurl and OpenSSL write, too.
+    /// Lets a write to a closed pipe fail instead of ending the process: libcurl and OpenSSL write, too.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
     /// Lets a hang-up have no effect, also before anybody listens for signals.

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the command ends.
+/// The exit status of a command.
 ///
 /// The numbers are those of `sysexits.h`, so that scripts and systemd can tell them apart.
 enum ExitStatus: Int32, CaseIterable {
@@ -20,7 +20,7 @@ enum ExitStatus: Int32, CaseIterable {
     case noPermission = 77
     case configuration = 78
 
-    /// What it means, in one line.
+    /// The meaning, in one line.
     var meaning: String {
         switch self {
         case .done: "all went well"
@@ -40,7 +40,7 @@ enum ExitStatus: Int32, CaseIterable {
         }
     }
 
-    /// All of them, a line each.
+    /// Returns all statuses, a line each.
     static func table(indent: String) -> String {
         allCases.map { status in
             let number = String(status.rawValue)

@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The limits of the configuration, with no more connections than there are descriptors for.
+    /// Returns the limits of the configuration, with no more connections than the descriptors allow.
     private static func limits(
         of configuration: GatewayConfig.Configuration, _ descriptors: Descriptors, _ logger: Logger
     ) -> ServerLimits {

@@ -4,12 +4,12 @@
 import Foundation
 import SyncModel
 
-/// Text for people: in colours on a terminal, plain in a file or where `NO_COLOR` is set (https://no-color.org).
+/// Text for reading: in colors on a terminal, plain in a file or if `NO_COLOR` is set (https://no-color.org).
 struct Terminal {
-    /// Whether escape sequences may be written.
+    /// True if escape sequences may be written.
     let isColoured: Bool
 
-    /// What standard output is.
+    /// Creates the properties of standard output.
     init() {
         let environment = ProcessInfo.processInfo.environment
         isColoured =
@@ -30,14 +30,14 @@ struct Terminal {
 }
 
 extension String {
-    /// The text filled up with spaces to a width, in characters.
+    /// Returns the text padded with spaces to a width, in characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// The same with the spaces before it.
+    /// Returns the text with the spaces before it.
     func leftPadded(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 
-    /// The text as it may stand on a screen: control characters become spaces, what else could deceive is escaped, and
-    /// what is long is cut.
+    /// Returns the text as it may stand on a screen: control characters become spaces, other deceptive scalars are
+    /// escaped, and a long text is cut.
     func shown(upTo limit: Int) -> String {
         let scalars = unicodeScalars.prefix(limit).map { scalar -> Unicode.Scalar in
             let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)

@@ -1,10 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which Rind this is.
+/// The version of Rind.
 enum Version {
-    /// By https://semver.org, without a `v`.
+    /// The number by https://semver.org, without a `v`.
     static let number = "0.1.0"
-    /// What `rind version` prints.
+    /// The output of `rind version`.
     static let line = "rind \(number)"
 }

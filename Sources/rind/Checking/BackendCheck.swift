@@ -16,7 +16,7 @@ struct BackendCheck {
     private let fields: HTTPFields
     private let client: BackendClient
 
-    /// A check with these header fields.
+    /// Creates a check with these header fields.
     init(_ configuration: Configuration, fields: HTTPFields, reactor: CurlReactor) {
         self.configuration = configuration
         self.fields = fields
@@ -70,7 +70,7 @@ struct BackendCheck {
         }
     }
 
-    /// Who the caller is, if the credential itself says so.
+    /// Returns the caller's principal, if the credential itself contains it.
     private func caller(_ fields: HTTPFields) -> CheckFinding? {
         let naming = PrincipalNaming(configuration)
         if case .backend = naming.source { return nil }
@@ -82,8 +82,8 @@ struct BackendCheck {
         return CheckFinding(.ok, "the credential says who the caller is: principal \(principal)")
     }
 
-    /// Judges a backend that turns strangers away: a server that turns away whatever it is asked shows nothing, and a
-    /// place whose made-up sibling is answered alike shows nothing of its path.
+    /// Judges a backend that refuses strangers: a server that refuses every request shows nothing, and a path whose
+    /// made-up sibling is answered alike is not confirmed.
     private func stranger(_ turnedAway: [(checked: CheckedCall, status: Int)]) async -> [CheckFinding] {
         let other = CheckedCall.madeUp(client.settings)
         let answer = try? await client.probe(other.call, .none)
@@ -116,7 +116,8 @@ struct BackendCheck {
         return [CheckFinding(.ok, text)] + findings
     }
 
-    /// Whether a path that nobody has was answered by what tells paths apart, and not by a login before it.
+    /// Returns true if a made-up path was answered by a server that tells paths apart, and not by a login in front of
+    /// it.
     private static func isOfRouting(_ status: Int) -> Bool { ![401, 403, 429].contains(status) && status < 500 }
 
     private static func hint(_ error: BackendError) -> String? {

@@ -9,7 +9,7 @@ import SyncModel
 
 /// Judges whether an answer is the configured backend's; what is not plainly its answer is not ok.
 struct BackendVerdict {
-    /// What came of looking at an answer.
+    /// The verdict on an answer.
     enum Outcome {
         /// A stranger was turned away with this status, as backends do it.
         case turnedAway(status: Int)
@@ -17,7 +17,7 @@ struct BackendVerdict {
     }
 
     let configuration: Configuration
-    /// Whether the calls carried a credential.
+    /// True if the calls carried a credential.
     let isSignedIn: Bool
 
     /// Judges the answer to a call.
@@ -44,7 +44,7 @@ struct BackendVerdict {
         return .found(CheckFinding(verdict, "\(checked.place): status \(status)\(text)", hint: hint))
     }
 
-    /// What follows the status in the line, and what to look at.
+    /// Returns the text after the status in the line, and the advice.
     private func fault(_ checked: CheckedCall, _ answer: ProbedAnswer) -> (text: String, hint: String) {
         switch answer.status {
         case 300..<400:
@@ -88,8 +88,8 @@ struct BackendVerdict {
 
     /// Judges a `GET` where another call goes.
     ///
-    /// Many servers say 404, some with a page, to a method that a path does not have. Where somebody has signed in, the
-    /// other calls have shown the backend, and more cannot be seen.
+    /// Many servers answer 404, some with a page, to a method that a path does not have. With a credential, the other
+    /// calls have confirmed the backend, and no more can be seen.
     private func neighbour(_ checked: CheckedCall, _ status: Int) -> CheckFinding {
         guard status == 404 else {
             return CheckFinding(.ok, "\(checked.place): status \(status), so there is something for \(checked.key)")
@@ -99,7 +99,7 @@ struct BackendVerdict {
             hint: "\(checked.key) goes there and was not tried, since it changes something: is the path right?")
     }
 
-    /// Judges an answer with a status of success: strangers must get none where somebody's data is.
+    /// Judges an answer with a status of success, which no stranger must get from a path with a user's data.
     private func success(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
         let finding = content(checked, answer)
         guard !isSignedIn, finding.verdict != .wrong else { return finding }

@@ -3,25 +3,25 @@
 
 /// One line of what `rind check --connect` found.
 struct CheckFinding: Hashable {
-    /// How something is.
+    /// The status of a part.
     enum Verdict: String {
         case ok
-        /// It may be right, and can be seen by nobody without changing something: no failure.
+        /// The part may be right, but cannot be tried without changing data: no failure.
         case note
-        /// It may be right, and nothing has shown it.
+        /// The part may be right, but nothing has confirmed it.
         case unsure
         case wrong
 
-        /// Whether the check goes well with it.
+        /// True if the check succeeds with this status.
         var isPassed: Bool { self == .ok || self == .note }
     }
 
     var verdict: Verdict
-    /// What was tried: `backend`, `state` or `spool`.
+    /// The part that was tried: `backend`, `state` or `spool`.
     var name: String
     /// Says what was found, and where.
     var text: String
-    /// What to look at, if it is not ok.
+    /// The advice, if the status is not ok.
     var hint: String?
 
     init(_ verdict: Verdict, _ text: String, of name: String = "backend", hint: String? = nil) {
@@ -31,7 +31,7 @@ struct CheckFinding: Hashable {
         self.hint = hint
     }
 
-    /// The finding as lines for people.
+    /// Returns the finding as lines of text.
     func lines(_ terminal: Terminal) -> [String] {
         let word = verdict.rawValue.padded(to: 7)
         let shown =

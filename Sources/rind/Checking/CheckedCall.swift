@@ -8,7 +8,7 @@ import SyncModel
 
 /// A call that changes nothing, and so can be made to see whether the backend is the one that is configured.
 struct CheckedCall {
-    /// What its answer must be.
+    /// The expected answer.
     enum Kind {
         /// Says who the caller is, at this path.
         case caller(Path)
@@ -36,11 +36,11 @@ struct CheckedCall {
         place = "\(call.method) \(settings.path(of: call))"
     }
 
-    /// All that a configuration has.
+    /// Returns all calls of a configuration.
     ///
     /// - Parameters:
-    ///   - configuration: What is checked.
-    ///   - isSignedIn: Whether somebody with a credential asks: a stranger is not let in to set anything.
+    ///   - configuration: The configuration to check.
+    ///   - isSignedIn: True if the calls carry a credential; without one no call that changes data is made.
     /// - Returns: The calls, in the order in which to make them.
     static func all(in configuration: Configuration, isSignedIn: Bool) -> [CheckedCall] {
         let settings = configuration.backendSettings
@@ -71,14 +71,14 @@ struct CheckedCall {
         return calls
     }
 
-    /// A call of a path that no backend has: what is answered to it says nothing of the others.
+    /// Returns a call of a path that no backend has; an answer like this call's shows nothing about other paths.
     static func madeUp(_ settings: BackendSettings) -> CheckedCall {
         let call = Call(method: "GET", target: [.text("/\(madeUpWord())")])
         return CheckedCall(.neighbour, call, key: "[backend] url", settings: settings)
     }
 
-    /// The call with a word that nobody has in place of its path's last segment: what is answered to both alike says
-    /// nothing of this path.
+    /// Returns the call with a made-up last segment of its path; if both are answered alike, the answer shows nothing
+    /// about this path.
     func sibling(_ settings: BackendSettings) -> CheckedCall {
         let word = Self.madeUpWord()
         let text = call.target.map { fragment in

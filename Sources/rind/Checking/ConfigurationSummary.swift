@@ -5,7 +5,7 @@ import Gateway
 import GatewayConfig
 import SyncModel
 
-/// What a configuration comes to, for somebody who wants to see whether that is what they meant.
+/// A summary of a configuration, for operators who want to see if it means what they meant.
 struct ConfigurationSummary {
     let lines: [String]
 
@@ -42,7 +42,7 @@ struct ConfigurationSummary {
         }
     }
 
-    /// What decides besides the credential who somebody is.
+    /// Describes the header fields that identify a caller together with the credential.
     private static func context(_ configuration: Configuration) -> [String] {
         let names = configuration.contextHeaders
         guard !names.isEmpty else { return [] }

@@ -14,7 +14,7 @@ struct ConnectionCheck {
     private let configuration: Configuration
     private let fields: HTTPFields
 
-    /// A check that sends these header fields to the backend.
+    /// Creates a check that sends these header fields to the backend.
     init(_ configuration: Configuration, _ fields: HTTPFields) {
         self.configuration = configuration
         self.fields = fields

@@ -7,19 +7,19 @@ import JSONBytes
 import LineProjection
 import SyncModel
 
-/// What the first lines of a stream are, read as the gateway reads them.
+/// The first lines of a stream, read as the gateway reads them.
 struct StreamBeginning {
     /// The first line that is none, and why.
     private(set) var fault: String?
-    /// How many whole lines came.
+    /// The number of whole lines that came.
     private(set) var count = 0
-    /// Whether the line came that ends a stream: the complete line, or a reset.
+    /// True if the line that ends a stream came: the complete line, or a reset.
     private(set) var hasEnd = false
     /// The types of records and deletions that tables take.
     private(set) var types: [String] = []
     /// Types that no table takes.
     private(set) var unknown: [String] = []
-    /// How many lines would be set aside, and why the first of them.
+    /// The number of lines that would be quarantined, and the reason of the first.
     private(set) var setAside: (count: Int, reason: String)?
 
     private let configuration: Configuration

@@ -4,7 +4,7 @@
 import Foundation
 import GatewayConfig
 
-/// What the demo has on disk while it runs: a configuration that other commands can be given, and the state.
+/// The demo's files while it runs: a configuration, which other commands can use, and the state.
 struct DemoFiles {
     let directory: URL
 
@@ -26,7 +26,7 @@ struct DemoFiles {
         return try Configuration.load(text, file: configurationPath)
     }
 
-    /// The configuration as another command reads it.
+    /// Reads the configuration as another command does.
     func configuration() throws -> Configuration {
         try Configuration.load(try String(contentsOfFile: configurationPath, encoding: .utf8), file: configurationPath)
     }

@@ -3,11 +3,11 @@
 
 import JSONBytes
 
-/// Writes the demo's steps for people.
+/// Prints the demo's steps.
 struct DemoPrinter {
     private let terminal = Terminal()
     private var steps = 0
-    /// How many things were held against what they should be.
+    /// The number of results that were compared with the expected ones.
     private(set) var checks = 0
 
     /// Begins a step.

@@ -108,7 +108,7 @@ extension DemoScript {
 }
 
 extension JSONValue {
-    /// The row with another value in one column, and what a client notes beside it.
+    /// Returns the row with another value in one column, and with the client's marks of the change.
     fileprivate func edited(_ column: String, _ value: JSONValue) -> JSONValue {
         let row = (members ?? []).map { $0.name == column ? Member(column, value) : $0 }
         return .object(row + [Member("_status", .string("updated")), Member("_changed", .string(column))])

@@ -8,7 +8,7 @@ import JSONBytes
 
 /// The steps of the demo: what a device asks, what comes, and whether that is right.
 struct DemoScript {
-    /// Where the answers of pulls lie in memory, which are small here.
+    /// The memory for answers of pulls, which are small here.
     private static let limits = JSONValue.Limits(bytes: 64 << 20, depth: 64, elements: 4_000_000)
 
     let backend: DemoBackend
@@ -79,7 +79,7 @@ struct DemoScript {
         printer.line("curl -sS '\(gatewayURL)/users/me' -H 'Authorization: Bearer ada-token'")
     }
 
-    /// One pull of a device, printed.
+    /// Pulls once for a device, and prints the result.
     mutating func pull(_ token: String, from cursor: Int64?) async throws -> (PulledChanges, JSONValue) {
         let arguments = "last_pulled_at=\(cursor.map(String.init) ?? "null")&schema_version=3&migration=null"
         let exchange = try await send(DemoRequest(url: "\(gatewayURL)/sync?\(arguments)", token: token))
@@ -93,7 +93,7 @@ struct DemoScript {
         }
     }
 
-    /// One push of a device, printed.
+    /// Pushes once for a device, and prints the result.
     mutating func push(_ token: String, from cursor: Int64, _ changes: JSONValue) async throws {
         let exchange = try await send(
             DemoRequest(
@@ -122,12 +122,12 @@ struct DemoScript {
         try printer.expect(rest.isEmpty, "'updated' and 'deleted' are there and empty")
     }
 
-    /// The ids of a list, of records or of deletions.
+    /// Returns the ids of a list of records or of deletions.
     static func ids(_ list: JSONValue?) -> [String] {
         (list?.array ?? []).compactMap { $0.string ?? $0["id"]?.string }
     }
 
-    /// The lists of one table in a push.
+    /// Returns the lists of one table in a push.
     static func lists(
         created: [JSONValue] = [], updated: [JSONValue] = [], deleted: [String] = []
     ) -> JSONValue {

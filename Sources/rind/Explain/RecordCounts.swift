@@ -4,21 +4,21 @@
 import StateStore
 import SyncModel
 
-/// How many records of each table the devices of one principal hold, by the last counts in the state.
+/// The number of records of each table on the devices of one principal, by the last counts in the state.
 ///
 /// They see the same records, so that the device that was seen last tells the most about what another one will fetch.
 struct RecordCounts {
-    /// How many replicas are read at a time.
+    /// The number of replicas that are read at a time.
     private static let page = 1_000
 
     let principal: Principal
-    /// How many replicas it has.
+    /// The number of the principal's replicas.
     private(set) var replicas = 0
     private let schema: Schema
     private var versions: [Int: Int] = [:]
     private var latest: [String: (seenAt: Int64, records: Int)] = [:]
 
-    /// The counts of these replicas.
+    /// Creates the counts of these replicas.
     init(of principal: Principal, schema: Schema, rows: [ReplicaRow] = []) {
         self.principal = principal
         self.schema = schema
@@ -36,10 +36,10 @@ struct RecordCounts {
         } while last != nil
     }
 
-    /// How many of the replicas have synced last with a schema version.
+    /// Returns the number of replicas that have synced last with a schema version.
     func replicas(at version: Int) -> Int { versions[version] ?? 0 }
 
-    /// How many records of a table there are, as far as anybody knows; nil where no device has it, or nobody counts.
+    /// Returns the known number of records of a table; nil if no device has the table, or its records are not counted.
     subscript(table: Table) -> Int? { table.isLedgered ? latest[table.name]?.records : nil }
 
     private mutating func add(_ row: ReplicaRow) {
@@ -52,7 +52,7 @@ struct RecordCounts {
         }
     }
 
-    /// A table without a count is empty where all that brings it has been compared, and not known otherwise.
+    /// Returns 0 for a table without a count if all its types have been compared; nil, for unknown, otherwise.
     private static func records(of table: Table, on row: ReplicaRow, _ schema: Schema) -> Int? {
         if let count = row.ledger[table.name] { return count.held }
         let version = row.schemaVersion ?? schema.version

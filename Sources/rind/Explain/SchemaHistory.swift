@@ -9,13 +9,13 @@ struct SchemaHistory {
     /// A version that brought something; the first is all that was always there.
     struct Entry: Equatable {
         var version: Int
-        /// In the order of the configuration, each with the columns that it began with.
+        /// The tables in the order of the configuration, each with its first columns.
         var tables: [NamedColumns]
         /// Columns of older tables.
         var columns: [NamedColumns]
-        /// Request types that came without taking the place of others.
+        /// Request types that were added without replacing others.
         var types: [String]
-        /// Request types that took the place of others.
+        /// Request types that replaced others.
         var replaced: [Replaced]
     }
 
@@ -25,14 +25,14 @@ struct SchemaHistory {
         var columns: [String]
     }
 
-    /// A request type and the one whose place it has taken.
+    /// A request type and the one that it has replaced.
     struct Replaced: Equatable {
         var old: String
         var new: String
     }
 
     let schema: Schema
-    /// By rising versions.
+    /// The changes, by rising versions.
     let entries: [Entry]
 
     init(_ schema: Schema) {

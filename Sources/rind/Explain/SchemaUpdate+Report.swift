@@ -16,7 +16,7 @@ extension SchemaUpdate: StateReport {
             + [""] + typeLines + [""] + closing
     }
 
-    /// What it comes to, in half a sentence.
+    /// The outcome, in half a sentence.
     private var headline: String {
         switch answer {
         case .migrate: "the first pull after the update fetches what was added."
@@ -25,7 +25,7 @@ extension SchemaUpdate: StateReport {
         }
     }
 
-    /// What else is to be known of the versions.
+    /// The remarks about the versions.
     var notes: [String] {
         var notes: [String] = []
         if to > schema.version {
@@ -102,10 +102,10 @@ extension SchemaUpdate: StateReport {
         return [owner, records + rest]
     }
 
-    /// How many records are streamed again, as far as anybody knows.
+    /// The known number of records that are streamed again.
     var estimate: Int { restarted.reduce(0) { $0 + ($1.records ?? 0) } }
 
-    /// The tables that are streamed again and of which nobody knows how many records they have.
+    /// The tables that are streamed again and whose number of records is unknown.
     var uncounted: [String] { restarted.filter { $0.records == nil }.map(\.name) }
 }
 
@@ -145,7 +145,7 @@ extension SchemaUpdate {
 }
 
 extension TableUpdate {
-    /// What happens to the table; nil where it goes on as ever.
+    /// The change of the table; nil if nothing changes.
     fileprivate var title: String? {
         switch gain {
         case .table: "\(name) is new"

@@ -4,12 +4,12 @@
 import SyncMachines
 import SyncModel
 
-/// What the first pull does of an app that was updated from one schema version to another.
+/// The effects of the first pull of an app that was updated from one schema version to another.
 ///
-/// What the gateway does about the schema is the negotiator's word; what is streamed from its beginning follows from
-/// the namespaces that have no checkpoint yet, or lose theirs.
+/// The negotiator decides what the gateway does about the schema. The types that are streamed from their beginning
+/// are those whose namespaces have no checkpoint yet, or lose theirs.
 struct SchemaUpdate {
-    /// What the gateway makes of the two versions; the raw value is the stable word.
+    /// The gateway's decision about the two versions; the raw value is the stable word.
     enum Answer: String {
         /// It fetches what was added.
         case migrate
@@ -23,9 +23,9 @@ struct SchemaUpdate {
     struct Refusal: Equatable {
         var status: Int
         var code: String
-        /// What the app gets, or why.
+        /// The result for the app, or the reason.
         var message: String
-        /// What to do about it.
+        /// The advice.
         var hint: String
     }
 
@@ -42,11 +42,11 @@ struct SchemaUpdate {
     let recorded: Int?
     /// The tables that the app has, in the order of the configuration; empty where the pull fails.
     let tables: [TableUpdate]
-    /// What the backend is asked for, in the order of the configuration.
+    /// The types that the backend is asked for, in the order of the configuration.
     let types: [TypeUpdate]
-    /// What it is asked for no longer.
+    /// The types that the backend is no longer asked for.
     let left: [String]
-    /// What the records are estimated from.
+    /// The counts from which the numbers of records are estimated.
     let counts: RecordCounts?
 
     init(from: Int, to: Int, schema: Schema, counts: RecordCounts? = nil) {
@@ -72,13 +72,13 @@ struct SchemaUpdate {
         left = course.left
     }
 
-    /// The tables of which something is streamed from its beginning.
+    /// The tables with a type that is streamed from its beginning.
     var restarted: [TableUpdate] { tables.filter { !$0.restarted.isEmpty } }
 
     /// Those that came with the versions between, whether or not they are fetched for it.
     var isGaining: Bool { tables.contains { $0.gain != .nothing } }
 
-    /// An app that is too old is turned away before its version is compared with anything.
+    /// Refuses an app that is too old, before its version is compared with anything.
     private static func refusal(
         _ outcome: SchemaNegotiator.Outcome, from: Int, to: Int, _ schema: Schema
     ) -> Refusal? {

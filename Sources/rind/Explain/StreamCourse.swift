@@ -6,18 +6,18 @@ import SyncModel
 /// A request type in the stream of an updated app.
 struct TypeUpdate: Equatable {
     var name: String
-    /// Whether the version before did not ask for it.
+    /// True if the version before did not ask for the type.
     var isNew: Bool
-    /// The types that it takes the place of.
+    /// The types that it replaces.
     var replaced: [String]
-    /// Whether something that it brings is streamed from its beginning.
+    /// True if a line type that it brings is streamed from its beginning.
     var isFromBeginning: Bool
 }
 
-/// Where the stream goes on for an app that goes from one schema version to another, and where it begins anew.
+/// The types whose stream goes on, and those whose stream begins anew, when an app changes its schema version.
 ///
-/// A line type has no checkpoint where the version before did not ask for it, and loses it where a table that it fills
-/// is fetched again.
+/// A line type has no checkpoint if the version before did not ask for it, and loses its checkpoint if a table that it
+/// fills is fetched again.
 struct StreamCourse {
     let from: Int
     let to: Int
@@ -34,7 +34,7 @@ struct StreamCourse {
             })
     }
 
-    /// What is asked for, in the order of the configuration.
+    /// The requested types, in the order of the configuration.
     var types: [TypeUpdate] {
         let before = Set(schema.requestTypes(at: from))
         let parts = schema.tables(at: to).flatMap(parts)
@@ -48,7 +48,7 @@ struct StreamCourse {
         }
     }
 
-    /// What is asked for no longer.
+    /// The types that are no longer requested.
     var left: [String] {
         let after = Set(schema.requestTypes(at: to))
         return schema.requestTypes(at: from).filter { !after.contains($0) }
@@ -61,7 +61,7 @@ struct StreamCourse {
         var isRestarted: Bool
     }
 
-    /// The feeds of a table.
+    /// Returns the feeds of a table.
     func parts(of table: Table) -> [Part] {
         let lines = table.upsertTypes(at: to)
         return table.feeds.enumerated().compactMap { source, feed in

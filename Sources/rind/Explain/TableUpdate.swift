@@ -4,21 +4,21 @@
 import SyncMachines
 import SyncModel
 
-/// What an update of the app means for one of its tables.
+/// The effects of an update of the app on one of its tables.
 struct TableUpdate: Equatable {
-    /// What the app has gained; the raw value is the stable word.
+    /// The app's gain; the raw value is the stable word.
     enum Gain: String {
         /// The table.
         case table = "new"
-        /// Nobody knows: the configuration does not tell what came before its oldest version.
+        /// Unknown, because the configuration does not describe versions before its oldest.
         case unknown = "again"
         /// Columns.
         case columns
-        /// Nothing.
+        /// No gain.
         case nothing = "none"
     }
 
-    /// Which of the rows that are streamed from the beginning go out; the raw value is the stable word.
+    /// The rows that go out of those streamed from the beginning; the raw value is the stable word.
     enum Delivery: String {
         /// All of them, in `created`.
         case created
@@ -34,7 +34,7 @@ struct TableUpdate: Equatable {
     let gain: Gain
     /// The columns that it has gained, in the order of the configuration.
     let columns: [String]
-    /// Whether it is fetched again because of what it has gained.
+    /// True if the table is fetched again because of its gain.
     let isFetched: Bool
     let isLedgered: Bool
     /// The request types that are streamed from their beginnings, and those that go on.
@@ -42,7 +42,7 @@ struct TableUpdate: Equatable {
     let continued: [String]
     /// Nil where nothing is streamed from its beginning.
     let delivery: Delivery?
-    /// How many records it has, as far as anybody knows.
+    /// The known number of its records.
     let records: Int?
 
     init(

@@ -66,7 +66,7 @@ struct JournalListCommand: AsyncParsableCommand {
     }
 }
 
-/// What 'list' prints.
+/// The output of 'list'.
 private struct JournalList: StateReport {
     let journals: [PushJournal]
     let hasMore: Bool
@@ -134,7 +134,7 @@ struct JournalShowCommand: AsyncParsableCommand {
     }
 }
 
-/// What 'show' prints.
+/// The output of 'show'.
 private struct JournalReport: StateReport {
     let journal: PushJournal
     let inFlight: [InFlightOperation]

@@ -14,7 +14,7 @@ struct LogLine {
 
     /// Fields that count something, and so are numbers in JSON even where they were logged as text.
     ///
-    /// Names of things are not among them, however much they look like numbers: a replica may have digits only.
+    /// Names are not among them, even if they look like numbers: a replica may have digits only.
     private static let numbers: Set = [
         "absent", "after", "allowed", "applied", "backend_bytes", "backend_status", "before", "bytes", "bytes_out",
         "column", "conflicts", "connections", "count", "cursor", "deletions", "descendants", "dropped", "duration_ms",
@@ -27,7 +27,7 @@ struct LogLine {
     /// Fields that are true or false.
     private static let truths: Set = ["cut", "told"]
 
-    /// For people: time, level, message and the fields in alphabetical order, always on one line.
+    /// The format for reading: time, level, message and the fields in alphabetical order, always on one line.
     ///
     /// `2026-11-21T08:37:15.123Z info  request  code=200 path=/sync`
     var text: [UInt8] {
@@ -39,7 +39,8 @@ struct LogLine {
         return Array((line + "\n").utf8)
     }
 
-    /// For machines: one JSON object; `time`, `level` and `message` come first, fields of these names get a `_`.
+    /// The format for programs: one JSON object; `time`, `level` and `message` come first, fields of these names get a
+    /// `_`.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.append(raw: #"{"time":"#)
@@ -93,7 +94,7 @@ struct LogLine {
         }
     }
 
-    /// The value, in quotes where it would not read as one word.
+    /// Returns the value, in quotes if it would not read as one word.
     private static func quoted(_ text: String) -> String {
         let isWord = !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" && $0 != "=" }
         let escaped = escaped(text)
@@ -101,7 +102,7 @@ struct LogLine {
         return "\"" + escaped.replacing("\"", with: "\\\"") + "\""
     }
 
-    /// The text without anything that could end the line or move the cursor; what others say must not forge lines.
+    /// Returns the text without scalars that could end the line or move the cursor: foreign text must not forge lines.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

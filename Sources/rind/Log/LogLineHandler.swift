@@ -49,7 +49,7 @@ struct LogLineHandler: LogHandler {
 }
 
 extension Logger {
-    /// A logger to standard error by `[log]`; the level can be another one.
+    /// Creates a logger to standard error by `[log]`; the level can be another one.
     init(_ log: Configuration.Log, level: Logger.Level? = nil) {
         let level = level ?? Logger.Level(rawValue: log.level.rawValue) ?? .info
         self.init(label: "rind") { _ in LogLineHandler(level: level, format: log.format) }

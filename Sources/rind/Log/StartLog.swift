@@ -11,7 +11,7 @@ final class StartLog {
     private let takesFormat: Bool
     private var logger: Logger?
 
-    /// A log that takes the format of the configuration, or keeps to sentences for whoever sits before it.
+    /// Creates a log that takes the format of the configuration, or keeps to sentences on a terminal.
     init(takesFormat: Bool = false) { self.takesFormat = takesFormat }
 
     /// Takes the format of a configuration, which may have mistakes elsewhere.
@@ -21,7 +21,7 @@ final class StartLog {
         logger = log.format == .json ? Logger(log, level: .info) : nil
     }
 
-    /// Tells one thing that is wrong with a configuration.
+    /// Logs one mistake of a configuration.
     func tell(_ diagnostic: Diagnostic) {
         guard let logger else { return Console.error(diagnostic.rendered) }
         let code = diagnostic.severity == .error ? "config.error" : "config.warning"

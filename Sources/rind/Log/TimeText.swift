@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// Points in time as log lines and people read them.
+/// Formats points in time, for log lines and for reading.
 enum TimeText {
-    /// Such as `2026-11-21T08:37:15.123Z`.
+    /// Returns a text such as `2026-11-21T08:37:15.123Z`.
     static func utc(milliseconds: Int64) -> String {
         let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
         var moment = time_t(seconds)

@@ -37,13 +37,13 @@ struct HTTPExchange {
             status: response.status.code, fields: response.fields, body: body, duration: ContinuousClock.now - start)
     }
 
-    /// Whether the status is one of success.
+    /// True if the status is one of success.
     var isSuccess: Bool { (200..<300).contains(status) }
 
     /// The stable code of an error, where the server is Rind.
     var errorCode: String? { HTTPField.Name("rind-error").flatMap { fields[$0] } }
 
-    /// What the server says in an error, on one line and cut.
+    /// The server's sentence in an error, on one line and cut.
     var sentence: String {
         let text = String(decoding: body.prefix(2_048), as: UTF8.self).shown(upTo: 500)
         let words = text.split(separator: " ").joined(separator: " ")

@@ -13,7 +13,7 @@ struct PulledChanges {
         var deleted = 0
     }
 
-    /// Why an answer is none that WatermelonDB takes.
+    /// The reason why WatermelonDB would not take an answer.
     struct Problem: Error {
         let message: String
     }
@@ -87,7 +87,7 @@ struct PulledChanges {
         return count
     }
 
-    /// The counts as a table for people.
+    /// The counts as a table.
     var lines: [String] {
         let total = tables.reduce(into: Table(name: "total")) { total, table in
             total.created += table.created
@@ -104,6 +104,6 @@ struct PulledChanges {
         return [row("table", ["created", "updated", "deleted"])] + tables.map(row) + [row(total)]
     }
 
-    /// How many records and deletions came.
+    /// The number of records and deletions that came.
     var count: Int { tables.reduce(0) { $0 + $1.created + $1.updated + $1.deleted } }
 }

@@ -61,7 +61,7 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
         }
     }
 
-    /// Has everything compared that the replicas hold to which lines should have come; says how many there are.
+    /// Schedules full comparisons for the replicas to which the lines should have gone; returns the number of replicas.
     private func compare(
         _ lines: [Int64], in store: SQLiteStateStore, configuration: GatewayConfig.Configuration
     ) async throws -> Int {
@@ -137,12 +137,12 @@ extension SQLiteStateStore {
     }
 }
 
-/// What 'retry' or 'drop' has changed.
+/// The changes by 'retry' or 'drop'.
 private struct QuarantineChange: StateReport {
     /// The stable word for it.
     let change: String
     let names: [QuarantineName]
-    /// How many replicas compare everything, for the sake of lines.
+    /// The number of replicas that get a full comparison because of lines.
     var replicas = 0
 
     var lines: [String] {

@@ -5,7 +5,7 @@ import JSONBytes
 import StateStore
 import SyncModel
 
-/// What was set aside, of either kind, as the commands show it.
+/// A quarantined record or line, as the commands show it.
 enum QuarantineItem {
     case push(QuarantinedPush)
     case line(QuarantineEntry)
@@ -24,7 +24,7 @@ enum QuarantineItem {
         }
     }
 
-    /// What 'list' has in a row, from the principal on.
+    /// The cells of a row of 'list', from the principal on.
     var cells: [String] {
         switch self {
         case .push(let entry):
@@ -43,7 +43,7 @@ enum QuarantineItem {
         }
     }
 
-    /// What is kept of it: the record or the line.
+    /// The stored record or line.
     var content: [UInt8] {
         switch self {
         case .push(let entry): entry.push.body
@@ -51,13 +51,13 @@ enum QuarantineItem {
         }
     }
 
-    /// A code, with what else is known of why.
+    /// Returns a code with the known details of the reason.
     static func text(_ reason: SetAsidePush.Reason) -> String {
         // Of a call the message is its status.
         reason.code + (reason.message.map { ": \($0)" } ?? reason.status.map { ": status \($0)" } ?? "")
     }
 
-    /// The members that both 'list' and 'show' have; all of them, whatever the kind.
+    /// The members of both 'list' and 'show', the same for each kind.
     var members: [JSONValue.Member] {
         let (push, line): (QuarantinedPush?, QuarantineEntry?) =
             switch self {

@@ -65,7 +65,7 @@ struct QuarantineListCommand: AsyncParsableCommand {
     }
 }
 
-/// What 'list' prints.
+/// The output of 'list'.
 private struct QuarantineList: StateReport {
     let items: [QuarantineItem]
     let hasMore: Bool

@@ -6,7 +6,7 @@ import StateStore
 
 /// An entry as an operator names it: `push-12` or `line-7`.
 struct QuarantineName: Hashable, CustomStringConvertible {
-    /// What was set aside.
+    /// The kind of a quarantined entry.
     enum Kind: String, CaseIterable {
         case push, line
     }
@@ -33,7 +33,7 @@ struct QuarantineName: Hashable, CustomStringConvertible {
 
     var description: String { "\(kind.rawValue)-\(number)" }
 
-    /// What the operator hears of entries that are not there.
+    /// Returns the message about entries that do not exist.
     static func missing(_ names: [QuarantineName]) -> CommandFailure {
         let list = names.prefix(5).map(\.description).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
         return CommandFailure(
@@ -42,7 +42,7 @@ struct QuarantineName: Hashable, CustomStringConvertible {
     }
 }
 
-/// What names several entries.
+/// The arguments that name several entries.
 struct QuarantineArguments: ParsableArguments {
     @Argument(help: ArgumentHelp("Entries, such as push-12 or line-7.", valueName: "id"))
     var ids: [String] = []
@@ -62,6 +62,6 @@ struct QuarantineArguments: ParsableArguments {
 }
 
 extension [QuarantineName] {
-    /// The numbers of those of one kind.
+    /// Returns the numbers of the entries of one kind.
     func numbers(_ kind: QuarantineName.Kind) -> [Int64] { filter { $0.kind == kind }.map(\.number) }
 }

@@ -41,7 +41,7 @@ struct QuarantineShowCommand: AsyncParsableCommand {
     }
 }
 
-/// What 'show' prints.
+/// The output of 'show'.
 private struct QuarantineReport: StateReport {
     let item: QuarantineItem
 

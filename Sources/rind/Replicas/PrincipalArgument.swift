@@ -7,7 +7,7 @@ import GatewayConfig
 import StateStore
 import SyncModel
 
-/// Whose devices or entries a command is about: by the digits of the log, or as the backend names its users.
+/// The principal that a command is about: by the digits of the log, or as the backend names its users.
 struct PrincipalArgument: ParsableArguments {
     @Option(help: ArgumentHelp("This principal: its first digits, at least 4.", valueName: "digits"))
     var principal: String?
@@ -16,7 +16,7 @@ struct PrincipalArgument: ParsableArguments {
         help: ArgumentHelp("This user: the id that '[identity] principal' finds.", valueName: "id"))
     var user: String?
 
-    /// Whether nobody is named.
+    /// True if no principal is named.
     var isEmpty: Bool { principal == nil && user == nil }
 
     func validate() throws {
@@ -27,9 +27,9 @@ struct PrincipalArgument: ParsableArguments {
         if user?.isEmpty == true { throw ValidationError("'--user' takes the id of a user.") }
     }
 
-    /// Finds the principal; nil if nobody is named.
+    /// Finds the principal; nil if none is named.
     ///
-    /// - Throws: ``CommandFailure`` if the state does not know them, or if users have no ids by the configuration.
+    /// - Throws: ``CommandFailure`` if the principal is not in the state, or if users have no ids by the configuration.
     func find(
         in store: some InspectableStore, _ configuration: GatewayConfig.Configuration
     ) async throws -> Principal? {

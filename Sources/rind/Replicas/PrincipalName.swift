@@ -5,7 +5,7 @@ import ArgumentParser
 import StateStore
 import SyncModel
 
-/// A principal as an operator names it: the digits that the log shows, or as many of them as nobody else has.
+/// A principal as an operator names it: the digits that the log shows, or any unique prefix of them.
 struct PrincipalName {
     private let digits: String
 

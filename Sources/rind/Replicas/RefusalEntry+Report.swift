@@ -5,14 +5,14 @@ import JSONBytes
 import StateStore
 
 extension RefusedOperation {
-    /// Why it was refused: the code, the call, and what the backend said.
+    /// The reason of the refusal: the code, the call, and the backend's sentence.
     var explanation: String {
         ([reason.code] + [call, reason.message].compactMap { $0 }).joined(separator: ", ")
     }
 }
 
 extension RefusalEntry {
-    /// What the commands tell of it.
+    /// The members that the commands print.
     var json: JSONValue {
         .object([
             "table": .string(operation.key.table), "record": .string(operation.key.id),

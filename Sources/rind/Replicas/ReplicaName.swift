@@ -5,7 +5,7 @@ import ArgumentParser
 import StateStore
 import SyncModel
 
-/// A replica as an operator names it: its 16 hexadecimal digits, or as many of them as nobody else has.
+/// A replica as an operator names it: its 16 hexadecimal digits, or any unique prefix of them.
 struct ReplicaName {
     /// The fewest digits that name a replica.
     static let minimum = 4
@@ -22,7 +22,7 @@ struct ReplicaName {
         self.digits = digits
     }
 
-    /// Whether a text consists of hexadecimal digits.
+    /// Returns true if a text consists of hexadecimal digits.
     static func isHexadecimal(_ text: String) -> Bool {
         text.utf8.allSatisfy {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
@@ -47,7 +47,7 @@ struct ReplicaName {
             .usage, "\(digits) is the beginning of several replicas: \(Self.list(found)). Name more digits.")
     }
 
-    /// Those that share the longest beginning with a name that nobody has, if that is more than chance.
+    /// Finds the replicas that share the longest prefix with an unknown name, if that is more than chance.
     private func nearest(in store: any StateStore) async throws -> [ReplicaRow] {
         for count in stride(from: digits.utf8.count - 1, to: 1, by: -1) {
             let rows = try await Self.rows(beginningWith: String(digits.prefix(count)), in: store)
@@ -62,7 +62,7 @@ struct ReplicaName {
         rows.prefix(shown).map(\.id.description).joined(separator: ", ") + (rows.count > shown ? ", …" : "")
     }
 
-    /// The first replicas whose digits begin so: they are a range of numbers.
+    /// Finds the first replicas whose digits begin so, which are a range of numbers.
     private static func rows(beginningWith digits: String, in store: any StateStore) async throws -> [ReplicaRow] {
         let free = UInt64(16 - digits.utf8.count) * 4
         guard let number = UInt64(digits, radix: 16), let first = Int64(exactly: number << free) else { return [] }

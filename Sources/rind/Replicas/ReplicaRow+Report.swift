@@ -6,10 +6,10 @@ import StateStore
 import SyncModel
 
 extension ReplicaRow {
-    /// How many records the device holds, by its ledger.
+    /// The number of records that the device holds, by its ledger.
     var records: Int { ledger.values.reduce(0) { $0 + $1.held } }
 
-    /// What `list` tells of each.
+    /// The cells of a row of `list`.
     var summary: JSONValue {
         .object([
             "id": .string(id.description), "principal": .string(principal.description), "confirmed": .bool(isConfirmed),
@@ -23,9 +23,9 @@ extension ReplicaRow {
 
 /// Points in time as the commands on the state show them.
 enum MomentText {
-    /// Such as `2026-11-21T08:37:15Z`.
+    /// Returns a text such as `2026-11-21T08:37:15Z`.
     static func seconds(_ milliseconds: Int64) -> String { TimeText.utc(milliseconds: milliseconds).prefix(19) + "Z" }
 
-    /// A cursor with the time that it also is.
+    /// Returns a cursor with the time that it also is.
     static func cursor(_ cursor: Cursor) -> String { "\(cursor) (\(seconds(cursor.rawValue)))" }
 }

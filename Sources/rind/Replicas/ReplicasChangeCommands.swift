@@ -114,7 +114,7 @@ struct ReplicasAcceptCommand: AsyncParsableCommand {
     }
 }
 
-/// What a command has changed.
+/// The changes by a command.
 struct ReplicaChange: StateReport {
     let row: ReplicaRow
     /// The stable word for it; nil where nothing was to be changed.

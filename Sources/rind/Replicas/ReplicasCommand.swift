@@ -25,7 +25,7 @@ struct ReplicasCommand: AsyncParsableCommand {
         ])
 }
 
-/// What names one replica.
+/// The argument that names one replica.
 struct ReplicaArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The replica's digits, at least 4 of them.", valueName: "id"))
     var id: String

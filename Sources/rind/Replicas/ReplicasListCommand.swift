@@ -66,7 +66,7 @@ struct ReplicasListCommand: AsyncParsableCommand {
         }
     }
 
-    /// By contact nothing is behind a replica that has gone, since its contact has gone with it.
+    /// Ends the list, because no replica is behind one that has been removed: its last contact went with it.
     private static func require(_ replica: ReplicaID, in store: SQLiteStateStore) async throws {
         let before = ReplicaID(rawValue: max(1, replica.rawValue) - 1)
         guard try await store.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }

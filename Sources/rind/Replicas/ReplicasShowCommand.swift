@@ -46,15 +46,15 @@ struct ReplicaReport: StateReport {
     private struct ComparisonState {
         var type: String
         var comparison: FullComparison?
-        /// When it is due; nil for never, 0 for the next pull.
+        /// The time when it is due; nil for never, 0 for the next pull.
         var dueAt: Int64?
     }
 
-    /// How many refused operations are shown.
+    /// The number of refused operations that are printed.
     static let shownRefusals = 10
 
     let row: ReplicaRow
-    /// What was refused of the principal's pushes, whichever replica they came from, the newest first.
+    /// The refused operations of the principal's pushes, from any replica, the newest first.
     let refusals: [RefusalEntry]
     private let comparisons: [ComparisonState]
 

@@ -8,7 +8,7 @@ import SQLiteState
 import StateStore
 import SyncModel
 
-/// What all commands on the state take.
+/// The arguments of all commands on the state.
 struct StateArguments: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The configuration file, which names the state.", valueName: "file"))
@@ -41,26 +41,26 @@ struct StateArguments: ParsableArguments {
     }
 }
 
-/// What a command on the state has to say.
+/// The output of a command on the state.
 protocol StateReport {
-    /// For people.
+    /// The text for reading.
     var lines: [String] { get }
-    /// For machines: one object, whose names never change.
+    /// The JSON for programs: one object, whose names never change.
     var json: JSONValue { get }
 }
 
 extension JSONValue {
-    /// An object of these members, in this order.
+    /// Creates an object of these members, in this order.
     static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         .object(members.map { Member($0.key, $0.value) })
     }
 
-    /// A number.
+    /// Creates a number.
     static func integer(_ value: Int) -> JSONValue { .integer(Int64(value)) }
 
-    /// A number, or null.
+    /// Creates a number, or null.
     static func integer(_ value: Int64?) -> JSONValue { value.map { .integer($0) } ?? .null }
 
-    /// A text, or null.
+    /// Creates a text, or null.
     static func string(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 }

@@ -5,12 +5,12 @@ import GatewayConfig
 import INI
 
 extension Configuration {
-    /// Reads a configuration; what is wrong with it is told on standard error.
+    /// Reads a configuration, and reports its mistakes on standard error.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - warns: Whether warnings are told as well: they concern whoever checks or serves, not whoever looks.
-    ///   - log: Where it is told; may take the configuration's format.
+    ///   - warns: True to report warnings as well, for commands that check or serve.
+    ///   - log: The log for the reports; may take the configuration's format.
     /// - Returns: The configuration.
     /// - Throws: ``CommandFailure`` with status 78 if it cannot be used.
     static func loadReporting(_ path: String, warns: Bool, to log: StartLog = StartLog()) throws -> Configuration {

@@ -6,7 +6,7 @@ import SQLiteState
 import StateStore
 
 extension Configuration {
-    /// Opens the state beside a gateway that may be running, lets the body use it, and closes it whatever happens.
+    /// Opens the state beside a gateway that may be running, passes it to the body, and always closes it.
     func withState<R>(
         for purpose: SQLiteStateStore.Purpose, _ body: (SQLiteStateStore) async throws -> R
     ) async throws -> R {

@@ -12,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-/// How many file descriptors a configuration needs, and how many the system lets the process have.
+/// The number of file descriptors that a configuration needs, and the number that the system allows the process.
 struct Descriptors {
     /// The state's connections, the loops' own, the log, and what a library opens for a moment.
     private static let others = 192
@@ -21,17 +21,17 @@ struct Descriptors {
     /// The fewest connections that a gateway is started for.
     private static let fewestConnections = 16
 
-    /// How many are needed with all connections, pulls and calls at once.
+    /// The number that is needed with all connections, pulls and calls at once.
     let needed: Int
-    /// How many there may be before the limit is raised.
+    /// The soft limit before it is raised.
     private(set) var soft: Int
-    /// How far the limit can be raised.
+    /// The highest value to which the limit can be raised.
     private(set) var hard: Int
     private let connections: Int
     /// More is never of use.
     private static let most = 1 << 20
 
-    /// What a configuration needs under these limits.
+    /// Creates the need of a configuration under these limits.
     init(_ configuration: Configuration, soft: Int, hard: Int) {
         connections = configuration.limits.connections
         let spare = ServerLimits.spareConnections
@@ -43,7 +43,7 @@ struct Descriptors {
         self.hard = max(soft, hard)
     }
 
-    /// What a configuration needs of this process.
+    /// Creates the need of a configuration under the limits of this process.
     init(_ configuration: Configuration) {
         var limit = rlimit()
         guard getrlimit(Self.resource, &limit) == 0 else {
@@ -53,10 +53,10 @@ struct Descriptors {
         self.init(configuration, soft: Int(clamping: limit.rlim_cur), hard: Int(clamping: limit.rlim_max))
     }
 
-    /// How many there can be, up to what is needed.
+    /// The number that is available, up to the need.
     var allowed: Int { max(soft, min(hard, needed)) }
 
-    /// How many connections of clients fit.
+    /// The number of clients' connections that fit.
     var fittingConnections: Int {
         min(connections, max(Self.fewestConnections, connections - max(0, needed - allowed)))
     }

@@ -12,7 +12,7 @@ import SQLiteState
 import StateStore
 import SyncModel
 
-/// Everything that a running gateway consists of, but for its server.
+/// The parts of a running gateway, except its server.
 struct GatewayParts {
     let configuration: Configuration
     let store: SQLiteStateStore
@@ -62,23 +62,23 @@ struct GatewayParts {
 }
 
 extension Configuration {
-    /// Where files go that have no place of their own.
+    /// The directory for files without a configured one.
     static var temporaryDirectory: String {
         let path = FileManager.default.temporaryDirectory.path(percentEncoded: false)
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
-    /// Where the state is.
+    /// The path of the state.
     var statePath: String {
         switch state.url {
         case .sqlite(let path): path
         }
     }
 
-    /// Where spools overflow to.
+    /// The directory into which spools overflow.
     var spoolDirectory: String { spool.dir ?? Self.temporaryDirectory }
 
-    /// What is wrong with the spool's directory; nil if it takes files.
+    /// The problem with the spool's directory; nil if it takes files.
     var spoolFault: String? {
         let directory = spoolDirectory
         guard access(directory, W_OK | X_OK) != 0 else { return nil }
@@ -95,7 +95,7 @@ extension Configuration {
             .cannotCreate, "\(spoolFault.asSentence) Make it, or set [spool] dir (spool.file).", code: "spool.file")
     }
 
-    /// How the state is opened.
+    /// The options for opening the state.
     var stateOptions: SQLiteStateStore.Options {
         var options = SQLiteStateStore.Options()
         options.busyTimeout = state.busyTimeout

@@ -14,7 +14,7 @@ struct Housekeeping: Service {
     let ledger: GatewayConfig.Configuration.Ledger
     let clock: any WallClock
     let logger: Logger
-    /// How long the process runs, whatever becomes of the clock; time in which the machine slept does not count.
+    /// The running time of the process, independent of the clock; time in which the machine slept does not count.
     var uptime: @Sendable () -> Duration = {
         let start = SuspendingClock.now
         return { SuspendingClock.now - start }
@@ -32,7 +32,9 @@ struct Housekeeping: Service {
         }
     }
 
-    /// - Parameter ran: How long the process has run since the last time.
+    /// Collects once.
+    ///
+    /// - Parameter ran: The running time of the process since the last collection.
     private func collect(after ran: Duration?) async {
         do {
             var retention = ledger.retention(at: clock.now)
@@ -67,10 +69,11 @@ struct Housekeeping: Service {
 }
 
 extension GatewayConfig.Configuration.Ledger {
-    /// What may be forgotten at a time.
+    /// Returns the retention at a time.
     ///
-    /// Cursors that a later one stands in for live as long as devices: one may come back with such a cursor, restored
-    /// from a backup. What leads back to it goes earlier, so it gets full stream and difference then.
+    /// Cursors that a later one has replaced live as long as devices: a device may come back with such a cursor,
+    /// restored from a backup. The layers that lead back to such a cursor go earlier, so that device gets a full stream
+    /// and its diff.
     func retention(at now: Int64) -> Retention {
         Retention(
             now: now, seenBefore: now - maxOffline.milliseconds, supersededBefore: now - maxOffline.milliseconds,

@@ -5,7 +5,7 @@ import UnixSignals
 
 /// Decides what a signal means, which depends on the signals before it.
 struct SignalRules {
-    /// What has to be done.
+    /// The next step.
     enum Action: Hashable {
         /// Say that the signal has no effect.
         case ignore
@@ -17,7 +17,7 @@ struct SignalRules {
         case none
     }
 
-    /// What the process does.
+    /// The state of the process.
     enum Phase: Hashable, CaseIterable {
         case serving, draining, stopping
     }
@@ -27,7 +27,7 @@ struct SignalRules {
 
     private(set) var phase = Phase.serving
 
-    /// What a signal means now.
+    /// Decides what a signal means now.
     mutating func receive(_ signal: UnixSignal) -> Action {
         switch (signal, phase) {
         case (.sighup, _): return .ignore

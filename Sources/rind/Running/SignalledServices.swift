@@ -20,7 +20,7 @@ struct SignalledServices {
 
     /// Runs the services to their end.
     ///
-    /// - Throws: What one of them throws.
+    /// - Throws: The error of a service.
     func run() async throws {
         try await withThrowingTaskGroup(of: Event.self) { tasks in
             tasks.addTask {

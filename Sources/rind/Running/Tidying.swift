@@ -5,7 +5,7 @@ import Gateway
 import Logging
 import ServiceLifecycle
 
-/// Gives back every few seconds what nobody needs any more: cached answers whose time is over, memory after peaks.
+/// Drops expired cached answers every few seconds, and gives memory back after peaks.
 struct Tidying: Service {
     let gateway: SyncGateway
     let logger: Logger

@@ -5,17 +5,17 @@ import JSONBytes
 import LineProjection
 import SyncModel
 
-/// What the values of a column look like where they fit its type.
+/// The observed values of a column that fit its type.
 struct ValueFacts {
-    /// How many values that are not the default there were.
+    /// The number of values that are not the default.
     var values = 0
-    /// How many of them are texts that name a point in time.
+    /// The number of texts that name a point in time.
     var dates = 0
     /// Such a text.
     var dateExample: String?
-    /// How many of them would be seconds since 1970 by their size: 1973 to 5138.
+    /// The number of values that would be seconds since 1970 by their size: 1973 to 5138.
     var seconds = 0
-    /// How many of them would be microseconds by their size.
+    /// The number of values that would be microseconds by their size.
     var micros = 0
 
     /// Notes a value as an app gets it.
@@ -39,7 +39,7 @@ struct ValueFacts {
     }
 }
 
-/// What looks wrong with one column.
+/// The suspected mistakes of one column.
 struct ColumnAdvice {
     let name: String
     let column: Column
@@ -47,14 +47,14 @@ struct ColumnAdvice {
     let records: Int
     let values: ValueFacts?
 
-    /// A sentence for each thing.
+    /// The advice, a sentence for each suspicion.
     var warnings: [String] {
         // A column that the configuration itself gives a value is never looked up.
         guard records > 0 else { return [] }
         return [wrongType, missing, text, size].compactMap { $0 }
     }
 
-    /// What an app gets instead of a value that does not fit.
+    /// The default that an app gets instead of a value that does not fit.
     private var fallback: String {
         if column.isOptional { return "null" }
         switch column.type {

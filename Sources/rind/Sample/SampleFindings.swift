@@ -6,7 +6,7 @@ import JSONBytes
 import LineProjection
 import SyncModel
 
-/// What a sample says about the mapping: counts, and what looks wrong.
+/// The findings of a sample about the mapping: counts, and suspected mistakes.
 struct SampleFindings {
     private struct BadIDs {
         var count = 0
@@ -63,7 +63,7 @@ struct SampleFindings {
         }
     }
 
-    /// Everything that is worth saying at the end.
+    /// Returns the remarks at the end of the report.
     func summary(_ projector: LineProjector) -> [String] {
         let counters = projector.counters
         let quarantined = counters.quarantined.values.reduce(0, +)

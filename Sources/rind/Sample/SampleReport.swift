@@ -18,7 +18,7 @@ struct SampleReport {
     private var projector: LineProjector
     private var findings: SampleFindings
 
-    /// A report for apps of a schema version, the newest one where none is given.
+    /// Creates a report for apps of a schema version, the newest if none is given.
     init(_ configuration: Configuration, schemaVersion: Int?) throws {
         let schema = configuration.schema
         let version = schemaVersion ?? schema.version
@@ -118,7 +118,7 @@ struct SampleReport {
 }
 
 extension QuarantinedLine.Reason {
-    /// What is wrong, for somebody who looks at the line.
+    /// The mistake, for an operator who looks at the line.
     var explanation: String {
         switch self {
         case .invalidJSON: "the line is not JSON"

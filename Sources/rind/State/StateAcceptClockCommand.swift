@@ -58,11 +58,11 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
     }
 }
 
-/// What came of it.
+/// The result.
 struct ClockAcceptance: StateReport {
     let now: Int64
     let newest: Int64
-    /// How far the clock, with the lead, is behind the newest cursor, in milliseconds.
+    /// The time by which the clock, with the lead, is behind the newest cursor, in milliseconds.
     let lag: Int64
     let lead: Int64
     let isChanged: Bool

@@ -7,7 +7,7 @@ import SyncModel
 
 // What a record is called, by whom.
 extension WhyReport {
-    /// What the state knows of the id that was asked for.
+    /// The state's knowledge of the requested id.
     var idSentences: [String] {
         finding.mappings.map { stored in
             let mapping = stored.mapping

@@ -8,9 +8,9 @@ import SQLiteState
 import StateStore
 import SyncModel
 
-/// What is known of a record on a device.
+/// The known facts about a record on a device.
 struct WhyReport {
-    /// What it comes to; the raw value is the stable word.
+    /// The verdict; the raw value is the stable word.
     enum Verdict: String {
         /// The ledger says that the device holds it.
         case held
@@ -22,7 +22,7 @@ struct WhyReport {
         case pushed
         /// It never came.
         case absent
-        /// Nothing is kept that could tell.
+        /// Unknown, because no ledger is kept.
         case unknown
     }
 
@@ -34,7 +34,7 @@ struct WhyReport {
     /// The entry that counts.
     var entry: LedgerEntry? { finding.sights.first?.entry }
 
-    /// What it comes to.
+    /// The verdict.
     var verdict: Verdict {
         guard finding.hasLedger else { return .unknown }
         switch entry?.state {
@@ -45,7 +45,7 @@ struct WhyReport {
         }
     }
 
-    /// Whether the device holds the record; nil where nobody can be sure.
+    /// True if the device holds the record; nil if that is unknown.
     var holds: Bool? {
         guard finding.isExact, !finding.isPending else { return nil }
         switch verdict {
@@ -63,13 +63,13 @@ struct WhyReport {
         }
     }
 
-    /// 16 digits.
+    /// Returns 16 digits.
     static func hexadecimal(_ digest: UInt64) -> String {
         let digits = String(digest, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The stable word for a state.
+    /// Returns the stable word for a state.
     static func word(_ state: LedgerState) -> String {
         switch state {
         case .held: "held"
