@@ -11,17 +11,20 @@ package import SyncModel
 /// at last ``closing(cursor:strategy:)``. Between records stands ``separator``. Each table has all three lists: a
 /// client that misses one fails before it applies anything (protocol rule 4).
 package struct AnswerWriter: Sendable {
-    /// What a client is to do with the records that it has and the answer doesn't name.
+    /// The instruction for records that a client has and the answer does not name.
     package enum Strategy: Hashable, Sendable {
         /// Keep them.
         case incremental
-        /// Drop them, but for ones that it never pushed. Understood since 0.25 and only by apps that hand the whole
-        /// answer on; others keep them (protocol rule 6).
+        /// Drop them, except records that were never pushed.
+        ///
+        /// WatermelonDB understands this since 0.25, and only in apps that return the whole answer; other apps keep the
+        /// records (protocol rule 6).
         case replacement
         /// Drop them in these tables, and keep them in all others.
         case replacementOf([String])
 
-        /// Whether what the answer does not name of a table is dropped, so that deletions need not be named.
+        /// Returns true if the client drops the records of a table that the answer does not name, so that deletions
+        /// need not be named.
         package func replaces(_ table: String) -> Bool {
             switch self {
             case .incremental: false
@@ -33,21 +36,21 @@ package struct AnswerWriter: Sendable {
 
     /// The type of every answer that isn't an error.
     package static let contentType = "application/json; charset=utf-8"
-    /// What stands between two records, and between two deleted ids.
+    /// The bytes between two records, and between two deleted ids.
     package static let separator = Array(",".utf8)
-    /// What stands between a table's created and updated records.
+    /// The bytes between a table's created and updated records.
     package static let updatedOpening = Array(#"],"updated":["#.utf8)
-    /// What stands between a table's updated records and its deleted ids.
+    /// The bytes between a table's updated records and its deleted ids.
     package static let deletedOpening = Array(#"],"deleted":["#.utf8)
-    /// What follows a table's deleted ids.
+    /// The bytes after a table's deleted ids.
     package static let tableClosing = Array("]}".utf8)
 
     private let dialect: WireDialect
 
-    /// A writer of a dialect.
+    /// Creates a writer of a dialect.
     package init(dialect: WireDialect) { self.dialect = dialect }
 
-    /// What a pull answer begins with, up to its first table.
+    /// The beginning of a pull answer, up to its first table.
     package var opening: [UInt8] {
         var writer = JSONWriter()
         appendWrapOpening(to: &writer)
@@ -55,7 +58,7 @@ package struct AnswerWriter: Sendable {
         return writer.bytes
     }
 
-    /// What stands before a table's created records.
+    /// Returns the bytes before a table's created records.
     package func tableOpening(_ name: String, isFirst: Bool) -> [UInt8] {
         var writer = JSONWriter()
         if !isFirst { writer.append(raw: ",") }
@@ -64,7 +67,8 @@ package struct AnswerWriter: Sendable {
         return writer.bytes
     }
 
-    /// What a pull answer ends with: the cursor under its configured name, and the strategy unless it is the usual one.
+    /// Returns the end of a pull answer: the cursor under its configured name, and the strategy unless it is the usual
+    /// one.
     package func closing(cursor: Cursor, strategy: Strategy = .incremental) -> [UInt8] {
         var writer = JSONWriter()
         writer.append(raw: "},")
@@ -76,10 +80,10 @@ package struct AnswerWriter: Sendable {
         return writer.bytes
     }
 
-    /// The whole answer to a push that was taken.
+    /// Returns the whole answer to a push that was applied.
     ///
-    /// It is `{}` unless something was rejected: records that the backend will never take. Those are understood since
-    /// 0.24 and only by apps that hand the answer on; others count them as synced (protocol rule 6).
+    /// The answer is `{}` unless it names records that the backend will never take. WatermelonDB understands them since
+    /// 0.24, and only in apps that return the answer; other apps count the records as synced (protocol rule 6).
     package func pushAnswer(rejected: [RecordList] = []) -> [UInt8] {
         var writer = JSONWriter()
         appendWrapOpening(to: &writer)

@@ -4,7 +4,7 @@
 import JSONBytes
 import SyncModel
 
-/// What query and body together tell besides changes.
+/// The arguments in query and body, without the changes.
 struct Arguments {
     private(set) var lastPulledAt = Told<Int64>.nothing
     private(set) var schemaVersion = Told<Int>.nothing

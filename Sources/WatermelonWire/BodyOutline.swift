@@ -3,16 +3,16 @@
 
 import JSONBytes
 
-/// What the members of a body's object are, and so whether it is a pull or a push.
+/// An outline of the members of a body's object, which shows if the body is a pull or a push.
 ///
-/// Tables may have any name, so what a member is shows in its form first and in its name second: something with
-/// `created`, `updated` and `deleted` is a table's set whatever it is called.
+/// Tables may have any name, so the form of a member counts first and its name second: an object with
+/// `created`, `updated` and `deleted` is a table's set under any name.
 struct BodyOutline {
-    /// What a push body holds.
+    /// The changes in a push body.
     enum Changes {
         /// The changes stand under a name of their own.
         case envelope(JSONSlice)
-        /// The body's own members are the tables, but for those that are arguments.
+        /// The body's own members are the tables, except members that are arguments.
         case bare
         /// One table's set, whose table the configuration names.
         case set(JSONSlice)
@@ -51,12 +51,12 @@ struct BodyOutline {
         }
     }
 
-    /// Whether changes stand in it in any form, well-formed or not.
+    /// True if the body has changes in any form, well-formed or not.
     var hasChanges: Bool { !envelopes.isEmpty || tables > 0 || lists > 0 }
 
-    /// Whether it can be answered as a pull on a path that also takes pushes.
+    /// True if the body can be answered as a pull on a path that also takes pushes.
     ///
-    /// Beside the arguments only members are allowed that can't be changes under another name: a 2xx would make the
+    /// Besides the arguments, only members are allowed that cannot be changes under another name: a 2xx would make the
     /// client believe that they were taken.
     var isPlainPull: Bool {
         if hasChanges || emptyObjects > 0 { return false }
@@ -64,7 +64,7 @@ struct BodyOutline {
         return !arguments.isEmpty && others.allSatisfy { !Self.couldHoldChanges($0.value) }
     }
 
-    /// Where the changes of a push are.
+    /// Returns the changes of a push.
     func changes() throws(WireError) -> Changes {
         guard let envelope = envelopes.last else { return try changesWithoutEnvelope() }
         let setsOfOthers = tables - envelopes.count { $0.isChangeSet }
@@ -107,11 +107,11 @@ struct BodyOutline {
     }
 }
 
-/// What a pull's arguments are about.
+/// The kind of a pull's argument.
 enum ArgumentKind {
     case lastPulledAt, schemaVersion, migration
 
-    /// What a member of this name is about, if it is an argument.
+    /// Returns the kind of the argument of this name; nil if the name is not an argument's.
     static func named(_ name: JSONSlice, in dialect: WireDialect) -> ArgumentKind? {
         if name.equals(any: dialect.lastPulledAtNames) { return .lastPulledAt }
         if name.equals(any: dialect.schemaVersionNames) { return .schemaVersion }

@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// What a client wants, freed from the form in which it said so.
+/// A client's request, independent of the form in which it was sent.
 package enum ClientRequest: Sendable {
     case pull(PullRequest)
     case push(PushRequest)
@@ -11,14 +11,14 @@ package enum ClientRequest: Sendable {
 
 /// A client asks what is new.
 package struct PullRequest: Hashable, Sendable {
-    /// How far it has got.
+    /// The client's last cursor.
     package var lastPulledAt: LastPulledAt
     /// The version of its schema; nil where it didn't say, as two thirds of apps don't.
     package var schemaVersion: Int?
-    /// What its schema gained since it was last in sync, where it said so.
+    /// The tables and columns that its schema has gained since its last sync; nil if the request does not say so.
     package var migration: Migration?
 
-    /// A pull.
+    /// Creates a pull.
     package init(lastPulledAt: LastPulledAt, schemaVersion: Int? = nil, migration: Migration? = nil) {
         self.lastPulledAt = lastPulledAt
         self.schemaVersion = schemaVersion
@@ -37,7 +37,7 @@ package struct PushRequest: Sendable {
     /// The records.
     package var changes: PushChanges
 
-    /// A push.
+    /// Creates a push.
     package init(lastPulledAt: Int64?, schemaVersion: Int? = nil, changes: PushChanges) {
         self.lastPulledAt = lastPulledAt
         self.schemaVersion = schemaVersion
@@ -45,13 +45,13 @@ package struct PushRequest: Sendable {
     }
 }
 
-/// How far a pulling client has got.
+/// The last cursor of a client that pulls.
 package enum LastPulledAt: Hashable, Sendable {
     /// It has nothing yet: the first sync.
     case never
-    /// The number that it keeps, at least 1.
+    /// The number that the client has stored, at least 1.
     ///
-    /// It may be above `Cursor.maximum` (an app that comes from a server that counts nanoseconds), and is cut to
-    /// `Int64.max`; `Cursor(rawValue:)` is nil then, and it is to be treated as a cursor that nobody knows.
+    /// The number may be above `Cursor.maximum`, if the app's earlier server counted nanoseconds, and is cut to
+    /// `Int64.max`; `Cursor(rawValue:)` is nil then, and the number must be treated as an unknown cursor.
     case cursor(Int64)
 }

@@ -3,11 +3,11 @@
 
 /// A decimal number by its text, without the detour over a floating-point number that could round it up.
 struct DecimalText {
-    /// Whether it is below zero; minus zero is not.
+    /// True if the number is below zero; minus zero is not.
     let isNegative: Bool
     /// The number without sign and fraction, cut to `Int64.max`.
     let truncated: Int64
-    /// Whether there is nothing behind the point.
+    /// True if the number has no fraction.
     let isWhole: Bool
 
     /// The greatest length that is read; JavaScript writes no number longer than 25 characters.
@@ -52,7 +52,7 @@ struct DecimalText {
         return digits.map { $0 - zero }
     }
 
-    /// The value of the first `count` digits, where missing ones are zeros; `limit` where it would be more.
+    /// Returns the value of the first `count` digits, with zeros for missing ones; `limit` if it would be more.
     private static func saturated(_ digits: [UInt8], count: Int, limit: Int64) -> Int64 {
         var value: Int64 = 0
         for index in 0..<max(0, count) {

@@ -4,16 +4,16 @@
 import JSONBytes
 import SyncModel
 
-/// What a client gets when a request failed: for most apps a sentence that they show to their user as it is.
+/// The answer to a failed request: for most apps a sentence that they show to their user as it is.
 package struct ErrorAnswer: Hashable, Sendable {
     /// The field that carries ``code`` in every error answer.
     package static let codeField = "Rind-Error"
 
-    /// What a program may want to know beyond the code.
+    /// Details for programs, beyond the code.
     package enum Details: Hashable, Sendable {
-        /// The records that somebody else changed in between, and what the backend has of some of them.
+        /// The records that another device or user has changed meanwhile, and the backend's versions of some of them.
         case conflicts([RecordList], present: [PresentRecord] = [])
-        /// The records because of which the request was refused, whatever it was.
+        /// The records that caused the refusal of the request.
         case records([RecordList])
 
         /// The name of the member, and the records.
@@ -29,14 +29,14 @@ package struct ErrorAnswer: Hashable, Sendable {
     package var status: Int
     /// The stable code, such as `request.last_pulled_at`.
     package var code: String
-    /// One short sentence for people.
+    /// One short sentence for the user.
     package var message: String
-    /// What the log calls the request.
+    /// The id of the request in the log.
     package var requestID: String
     /// More, where there is more.
     package var details: Details?
 
-    /// An error answer.
+    /// Creates an error answer.
     package init(status: Int, code: String, message: String, requestID: String, details: Details? = nil) {
         self.status = status
         self.code = code
@@ -45,21 +45,22 @@ package struct ErrorAnswer: Hashable, Sendable {
         self.details = details
     }
 
-    /// The answer to a request that wasn't understood.
+    /// Creates the answer to a request that was not understood.
     package init(_ error: WireError, requestID: String) {
         self.init(status: error.status, code: error.code.rawValue, message: error.message, requestID: requestID)
     }
 
-    /// The body and its type: JSON where the client names `application/json` in its `Accept` field, else the sentence.
+    /// Returns the body and its type: JSON if the client names `application/json` in its `Accept` field, else the
+    /// sentence.
     ///
-    /// `*/*` doesn't name it: the documentation's `fetch` sends that, and throws the body's text at the user. The text
+    /// `*/*` does not name it: the documentation's `fetch` sends that, and shows the body's text to the user. The text
     /// names a few of the details' records and ends with the request id in parentheses.
     package func body(accept: String?) -> (contentType: String, bytes: [UInt8]) {
         if let accept, Self.namesJSON(accept) { return (AnswerWriter.contentType, jsonBody) }
         return ("text/plain; charset=utf-8", textBody)
     }
 
-    /// Whether an `Accept` field names `application/json` with a weight above zero (RFC 9110, 12.5.1).
+    /// Returns true if an `Accept` field names `application/json` with a weight above zero (RFC 9110, 12.5.1).
     package static func namesJSON(_ accept: String) -> Bool {
         accept.utf8.split(separator: UInt8(ascii: ",")).contains { range in
             let parts = range.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
@@ -82,7 +83,7 @@ package struct ErrorAnswer: Hashable, Sendable {
         return Array("\(sentence) (\(requestID.shortened))".utf8)
     }
 
-    /// How many records the text of an error names.
+    /// The number of records that the text of an error names.
     private static let shownRecords = 5
 
     private static func someOf(_ lists: [RecordList]) -> String? {
@@ -101,7 +102,7 @@ package struct ErrorAnswer: Hashable, Sendable {
     /// The most bytes of tables and ids in the body; the client has sent them, but not as a promise to get them back.
     private static let detailBytes = 256 * 1_024
 
-    /// As many of the records as may be named, none by more than could be an id, and how many are left out.
+    /// Returns as many records as may be named, with ids cut to the length of an id, and the number that is left out.
     private static func bounded(_ lists: [RecordList]) -> (lists: [RecordList], more: Int) {
         var bounded: [RecordList] = []
         var rest = detailBytes

@@ -3,9 +3,9 @@
 
 /// A moment in ISO 8601 as JavaScript's `toISOString` and its relatives write it.
 enum ISODate {
-    /// The milliseconds since 1970, what is finer cut off; nil where the text is no date with time and zone.
+    /// Returns the milliseconds since 1970, without finer digits; nil if the text is no date with time and zone.
     ///
-    /// Between date and time stands `T` or a space. The zone is needed, since nothing else says which moment is meant;
+    /// Between date and time stands `T` or a space. The zone is required, since the moment is ambiguous without it;
     /// its plus sign may be a space, which is what an unencoded one becomes in a query.
     static func milliseconds(_ text: some Collection<UInt8>) -> Int64? {
         var reader = Reader(rest: Array(text)[...])
@@ -32,7 +32,7 @@ enum ISODate {
         return Int64((minutes * 60 + second) * 1_000 + millisecond)
     }
 
-    /// The days from 1970-01-01 to a date of the Gregorian calendar.
+    /// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         // Years that begin in March have their leap day at the end. 719,468 days lie between 0000-03-01 and 1970.
         let shifted = month > 2 ? year : year - 1
@@ -65,7 +65,7 @@ enum ISODate {
             return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         }
 
-        /// The milliseconds of the digits behind the point.
+        /// Reads the milliseconds of the digits behind the point.
         mutating func fraction() -> Int? {
             let digits = rest.prefix(while: Self.isDigit)
             guard !digits.isEmpty else { return nil }
@@ -74,7 +74,7 @@ enum ISODate {
             return three.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         }
 
-        /// The minutes by which the zone is ahead of UTC.
+        /// Reads the minutes by which the zone is ahead of UTC.
         mutating func zone() -> Int? {
             if take("Zz") { return 0 }
             let sign = rest.first == UInt8(ascii: "-") ? -1 : 1

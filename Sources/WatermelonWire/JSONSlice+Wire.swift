@@ -4,7 +4,7 @@
 import JSONBytes
 
 extension JSONSlice {
-    /// Whether it is a string with one of these texts.
+    /// Returns true if the value is a string with one of these texts.
     func equals(any names: [String]) -> Bool { names.contains { equals($0) } }
 
     /// The text of a string as UTF-8 bytes; nil for other kinds.
@@ -15,8 +15,8 @@ extension JSONSlice {
         return text
     }
 
-    /// Whether it has the form of a table's set: an object with at least one of `created`, `updated`, `deleted`, and
-    /// each of these that is there a list or null.
+    /// True if the value has the form of a table's set: an object with at least one of `created`, `updated`, `deleted`,
+    /// each a list or null.
     var isChangeSet: Bool {
         var isSet = false
         var isOther = false
@@ -27,7 +27,7 @@ extension JSONSlice {
         return isSet && !isOther
     }
 
-    /// Whether it is an object without members.
+    /// True if the value is an object without members.
     var isEmptyObject: Bool {
         guard kind == .object else { return false }
         var count = 0
@@ -40,7 +40,7 @@ extension JSONSlice {
 enum ChangeList: CaseIterable {
     case created, updated, deleted
 
-    /// The list of this name, if it is one.
+    /// Returns the list of this name; nil if there is none.
     static func named(_ name: JSONSlice) -> ChangeList? {
         if name.equals("created") { return .created }
         if name.equals("updated") { return .updated }
@@ -48,13 +48,13 @@ enum ChangeList: CaseIterable {
     }
 }
 
-/// The place in memory that the slices of one document lie in, good only to tell their offsets.
+/// The address of a document in memory, from which the offsets of its slices are computed.
 struct DocumentOrigin {
     private let address: UInt
 
     init(_ memory: UnsafeRawBufferPointer) { address = UInt(bitPattern: memory.baseAddress) }
 
-    /// Where a slice of the document lies, counted from the document's first byte.
+    /// Returns the range of a slice, counted from the document's first byte.
     func range(of slice: JSONSlice) -> Range<Int> {
         let bytes = unsafe slice.bytes
         let offset = Int(UInt(bitPattern: bytes.baseAddress) - address)

@@ -4,17 +4,17 @@
 import JSONBytes
 import SyncModel
 
-/// Reads what a client says about its schema migration, in all the ways in which apps wrap it up.
+/// Reads a client's schema migration in all the forms in which apps send it.
 ///
-/// Ignoring a migration loses columns for good, so whatever is there and isn't understood is an error.
+/// Ignoring a migration loses columns for good, so an unreadable migration is an error.
 struct MigrationReader {
     let limits: WireDialect.Limits
 
-    /// How often the value may be wrapped: percent-encoded once more, or a JSON string of JSON.
+    /// The number of times that the value may be wrapped: percent-encoded once more, or a JSON string of JSON.
     private static let maximumUnwraps = 4
     /// The greatest length of a table's or column's name in bytes.
     private static let maximumNameLength = 255
-    /// What belongs to the client's own bookkeeping.
+    /// The names of the client's own columns.
     private static let internalNames: Set<String> = ["id", "_status", "_changed", "__proto__"]
 
     /// Reads the decoded value of a parameter, or the text of a JSON string.
@@ -122,7 +122,7 @@ struct MigrationReader {
         return Int(number.truncated)
     }
 
-    /// The keys behind a list's name: none, `[]` or a number.
+    /// Returns true for keys behind a list's name: none, `[]` or a number.
     private static func isListPlace(_ keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return true }
         return keys.count == 1 && (key.isEmpty || key.utf8.allSatisfy { (0x30...0x39).contains($0) })

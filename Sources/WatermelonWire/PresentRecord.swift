@@ -3,7 +3,7 @@
 
 import JSONBytes
 
-/// What the backend has of a record that a 409 names.
+/// The backend's version of a record that a 409 names.
 package struct PresentRecord: Hashable, Sendable {
     /// The client's name of the table.
     package var table: String
@@ -12,7 +12,7 @@ package struct PresentRecord: Hashable, Sendable {
     /// The record as a pull would bring it, one JSON object; nil where it is deleted.
     package var json: [UInt8]?
 
-    /// A record.
+    /// Creates a record.
     package init(table: String, id: String, json: [UInt8]?) {
         self.table = table
         self.id = id

@@ -10,10 +10,10 @@ package import SyncModel
 package struct PushChanges: Sendable {
     /// The validated JSON that the records lie in: the request's body, or what a JSON string in it contained.
     package let bytes: [UInt8]
-    /// In the order of the body; every table that it names, empty ones and ones nobody knows included.
+    /// The tables in the order of the body: every table that it names, empty and unknown ones included.
     package let tables: [PushedTable]
 
-    /// How many records and deletions there are in all tables.
+    /// The number of records and deletions in all tables.
     package var recordCount: Int { tables.reduce(0) { $0 + $1.count } }
 
     /// Changes that were validated before; `bytes` holds every record of the tables.

@@ -16,7 +16,7 @@ struct PushChangesReader {
 
     init(limits: WireDialect.Limits) { self.limits = limits }
 
-    /// Reads an object whose members are tables, but for those that `isArgument` names.
+    /// Reads an object whose members are tables, except members for which `isArgument` returns true.
     static func tables(
         of object: JSONSlice, in origin: DocumentOrigin, limits: WireDialect.Limits,
         isArgument: (JSONSlice, JSONSlice) -> Bool = { _, _ in false }

@@ -26,14 +26,15 @@ struct QueryParameters {
         }
     }
 
-    /// The values of every parameter that has one of these names.
+    /// Returns the values of every parameter that has one of these names.
     func values(named names: [String]) -> [[UInt8]] {
         all.filter { parameter in names.contains { parameter.name.elementsEqual($0.utf8) } }.map(\.value)
     }
 
-    /// What stands in brackets behind one of these names, with its value: `migration[tables][]` gives `tables`, ``.
+    /// Returns the keys in brackets behind one of these names, with the value: `migration[tables][]` gives `tables`,
+    /// ``.
     ///
-    /// A name that begins so but has no well-formed brackets gives nil for the keys.
+    /// The keys are nil for a name with such a beginning and without well-formed brackets.
     func bracketed(under names: [String]) -> [(keys: [String]?, value: [UInt8])] {
         all.compactMap { parameter in
             guard let opening = parameter.name.firstIndex(of: UInt8(ascii: "[")),

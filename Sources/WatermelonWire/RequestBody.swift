@@ -7,10 +7,11 @@ import JSONBytes
 struct RequestBody {
     /// The body, or what a JSON string in it contained.
     let bytes: [UInt8]
-    /// Where the value at the configured path lies.
+    /// The range of the value at the configured path.
     let range: Range<Int>
 
-    /// How often JSON may stand in a JSON string: once around the whole body, once at the configured path.
+    /// The number of times that JSON may stand in a JSON string: once around the whole body, once at the configured
+    /// path.
     private static let maximumUnwraps = 2
 
     /// Finds the request's object.

@@ -12,22 +12,22 @@ package struct RequestReader: Sendable {
     /// The names and paths of this deployment.
     package let dialect: WireDialect
 
-    /// A reader of a dialect.
+    /// Creates a reader of a dialect.
     package init(dialect: WireDialect) { self.dialect = dialect }
 
-    /// Understands one request, or says in one sentence why not; reading changes nothing.
+    /// Reads one request, or reports in one sentence why it cannot; reading changes nothing.
     ///
     /// On a path for both, a `POST` is a push if its body has `changes` or every value in it has `created`, `updated`
     /// and `deleted`; without body, with `{}` or with a pull's arguments alone it is a pull; else it is refused,
-    /// because a 2xx makes a client believe that whatever it sent was taken.
+    /// because a 2xx makes a client believe that everything it sent was applied.
     ///
     /// - Parameters:
     ///   - method: In capital letters.
-    ///   - route: What ``WireDialect/route(_:)`` found.
-    ///   - query: What follows the question mark, still percent-encoded; empty where there is none.
+    ///   - route: The result of ``WireDialect/route(_:)``.
+    ///   - query: The text after the question mark, still percent-encoded; empty if there is none.
     ///   - body: Decompressed, with or without a byte order mark.
-    ///   - versions: The values of the header field ``WireDialect/schemaVersionField``. A number there is the client's
-    ///     schema version whatever query and body say.
+    ///   - versions: The values of the header field ``WireDialect/schemaVersionField``. A number in it is the client's
+    ///     schema version, and takes precedence over query and body.
     /// - Returns: The pull or push.
     /// - Throws: ``WireError``, to be answered with its status and sentence. Nothing may be changed then.
     package func read(
@@ -62,7 +62,7 @@ package struct RequestReader: Sendable {
         }
     }
 
-    /// What a request tells before its body.
+    /// The arguments of a request before its body.
     private struct Head {
         let parameters: QueryParameters
         let schemaVersion: Told<Int>

@@ -53,7 +53,7 @@ extension Told<Int> {
 }
 
 extension [UInt8] {
-    /// The bytes between quotes, where they stand in quotes: `JSON.stringify` of a string that became a parameter.
+    /// Returns the bytes without the quotes around them: `JSON.stringify` of a string that became a parameter.
     fileprivate func withoutQuotes() -> ArraySlice<UInt8> {
         let quote = UInt8(ascii: "\"")
         guard count >= 2, first == quote, last == quote else { return self[...] }

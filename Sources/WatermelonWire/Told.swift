@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request tells about one thing: query and body may both do so, and must not contradict each other.
+/// The value of one argument: query and body may both have it, and must not contradict each other.
 enum Told<Value: Equatable>: Equatable {
     /// It isn't there, or is empty or `undefined`, as the apps' libraries write what is missing.
     case nothing
@@ -25,7 +25,7 @@ enum Told<Value: Equatable>: Equatable {
 }
 
 extension Told {
-    /// What the text of a parameter says, where reading its content is left to `read`.
+    /// Returns the value of a parameter's text, which `read` reads.
     static func reading(_ text: [UInt8], with read: ([UInt8]) throws(WireError) -> Told) throws(WireError) -> Told {
         let trimmed = text.trimmingSpaces()
         if trimmed.isEmpty || trimmed.elementsEqual("undefined".utf8) { return .nothing }
@@ -35,7 +35,7 @@ extension Told {
 }
 
 extension [UInt8] {
-    /// The bytes without white space before and behind.
+    /// Returns the bytes without white space before and behind them.
     func trimmingSpaces() -> ArraySlice<UInt8> {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
         var trimmed = drop(while: isSpace)

@@ -4,7 +4,7 @@
 import SyncModel
 
 extension WireDialect {
-    /// What a path is for.
+    /// The purpose of a path.
     package enum Route: String, CaseIterable, Sendable {
         /// Pull and push, told apart by the request.
         case sync
@@ -17,7 +17,7 @@ extension WireDialect {
         package var allowedMethods: [String] { self == .push ? ["POST"] : ["GET", "POST"] }
     }
 
-    /// What the gateway does itself on this path; nil where the request passes through to the backend.
+    /// Returns the purpose of a path of the gateway's own; nil if the request passes through to the backend.
     ///
     /// The path is the request target without its query, still percent-encoded.
     package func route(_ path: String) -> Route? {

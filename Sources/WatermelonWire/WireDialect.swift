@@ -8,19 +8,19 @@ package import SyncModel
 /// The defaults understand the documentation's requests and every variant that a server can tell by itself; what it
 /// cannot guess (another parameter name, a path into the body) stands in the configuration's `[wire]` section.
 package struct WireDialect: Hashable, Sendable {
-    /// How much one request may hold; what is beyond gets 413 or 400.
+    /// The limits of one request; a request beyond them gets 413 or 400.
     package struct Limits: Hashable, Sendable {
-        /// How deep a body may be nested.
+        /// The greatest nesting depth of a body.
         package var jsonDepth = 64
-        /// How many tables one push may name, empty ones included.
+        /// The most tables that one push may name, empty ones included.
         package var tables = 1_000
-        /// How many records and deletions one push may carry, all tables together.
+        /// The most records and deletions in one push, all tables together.
         package var records = 100_000
-        /// How many tables and columns one migration may name.
+        /// The most tables and columns that one migration may name.
         package var migrationNames = 1_000
-        /// How many parameters a query may have.
+        /// The most parameters of a query.
         package var queryParameters = 4_096
-        /// The default limits.
+        /// Creates the default limits.
         package init() {}
     }
 
@@ -34,7 +34,7 @@ package struct WireDialect: Hashable, Sendable {
     package var migrationNames = ["migration"]
     /// The names under which a push body holds its changes.
     package var changesNames = ["changes"]
-    /// Where a body's object begins, as the steps of a JSON pointer (RFC 6901); empty is the body itself.
+    /// The path of a body's object, as the steps of a JSON pointer (RFC 6901); empty for the body itself.
     package var bodyPath: [String] = []
     /// The table of a push body that is one table's set alone; nil refuses such bodies.
     package var pushTable: String?
@@ -48,14 +48,14 @@ package struct WireDialect: Hashable, Sendable {
     package var pullPaths = [PathPattern(segments: [.text("sync"), .text("pull")])]
     /// The paths that serve pushes only.
     package var pushPaths = [PathPattern(segments: [.text("sync"), .text("push")])]
-    /// How much a request may hold.
+    /// The limits of a request.
     package var limits = Limits()
 
-    /// The default dialect.
+    /// Creates the default dialect.
     package init() {}
 
-    /// The steps of a JSON pointer such as `/json/0/a~1b`; nil where it is none (RFC 6901: not empty, no slash first,
-    /// or `~` before anything but `0` and `1`).
+    /// Returns the steps of a JSON pointer such as `/json/0/a~1b`; nil if the text is none (RFC 6901: not empty, no
+    /// slash first, or `~` before anything but `0` and `1`).
     package static func steps(ofPointer pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }

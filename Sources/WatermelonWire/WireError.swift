@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request is not understood or not allowed; nothing was changed by it.
+/// The reason why a request is not understood or not allowed; the request has changed nothing.
 package struct WireError: Error, Hashable, Sendable {
     /// The stable code, for the `Rind-Error` field, log and metrics.
     package enum Code: String, CaseIterable, Sendable {
@@ -11,7 +11,7 @@ package struct WireError: Error, Hashable, Sendable {
         case tooManyParameters = "request.too_many_parameters"
         /// 400: `lastPulledAt` is there but no time. Answering a first pull would hide the app's error.
         case lastPulledAt = "request.last_pulled_at"
-        /// 400: `lastPulledAt` is told twice, differing.
+        /// 400: `lastPulledAt` is there twice, with different values.
         case lastPulledAtTwice = "request.last_pulled_at_twice"
         /// 400: the schema version is there but no version, or told twice, differing.
         case schemaVersion = "request.schema_version"
@@ -53,11 +53,11 @@ package struct WireError: Error, Hashable, Sendable {
         }
     }
 
-    /// What is wrong.
+    /// The kind of error.
     package var code: Code
-    /// One short sentence for people, since apps show it to them.
+    /// One short sentence for the user, since apps show it.
     package var message: String
-    /// For the `Allow` field of a 405, else empty.
+    /// The methods for the `Allow` field of a 405; else empty.
     package var allowedMethods: [String] = []
 
     /// The HTTP status to answer.
@@ -145,9 +145,9 @@ extension WireError {
 }
 
 extension String {
-    /// The text as it may stand in a sentence for people: without control characters, and cut where it is long.
+    /// The text as it may stand in a sentence for users: without control characters, and cut if it is long.
     ///
-    /// Names come from outside; what they hold must not break a log line or a label on a screen.
+    /// Names come from outside, and must not break a log line or a label on a screen.
     var shortened: String {
         let shown = unicodeScalars.filter {
             $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value) && !$0.properties.isDefaultIgnorableCodePoint
