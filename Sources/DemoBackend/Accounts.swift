@@ -5,7 +5,7 @@ import GRDB
 
 /// Users and their sessions.
 enum Accounts {
-    /// Who a request comes from.
+    /// The sender of a request.
     struct Caller: Sendable {
         let userID: String
         let sessionID: String
@@ -22,7 +22,7 @@ enum Accounts {
         }
     }
 
-    /// Makes a session and gives its token; nil where email and password belong to nobody.
+    /// Makes a session and returns its token; nil if email and password belong to no user.
     static func login(email: String, password: String, at now: Int64, id: String, in db: Database) throws -> String? {
         guard
             let user = try String.fetchOne(
@@ -35,7 +35,7 @@ enum Accounts {
         return token
     }
 
-    /// The session of a token, which counts as used now.
+    /// Returns the session of a token, which counts as used now.
     static func caller(token: String, at now: Int64, in db: Database) throws -> Caller? {
         guard
             let row = try Row.fetchOne(
@@ -48,7 +48,7 @@ enum Accounts {
         return Caller(userID: row["user_id"], sessionID: session)
     }
 
-    /// The id of the user with this email or id.
+    /// Returns the id of the user with this email or id.
     static func user(_ name: String, in db: Database) throws -> String {
         guard
             let id = try String.fetchOne(
@@ -57,7 +57,7 @@ enum Accounts {
         return id
     }
 
-    /// What the backend tells a user about themselves.
+    /// Returns a user's own profile.
     static func profile(of id: String, in db: Database) throws -> DemoValue {
         guard let row = try Row.fetchOne(db, sql: "SELECT email, name FROM users WHERE id = ?", arguments: [id]) else {
             throw DemoError.unauthenticated

@@ -9,19 +9,19 @@ enum BulkRows {
     static let lineType = "BulkTaskV1"
     static let rowsPerChunk = 200
 
-    /// The number of the row after a checkpoint.
+    /// Returns the number of the row after a checkpoint.
     static func next(after id: String?) throws -> Int {
         guard let id else { return 0 }
         guard let number = Int(id.suffix(12), radix: 16) else { throw DemoError.internal("no row in \(id)") }
         return number + 1
     }
 
-    /// The rows from this one to the end of its chunk, or of all rows.
+    /// Returns the rows from this one to the end of its chunk, or of all rows.
     static func chunk(from row: Int, of count: Int) -> Range<Int> {
         row..<max(row, min((row / rowsPerChunk + 1) * rowsPerChunk, count))
     }
 
-    /// The lines of rows that lie in one chunk: a copy of the template with the rows' numbers written into it.
+    /// Returns the lines of rows of one chunk: a copy of the template with the rows' numbers.
     static func lines(_ rows: Range<Int>) -> StreamLines {
         let offset = rows.lowerBound % rowsPerChunk
         let slots = offset..<(offset + rows.count)
@@ -37,7 +37,7 @@ enum BulkRows {
 
     private struct Template: Sendable {
         var lines = StreamLines()
-        /// Where each row's number stands, in twelve hexadecimal digits.
+        /// The offsets of each row's number, which has twelve hexadecimal digits.
         var places: [[Int]] = []
     }
 

@@ -3,13 +3,13 @@
 
 import GRDB
 
-/// The checkpoints of a session, set as clients ask: nobody checks that they move forward, or what is in them.
+/// The checkpoints of a session, set as clients ask, without a check of their order or content.
 enum Checkpoints {
     static let reset = "SyncResetV1"
     static let complete = "SyncCompleteV1"
     static let maximumAcks = 1000
 
-    /// The checkpoints by namespace.
+    /// Returns the checkpoints by namespace.
     static func all(of session: String, in db: Database) throws -> [String: String] {
         let rows = try Row.fetchAll(
             db, sql: "SELECT type, ack FROM checkpoints WHERE session_id = ?", arguments: [session])
@@ -28,7 +28,7 @@ enum Checkpoints {
         for (type, ack) in zip(types, acks) { try set(ack, type: type, of: session, in: db) }
     }
 
-    /// Takes one ack, whatever stood there before.
+    /// Stores one ack in place of an earlier one.
     static func set(_ ack: String, type: String, of session: String, in db: Database) throws {
         try db.execute(
             sql: """

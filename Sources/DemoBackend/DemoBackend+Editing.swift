@@ -3,11 +3,11 @@
 
 import GRDB
 
-/// A change of the backend's records by somebody other than the client under test.
+/// A change of the backend's records that does not come from the client under test.
 package enum DemoEdit: Sendable {
     /// Creates a record, or changes the members that are given.
     ///
-    /// The key's members must be among them, but for folders and notes, which get the next number without one.
+    /// The key's members must be among them, except for folders and notes, which then get the next number.
     case put(String, [String: DemoValue])
     /// Deletes a record, whose key is given in its order; nothing where there is none.
     case delete(String, [String])

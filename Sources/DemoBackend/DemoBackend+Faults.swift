@@ -5,7 +5,7 @@ extension DemoBackend {
     /// Adds something that goes wrong with coming requests; faults for the same request happen in this order.
     package func inject(_ fault: DemoFault) { log.add(fault) }
 
-    /// Lets calls about records fail by chance from now on, in place of what chance was before; nil lets none.
+    /// Lets calls about records fail by chance from now on, by these rules alone; nil lets none fail.
     package func inject(_ faults: RandomFaults?) { log.set(faults) }
 
     /// Takes back the faults that have not happened yet, random ones too.
@@ -25,13 +25,13 @@ extension DemoBackend {
         set { log.rejections.texts = newValue }
     }
 
-    /// What it was asked, in the order of arrival.
+    /// The requests, in the order of arrival.
     package var requests: [DemoRequest] { log.requests }
 
-    /// How many requests are being carried out, those included that a fault holds back and whose client has gone.
+    /// The number of running requests, including those that a fault holds back or whose client has gone.
     package var requestsUnderWay: Int { log.underWay }
 
-    /// How often it was asked this.
+    /// Returns the number of requests with this method and path.
     package func count(_ method: String, _ path: String) -> Int {
         log.requests.count { $0.method == method && $0.path == path }
     }

@@ -5,9 +5,10 @@ import GRDB
 import NIOConcurrencyHelpers
 
 extension DemoBackend {
-    /// Every record that a user (id or email) sees: by table and by id, the parts of composite keys joined with `.`.
+    /// Returns every record that a user (id or email) sees: by table and by id, the parts of composite keys joined with
+    /// `.`.
     ///
-    /// Members are named as in pushes, dates ISO 8601: what the client's side should have after a quiet sync.
+    /// Members are named as in pushes, dates are ISO 8601; a client should have these records after a quiet sync.
     package func records(
         of user: String = DemoConfiguration.Account.ada.id
     ) async throws -> [String: [String: DemoValue]] {
@@ -51,7 +52,7 @@ extension DemoBackend {
         }
     }
 
-    /// The checkpoints that the backend holds for a session, by namespace.
+    /// Returns the checkpoints that the backend holds for a session, by namespace.
     package func checkpoints(token: String) async throws -> [String: String] {
         try await store.write { db in
             let session = try String.fetchOne(db, sql: "SELECT id FROM sessions WHERE token = ?", arguments: [token])

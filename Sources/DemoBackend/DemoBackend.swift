@@ -12,7 +12,7 @@ import ServiceLifecycle
 /// It keeps projects, tasks, comments and labels of a few users in SQLite, and it is faithful to its model also in
 /// what hurts a client of the protocol. Tests steer its clock, its records and what goes wrong with which request.
 package final class DemoBackend: Service {
-    /// What it was made with.
+    /// The configuration.
     package let configuration: DemoConfiguration
     /// Its time; move it as you like, while it runs too.
     package let clock: DemoClock
@@ -23,12 +23,12 @@ package final class DemoBackend: Service {
     private let boundPort = OneShot<Int>()
     private let hook = NIOLockedValueBox<StreamHook?>(nil)
     let retired: NIOLockedValueBox<DemoRetirement>
-    /// What its streams have sent.
+    /// The counts of lines that its streams have sent.
     let sent = SentLines()
 
     /// Opens the database and makes the accounts; ``run()`` then serves.
     ///
-    /// - Throws: What SQLite says where the file cannot be used.
+    /// - Throws: The error of SQLite if the file cannot be used.
     package init(configuration: DemoConfiguration = DemoConfiguration(), clock: DemoClock = DemoClock()) throws {
         self.configuration = configuration
         self.clock = clock

@@ -12,7 +12,7 @@ package final class DemoClock: Sendable {
     }
     private let state = NIOLockedValueBox(State.running(offset: 0))
 
-    /// A clock that shows the system's time.
+    /// Creates a clock that shows the system's time.
     package init() {}
 
     /// The present moment.
@@ -46,7 +46,7 @@ package final class DemoClock: Sendable {
     /// Shows the system's time again.
     package func reset() { state.withLockedValue { $0 = .running(offset: 0) } }
 
-    /// The milliseconds of a number of days.
+    /// Returns the milliseconds of a number of days.
     package static func days(_ count: Int64) -> Int64 { count * 86_400_000 }
 
     private static var system: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }

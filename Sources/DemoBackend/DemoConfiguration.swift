@@ -3,41 +3,41 @@
 
 package import Logging
 
-/// What a demo backend is started with.
+/// The configuration of a demo backend.
 package struct DemoConfiguration: Sendable {
-    /// How update ids relate to commits.
+    /// The relation of update ids to commits.
     package enum Order: String, Sendable {
         /// Every id is greater than all that were committed before it: no change can be passed over.
         case commit
-        /// As Immich does it: random within a millisecond, made when the statement runs, so that a transaction that
+        /// Immich's relation: random within a millisecond, made when the statement runs, so that a transaction that
         /// commits late puts its changes behind checkpoints that clients already have.
         case faithful
     }
 
-    /// Where streams tell which ids the database has given to folders and notes that came with a `clientId`.
+    /// The position of lines about ids that the database has given to folders and notes with a `clientId`.
     package enum IDMapLines: Sendable {
         /// Nowhere.
         case none
-        /// By `IdMapV1` lines before all records.
+        /// `IdMapV1` lines before all records.
         case first
-        /// By `IdMapV1` lines after them.
+        /// `IdMapV1` lines after all records.
         case last
     }
 
-    /// Somebody who can log in.
+    /// A user who can log in.
     package struct Account: Hashable, Sendable {
         /// The user's id.
         package var id: String
-        /// What they log in with.
+        /// The email to log in with.
         package var email: String
-        /// What they are called.
+        /// The user's name.
         package var name: String
         /// The password, kept as it is: this backend guards nothing.
         package var password: String
         /// Access tokens that are valid from the start, each a session of its own.
         package var tokens: [String]
 
-        /// An account.
+        /// Creates an account.
         package init(id: String, email: String, name: String, password: String = "demo", tokens: [String] = []) {
             self.id = id
             self.email = email
@@ -47,48 +47,48 @@ package struct DemoConfiguration: Sendable {
         }
     }
 
-    /// Where to listen.
+    /// The address to listen on.
     package var host = "127.0.0.1"
     /// The port; 0 takes a free one.
     package var port = 0
     /// The SQLite file; nil keeps everything in memory.
     package var file: String?
-    /// Who can log in; they are made when the backend starts, if they do not exist.
+    /// The users who can log in; missing ones are made when the backend starts.
     package var accounts = [Account.ada, .bob]
-    /// How update ids relate to commits.
+    /// The relation of update ids to commits.
     package var order = Order.commit
     /// Header fields that carry an access token besides `Authorization` and the cookie.
     package var tokenHeaders: [String] = []
-    /// Whether tests and people may steer it over HTTP below `/_demo/`.
+    /// True if tests and users may steer the backend over HTTP below `/_demo/`.
     package var allowsSteering = false
-    /// Whether an update that takes a record out of a user's sight writes a delete for that user.
+    /// True if an update that takes a record out of a user's sight writes a delete for that user.
     package var announcesMoves = true
-    /// Whether a new task touches its project, so that the project's line is sent again.
+    /// True if a new task touches its project, so that the project's line is sent again.
     package var touchesProjects = false
-    /// Whether a deleted task's comments are told by a line of their own, `CommentsDeleteV1` with the task's id.
+    /// True if a deleted task's comments get a line of their own, `CommentsDeleteV1` with the task's id.
     package var clearsComments = false
-    /// Whether each note that goes with a deleted folder has a delete line of its own.
+    /// True if each note that goes with a deleted folder has a delete line of its own.
     package var announcesNotes = false
-    /// Where streams tell of ids that the database has given.
+    /// The position of lines about ids that the database has given.
     package var idMaps = IDMapLines.none
-    /// Whether streams are compressed for clients that accept gzip.
+    /// True if streams are compressed for clients that accept gzip.
     package var compresses = true
-    /// Whether ids that clients make are used; otherwise the backend makes its own.
+    /// True if ids that clients make are used; otherwise the backend makes its own.
     package var acceptsClientIDs = true
     /// The status of a REST request for a record that is not there, or not the user's.
     package var missingStatus = 404
     /// Request types that this version of the backend has given up, to begin with.
     package var retirement = DemoRetirement()
-    /// How many rows the request type `BulkTasksV1` has; they are made while they are sent.
+    /// The number of rows of the request type `BulkTasksV1`; they are made while they are sent.
     package var bulkRows = 0
-    /// How many rows one query reads.
+    /// The number of rows that one query reads.
     package var pageSize = 500
     /// The most bytes of a request body other than a file's.
     package var maximumBody = 64 << 20
-    /// Where to log.
+    /// The log.
     package var logger = Logger(label: "demo-backend") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A backend in memory on a free port, with two accounts and nothing in it.
+    /// Creates the configuration of an empty backend in memory on a free port, with two accounts.
     package init() {}
 }
 

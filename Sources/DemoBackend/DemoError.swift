@@ -10,7 +10,7 @@ struct DemoError: Error {
     let status: HTTPResponse.Status
     let message: String
     var headers = HTTPFields()
-    /// Whether it comes from checking a body's members: then the messages are a list.
+    /// True if the error comes from checking a body's members: then the messages are a list.
     var isValidation = false
 
     static func badRequest(_ message: String) -> Self { Self(status: .badRequest, message: message) }
@@ -30,7 +30,7 @@ struct DemoError: Error {
 }
 
 extension Response {
-    /// An answer of one JSON document.
+    /// Creates an answer of one JSON document.
     init(status: HTTPResponse.Status = .ok, json: DemoValue, headers: HTTPFields = [:]) {
         var bytes: [UInt8] = []
         json.write(to: &bytes)

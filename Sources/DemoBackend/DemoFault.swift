@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that goes wrong with the next requests that match.
+/// A fault of the next requests that match.
 package struct DemoFault: Sendable {
-    /// What happens.
+    /// The effect of the fault.
     package enum Action: Sendable {
         /// The request is not carried out; this status is the answer.
         case status(Int, retryAfter: Int? = nil)
-        /// The request is carried out, whatever comes of it, and this status is the answer.
+        /// The request is carried out, and the answer has this status.
         case statusAfterwards(Int)
         /// The connection is closed; the request is not carried out.
         case loseRequest
@@ -19,7 +19,7 @@ package struct DemoFault: Sendable {
         case stream(Stream)
     }
 
-    /// What goes wrong with a stream.
+    /// The faults of a stream.
     ///
     /// Lines are counted from 0.
     package struct Stream: Sendable {
@@ -37,26 +37,26 @@ package struct DemoFault: Sendable {
         package var omitsComplete = false
         /// Leaves out the end of the complete line.
         package var omitsLastLineEnd = false
-        /// What is wrong with single lines, by their number.
+        /// The faults of single lines, by their number.
         package var malformed: [Int: Malformation] = [:]
 
-        /// A stream in which nothing is wrong.
+        /// Creates a stream without faults.
         package init() {}
     }
 
-    /// What is wrong with a line.
+    /// The fault of a line.
     package enum Malformation: Hashable, Sendable {
-        /// Half of the line in its place.
+        /// Half of the line instead of the line.
         case invalidJSON
         /// A byte that is no UTF-8 in the first string of its data.
         case invalidUTF8
         /// Its data lacks the id and every member that ends in `Id`.
         case noID
-        /// Numbers, booleans and strings of its data in each other's place.
+        /// Numbers, booleans and strings of its data exchanged.
         case wrongTypes
         /// The line's data is no object.
         case notAnObject
-        /// A line of a type that nobody knows, before it.
+        /// A line of an unknown type, before the line.
         case unknownTypeBefore
         /// A line that is no JSON at all, before it.
         case garbageBefore
@@ -64,7 +64,7 @@ package struct DemoFault: Sendable {
         case blankBefore
         /// The line twice.
         case duplicate
-        /// As many bytes of padding in its data.
+        /// This many bytes of padding in its data.
         case overlong(Int)
         /// A line without an ack token.
         case noAck
@@ -78,14 +78,14 @@ package struct DemoFault: Sendable {
     package var method: String?
     /// The path that a request must have, or what it must begin with where this ends with `*`; nil is any.
     package var path: String?
-    /// How many such requests are let through before it happens.
+    /// The number of such requests that pass before the fault.
     package var skipped: Int
-    /// How many requests it happens to.
+    /// The number of requests that have the fault.
     package var times: Int
-    /// What happens.
+    /// The effect of the fault.
     package var action: Action
 
-    /// A fault for the next `times` requests of this method and path, after the skipped ones.
+    /// Creates a fault for the next `times` requests of this method and path, after the skipped ones.
     package init(
         _ method: String? = nil, _ path: String? = nil, skipping skipped: Int = 0, times: Int = 1, action: Action
     ) {
@@ -96,14 +96,14 @@ package struct DemoFault: Sendable {
         self.action = action
     }
 
-    /// Whether it is for requests of this method and path.
+    /// Returns true if the fault is for requests of this method and path.
     func matches(_ method: String, _ path: String) -> Bool {
         guard (self.method ?? method) == method else { return false }
         guard let own = self.path else { return true }
         return own.hasSuffix("*") ? path.hasPrefix(own.dropLast()) : path == own
     }
 
-    /// A fault of the next stream.
+    /// Creates a fault of the next stream.
     package static func stream(_ change: (inout Stream) -> Void) -> DemoFault {
         var stream = Stream()
         change(&stream)

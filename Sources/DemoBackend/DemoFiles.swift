@@ -12,7 +12,7 @@ final class DemoFiles: Sendable {
     static let mostStored = 64
     /// Files are sent in parts that end where a block does.
     static let blockSize = 64 << 10
-    /// The byte at `n` of every block but for its first eight is `n × 31 + n ÷ 256` modulo 256.
+    /// The bytes of a block: after the first eight, the byte at `n` is `n × 31 + n ÷ 256` modulo 256.
     static let block: [UInt8] = (0..<blockSize).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
     private let stored = NIOLockedValueBox<[String: [UInt8]]>([:])
@@ -29,7 +29,7 @@ final class DemoFiles: Sendable {
             }
         }
 
-        /// The bytes of a range that lies in one block of the file.
+        /// Returns the bytes of a range that lies in one block of the file.
         func bytes(_ range: Range<Int>) -> ByteBuffer {
             switch self {
             case .stored(let bytes): ByteBuffer(bytes: bytes[range])
@@ -37,7 +37,8 @@ final class DemoFiles: Sendable {
             }
         }
 
-        /// A block begins with its number in eight bytes, so that a lost, shifted or repeated part is noticed.
+        /// Makes the bytes of a block, which begins with its number in eight bytes, so that a lost, shifted or repeated
+        /// part is noticed.
         private static func generated(_ range: Range<Int>) -> ByteBuffer {
             let (number, offset) = range.lowerBound.quotientAndRemainder(dividingBy: DemoFiles.blockSize)
             var buffer = ByteBuffer(bytes: DemoFiles.block[offset..<(offset + range.count)])

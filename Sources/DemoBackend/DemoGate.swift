@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// In front of every endpoint: the request log, the faults, and errors in the backend's form.
+/// The middleware in front of every endpoint: the request log, the faults, and errors in the backend's form.
 struct DemoGate: RouterMiddleware {
     let backend: DemoBackend
 
@@ -44,7 +44,7 @@ struct DemoGate: RouterMiddleware {
         return response
     }
 
-    /// Nil where the answer is to be lost.
+    /// Carries a request out; returns nil if the answer is to be lost.
     private func carryOut(
         _ request: Request, context: DemoContext, fault: DemoFault.Action?,
         next: @concurrent (Request, DemoContext) async throws -> Response

@@ -13,17 +13,17 @@ package struct DemoRequest: Sendable {
     package var query: String
     /// The headers, names in small letters; of a repeated one the last.
     package var headers: [String: String]
-    /// The body's text, but for files.
+    /// The body's text; empty for files.
     package var body: String
     /// The body as JSON, where it is JSON.
     package var json: DemoValue? { DemoValue(parsing: body.utf8) }
-    /// What went wrong with it on purpose.
+    /// The injected fault.
     package var fault: DemoFault.Action?
     /// The status of the answer; nil while there is none, and where the connection was closed without one.
     package var status: Int?
 }
 
-/// What the backend was asked, and what is to go wrong with what comes.
+/// The requests so far, and the faults of later ones.
 final class DemoLog: Sendable {
     private struct State {
         var requests: [DemoRequest] = []
@@ -32,7 +32,7 @@ final class DemoLog: Sendable {
         var faults: [DemoFault] = []
         var rejections = Rejections()
         var random: RandomFaults?
-        /// How often each call has come since.
+        /// The number of times that each call has come since.
         var occurrences: [String: Int] = [:]
 
         mutating func takeRandom(for request: DemoRequest) -> DemoFault.Action? {
@@ -97,8 +97,8 @@ final class DemoLog: Sendable {
         set(nil)
     }
 
-    /// What goes wrong with a request: the first fault that is for such a one, which is thereby used up once, or what
-    /// chance wants.
+    /// Returns the fault of a request: the first one for such requests, which is thereby used up once, or one by
+    /// chance.
     func takeFault(for request: DemoRequest) -> DemoFault.Action? {
         state.withLockedValue { state in
             let all = state.faults.indices.filter { state.faults[$0].matches(request.method, request.path) }

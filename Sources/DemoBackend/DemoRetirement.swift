@@ -6,20 +6,20 @@ import NIOConcurrencyHelpers
 
 /// Request types that the backend has given up, and how it says so.
 package struct DemoRetirement: Hashable, Sendable {
-    /// How a request for such a type is answered.
+    /// The form of the refusal of such a type.
     package enum Style: String, CaseIterable, Sendable {
-        /// With a 400 at once, whose message names one such type.
+        /// A 400 at once, whose message names one such type.
         case names
-        /// With a 400 at once, whose message lists every type that is taken, as class-validator words it.
+        /// A 400 at once, whose message lists every type that is taken, as class-validator words it.
         case lists
-        /// When the type's turn comes: with a 400 that names it where no line has gone out before, else the stream
+        /// A refusal in the type's turn: a 400 that names the type if no line has gone out before; else the stream
         /// stands still, as in Immich.
         case late
     }
 
     /// The request types.
     package var types: Set<String>
-    /// How it says so.
+    /// The form of the refusal.
     package var style: Style
 
     /// Gives up these types.

@@ -58,10 +58,10 @@ extension DemoRoutes {
         return Response(status: status, headers: headers, body: body)
     }
 
-    /// The one range of a `Range` field.
+    /// Returns the one range of a `Range` field.
     ///
-    /// Nil where there are several or none that is understood, so that the whole file is sent (RFC 9110, 14.2); `range`
-    /// is nil where it lies outside of the file.
+    /// Nil if there are several or none that is understood, so that the whole file is sent (RFC 9110, 14.2); `range`
+    /// is nil if it lies outside of the file.
     private static func range(_ field: String, size: Int) -> (range: Range<Int>?, Void)? {
         guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

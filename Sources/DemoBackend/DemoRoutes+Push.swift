@@ -7,7 +7,7 @@ import Hummingbird
 import NIOCore
 
 extension DemoRoutes {
-    /// `POST /sync/push`: one transaction, one answer for each idempotency key.
+    /// Serves `POST /sync/push`: one transaction, one answer for each idempotency key.
     func push(_ request: Request) async throws -> Response {
         let caller = try await caller(of: request)
         let buffer = try await request.body.collect(upTo: backend.configuration.maximumBody)
@@ -53,9 +53,9 @@ struct StoredAnswers: Sendable {
         digest = Self.digest(of: "\(request.method) \(request.uri.path)\n\(body)")
     }
 
-    /// The answer that was given before.
+    /// Finds the answer that was given before.
     ///
-    /// - Throws: A 422 where the key was used for another request.
+    /// - Throws: A 422 if the key was used for another request.
     func find(in db: Database) throws -> Push.Answer? {
         guard let key else { return nil }
         let row = try Row.fetchOne(
@@ -75,7 +75,7 @@ struct StoredAnswers: Sendable {
             arguments: [userID, key, digest, answer.status, answer.body, now])
     }
 
-    /// FNV-1a and the length: enough to tell a client's mistake from a repetition.
+    /// Returns FNV-1a and the length: enough to tell a client's mistake from a repetition.
     private static func digest(of text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -99,7 +99,7 @@ extension DemoRoutes {
         }
     }
 
-    /// What is said of a record that does not exist or that the user may not see; the two cannot be told apart.
+    /// The error for a record that does not exist or that the user may not see; the two cannot be told apart.
     var missing: DemoError {
         DemoError(status: .init(code: backend.configuration.missingStatus), message: "Not found or no access")
     }

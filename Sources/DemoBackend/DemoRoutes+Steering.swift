@@ -4,7 +4,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// What tests across processes, and people with curl, steer; only where the configuration allows it.
+/// The routes by which tests across processes, and users with curl, steer the backend, if the configuration allows it.
 extension DemoRoutes {
     func addSteering(to router: Router<DemoContext>) {
         router.post("/_demo/edit") { request, _ in
@@ -97,7 +97,7 @@ extension DemoRetirement {
 }
 
 extension DemoFault {
-    /// Reads `{"method","path","skip","times","status","retryAfter"}`, or in place of the status
+    /// Reads `{"method","path","skip","times","status","retryAfter"}`, or instead of the status
     /// `"statusAfterwards":status`, `"loseRequest":true`, `"loseAnswer":true`, `"delay":ms` or the stream's
     /// `cutAfterLines`, `cutAfterBytes`, `endAfterLines`, `stallAfterLines`, `delayPerLine`, `omitsComplete` and
     /// `malformed` (name by line number).

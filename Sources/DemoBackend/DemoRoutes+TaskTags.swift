@@ -33,7 +33,7 @@ extension DemoRoutes {
         return Response(json: .array(results))
     }
 
-    /// The name of what is wrong with one id; nil where it worked.
+    /// Changes one tag; returns the name of the error, nil for success.
     private func change(_ tag: String, of task: String, _ records: RecordGuard, adding: Bool) throws -> String? {
         let exists = try records.writer.exists(.taskTags, key: [task, tag])
         do {

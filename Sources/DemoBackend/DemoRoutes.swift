@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What is known about one request: its connection, and what is to go wrong with it.
+/// The context of one request: its connection, and its fault.
 struct DemoContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -35,9 +35,9 @@ struct DemoRoutes {
         return router.buildResponder()
     }
 
-    /// The session that a request belongs to.
+    /// Returns the session that a request belongs to.
     ///
-    /// - Throws: A 401 where there is none.
+    /// - Throws: A 401 if there is none.
     func caller(of request: Request) async throws -> Accounts.Caller {
         guard let token = token(of: request) else { throw DemoError.unauthenticated }
         let now = backend.clock.now
@@ -47,13 +47,13 @@ struct DemoRoutes {
         return caller
     }
 
-    /// The JSON body of a request; nil where it is none.
+    /// Returns the JSON body of a request; nil if it has none.
     func body(of request: Request) async throws -> DemoValue? {
         let buffer = try await request.body.collect(upTo: backend.configuration.maximumBody)
         return DemoValue(parsing: buffer.readableBytesView)
     }
 
-    /// The members of a request's JSON object.
+    /// Returns the members of a request's JSON object.
     ///
     /// - Throws: A 400 for anything else.
     func members(of request: Request) async throws -> [String: DemoValue] {
@@ -63,7 +63,8 @@ struct DemoRoutes {
         return members
     }
 
-    /// The access token: what follows the scheme `Bearer`, or `Basic`, whose user and password are one token here.
+    /// Returns the access token: the text after the scheme `Bearer`, or `Basic`, whose user and password are one token
+    /// here.
     private func token(of request: Request) -> String? {
         if let header = request.headers[.authorization] {
             let parts = header.split(separator: " ", maxSplits: 1)

@@ -3,9 +3,9 @@
 
 import GRDB
 
-/// How much is made by ``DemoBackend/seed(_:)``, and from which random numbers.
+/// The numbers of records that ``DemoBackend/seed(_:)`` makes, and the seed of their random values.
 package struct DemoSeed: Sendable {
-    /// Projects, of which Ada owns two thirds and Bob the rest; every third is shared with the other.
+    /// The number of projects: Ada owns two thirds and Bob the rest; every third is shared with the other.
     package var projects = 12
     /// Tasks in all projects together.
     package var tasks = 2400
@@ -18,7 +18,7 @@ package struct DemoSeed: Sendable {
     /// The same seed makes the same records.
     package var seed: UInt64 = 1
 
-    /// A few thousand records.
+    /// Creates numbers that add up to a few thousand records.
     package init() {}
 }
 

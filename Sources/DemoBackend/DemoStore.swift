@@ -48,7 +48,7 @@ struct DemoStore: Sendable {
         try await queue.write(body)
     }
 
-    /// Forgets what is older than the backend promises to remember: deletions after 31 days, sessions that nobody
+    /// Removes what is older than the backend promises to keep: deletions after 31 days, sessions that were not
     /// used for 90 days, answers of pushes after a day.
     static func prune(at now: Int64, in db: Database) throws {
         let limit = UpdateIDs.uuid(milliseconds: now - DemoClock.days(31), tail: 0)
@@ -59,7 +59,7 @@ struct DemoStore: Sendable {
         try db.execute(sql: "DELETE FROM answers WHERE made_at < ?", arguments: [now - DemoClock.days(1)])
     }
 
-    /// Where deletions are kept.
+    /// The tables of deletions.
     static let auditTables = Entity.all.map(\.audit.table) + ["task_share_audit"]
 
     private static func newestID(in db: Database) throws -> String? {

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A JSON value, for request bodies, records and whatever tests assert on.
+/// A JSON value, for request bodies, records and expectations of tests.
 package enum DemoValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -18,7 +18,7 @@ package enum DemoValue: Hashable, Sendable {
         self = value
     }
 
-    /// The member of an object; nil where there is none, and for every other kind of value.
+    /// Returns the member of an object; nil if there is none, and for every other kind of value.
     package subscript(name: String) -> DemoValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
@@ -43,7 +43,7 @@ package enum DemoValue: Hashable, Sendable {
 }
 
 extension DemoValue: Decodable {
-    /// Reads whatever value stands there.
+    /// Reads a value of any kind.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -65,17 +65,17 @@ extension DemoValue: Decodable {
 extension DemoValue: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
-    /// A string.
+    /// Creates a string.
     package init(stringLiteral value: String) { self = .string(value) }
-    /// A number.
+    /// Creates a number.
     package init(floatLiteral value: Double) { self = .number(value) }
-    /// A whole number.
+    /// Creates a whole number.
     package init(integerLiteral value: Int) { self = .number(Double(value)) }
-    /// A boolean.
+    /// Creates a boolean.
     package init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An array.
+    /// Creates an array.
     package init(arrayLiteral elements: DemoValue...) { self = .array(elements) }
-    /// An object; of members of one name the last counts.
+    /// Creates an object; of members of one name the last counts.
     package init(dictionaryLiteral elements: (String, DemoValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }

@@ -22,12 +22,12 @@ extension Entity {
         ],
         creatorColumn: "creator_id", audit: ("note_audit", ["note_id"]))
 
-    /// Whether the database makes the ids, which are whole numbers on the wire.
+    /// True if the database makes the ids, which are whole numbers on the wire.
     var isNumbered: Bool { keys[0].kind == .integer }
 
-    /// The key of a request's path.
+    /// Returns the key of a request's path.
     ///
-    /// - Throws: A 400 for an id that none of this table can be.
+    /// - Throws: A 400 for an id that no record of this table can have.
     func key(ofPath id: String) throws -> String {
         guard isNumbered else { return id }
         guard let number = Int64(id), String(number) == id else {
@@ -36,14 +36,14 @@ extension Entity {
         return id
     }
 
-    /// The id of a stored record, the parts of composite keys joined with `.`.
+    /// Returns the id of a stored record, the parts of composite keys joined with `.`.
     func id(of row: Row) -> String {
         keys.map { DemoValue(key: row[$0.column]).keyText ?? "" }.joined(separator: ".")
     }
 }
 
 extension DemoValue {
-    /// A part of a key as the database has it.
+    /// Creates a part of a key from the database's value.
     init(key: DatabaseValue) {
         switch key.storage {
         case .int64(let number): self = .number(Double(number))

@@ -4,9 +4,9 @@
 import GRDB
 
 extension Entity.Field {
-    /// What goes into the database for a value that somebody sent.
+    /// Returns the database's value for a value of a request.
     ///
-    /// - Throws: A sentence that says what is wrong with it.
+    /// - Throws: A sentence about the mistake in the value.
     func databaseValue(of value: DemoValue) throws(InvalidMember) -> DatabaseValue {
         if case .null = value {
             guard isOptional else { throw InvalidMember("\(name) must not be null") }
@@ -32,7 +32,7 @@ extension Entity.Field {
         }
     }
 
-    /// What goes out for a value of the database.
+    /// Returns the answer's value for a value of the database.
     func value(of stored: DatabaseValue) -> DemoValue {
         switch kind {
         case .string: String.fromDatabaseValue(stored).map(DemoValue.string) ?? .null
@@ -51,7 +51,7 @@ extension Entity.Field {
 }
 
 extension Entity {
-    /// All members of a record, in the order in which they are written.
+    /// Returns all members of a record, in the order in which they are written.
     func members(of row: Row) -> DemoMembers {
         (keys + fields).map { ($0.name, $0.value(of: row[$0.column])) }
     }

@@ -3,7 +3,7 @@
 
 /// A kind of record: its name in pushes, its key, and its members with the columns that hold them.
 struct Entity: Sendable {
-    /// What a member's value may be.
+    /// The kind of a member's value.
     enum Kind: String, Sendable {
         case string, number, boolean, date, object
         case integer = "whole number"
@@ -33,7 +33,7 @@ struct Entity: Sendable {
     let name: String
     /// The key's members; one named `id`, or several that make a composite key.
     let keys: [Field]
-    /// What clients may write.
+    /// The members that clients may write.
     let fields: [Field]
     /// The column with the user who made the record.
     let creatorColumn: String

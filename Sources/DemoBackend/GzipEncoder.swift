@@ -5,7 +5,7 @@ import CZlib
 
 /// Compresses a body as it is written, without flushing in between, as usual middleware does.
 final class GzipEncoder {
-    /// On the heap, since zlib remembers the address.
+    /// The stream's memory, on the heap because zlib remembers the address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let isReady: Bool
 
@@ -23,7 +23,7 @@ final class GzipEncoder {
         stream.deallocate()
     }
 
-    /// What comes out for these bytes, which may be nothing yet; everything that is left where it is the end.
+    /// Returns the output for these bytes, which may be empty; at the end, all that is left.
     func encode(_ bytes: [UInt8], isEnd: Bool) throws -> [UInt8] {
         guard isReady else { throw DemoError.internal("zlib cannot start") }
         var input = bytes

@@ -5,7 +5,7 @@
 enum ISO8601 {
     private static let dayLength: Int64 = 86_400_000
 
-    /// The text of a moment, or nil where it has no four-digit year or is no whole millisecond.
+    /// Returns the text of a moment; nil if it has no four-digit year or is no whole millisecond.
     static func text(of milliseconds: Double) -> String? {
         guard milliseconds == milliseconds.rounded(), abs(milliseconds) < 1e15 else { return nil }
         let total = Int64(milliseconds)
@@ -65,7 +65,7 @@ enum ISO8601 {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// The number of a day, 1970-01-01 being 0, in the Gregorian calendar; years are counted from March.
+    /// Returns the number of a day, 1970-01-01 being 0, in the Gregorian calendar; years are counted from March.
     private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400

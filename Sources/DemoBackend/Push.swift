@@ -20,7 +20,7 @@ struct Push: Sendable {
         let base: String?
     }
 
-    /// What became of the push.
+    /// The outcome of the push.
     struct Answer: Sendable {
         let status: Int
         let body: String

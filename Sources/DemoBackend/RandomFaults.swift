@@ -24,11 +24,11 @@ package struct RandomFaults: Sendable {
 
     /// The same seed lets the same calls fail.
     package var seed: UInt64
-    /// How many calls go wrong, of 1.
+    /// The share of calls that go wrong, from 0 to 1.
     package var probability: Double
     /// The ways, each as likely as the others.
     package var ways: [Way]
-    /// How late a late one is, in milliseconds; more than its client waits, as a rule.
+    /// The delay of a late call, in milliseconds; usually more than its client waits.
     package var delay: Int
 
     /// Faults of a seed.
@@ -39,7 +39,7 @@ package struct RandomFaults: Sendable {
         self.delay = delay
     }
 
-    /// Whether such a request may go wrong: one about records of a table.
+    /// Returns true if a request may go wrong: one about records of a table.
     func concern(_ request: DemoRequest) -> Bool {
         request.path.split(separator: "/").first.flatMap { Entity.named($0) } != nil
     }

@@ -5,7 +5,7 @@ import GRDB
 
 /// Writes records for a user who may not do everything.
 struct RecordGuard {
-    /// Why a record was not written.
+    /// The reason why a record was not written.
     struct Refusal: Error {
         enum Outcome: String {
             case conflict, rejected, missing
@@ -63,7 +63,7 @@ struct RecordGuard {
         return try writer.delete(entity, key: key)
     }
 
-    /// Whether the user sees the record.
+    /// Returns true if the user sees the record.
     func isVisible(_ entity: Entity, key: [String]) throws -> Bool {
         let (alias, condition) = Visibility.of(entity)
         let place = entity.keys.indices.map { "\(alias).\(entity.keys[$0].column) = :key\($0)" }
@@ -75,7 +75,7 @@ struct RecordGuard {
             arguments: StatementArguments(arguments)) ?? false
     }
 
-    /// The id of the record's last change.
+    /// Returns the id of the record's last change.
     func version(of entity: Entity, key: [String]) throws -> String? {
         try String.fetchOne(
             db, sql: "SELECT update_id FROM \(entity.name) WHERE \(entity.keyCondition)",
@@ -91,7 +91,7 @@ struct RecordGuard {
         try checking(entity, data: data) { _ = try writer.put(entity, key: key, data: data) }
     }
 
-    /// Refuses members that nobody may write, and such as cannot be stored.
+    /// Refuses members that clients may not write, and members that cannot be stored.
     private func checking<Value>(
         _ entity: Entity, data: [String: DemoValue], _ body: () throws -> Value
     ) throws -> Value {
@@ -117,7 +117,7 @@ struct RecordGuard {
         }
     }
 
-    /// A record that has changed after the token's id is in conflict.
+    /// Refuses a record that has changed after the token's id, because it is in conflict.
     private func checkBase(_ entity: Entity, key: [String], base: String?) throws {
         guard let base else { return }
         let parts = base.split(separator: "|", omittingEmptySubsequences: false)
@@ -127,7 +127,7 @@ struct RecordGuard {
         }
     }
 
-    /// The project that a record belongs to, where that is known.
+    /// Returns the project that a record belongs to, if it is known.
     private func project(of entity: Entity, key: [String]) throws -> String? {
         switch entity.name {
         case Entity.projects.name: key[0]

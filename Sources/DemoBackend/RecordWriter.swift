@@ -6,7 +6,7 @@ import GRDB
 /// Writes records in one transaction, without asking who may do it.
 struct RecordWriter {
     let db: Database
-    /// Who counts as the maker of new records.
+    /// The user who counts as the creator of new records.
     let userID: String
 
     /// Creates a record or changes the members that are given; says whether the record is new.
@@ -82,7 +82,7 @@ struct RecordWriter {
             sql: "DELETE FROM task_shares WHERE task_id = ? AND user_id = ?", arguments: [task, user])
     }
 
-    /// Whether there is such a record.
+    /// Returns true if there is such a record.
     func exists(_ entity: Entity, key: [String]) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT * FROM \(entity.name) WHERE \(entity.keyCondition))"
         return try Bool.fetchOne(try db.cachedStatement(sql: sql), arguments: StatementArguments(key)) ?? false

@@ -3,9 +3,9 @@
 
 // Tables whose ids the database counts.
 extension Schema {
-    /// What belongs to a deleted folder goes with it by the foreign keys.
+    /// The tables with numbered keys; the contents of a deleted folder go with it by the foreign keys.
     ///
-    /// Folders within it are told each; its notes only where the configuration wants it. A note's folder is gone
+    /// Each folder within it gets a line; its notes only if the configuration says so. A note's folder is gone
     /// already when the note goes with it.
     static let numbered = """
         CREATE TABLE IF NOT EXISTS folders (

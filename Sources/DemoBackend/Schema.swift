@@ -133,7 +133,8 @@ enum Schema {
 
         """
 
-    /// What comes into somebody's sight by a move gets new update ids, what leaves it an audit row for that user.
+    /// The triggers of moves: records that come into a user's sight get new update ids, records that leave it an audit
+    /// row.
     private static let moves = """
         CREATE TRIGGER IF NOT EXISTS tasks_moved AFTER UPDATE OF project_id ON tasks
         WHEN NEW.project_id IS NOT OLD.project_id AND demo_flag('announcesMoves') BEGIN
@@ -155,7 +156,7 @@ enum Schema {
 
         """
 
-    /// They run before the delete, while the record that others hang on is still there.
+    /// The triggers of cascades, which run before the delete, while the parent is still there.
     private static let cascades = """
         CREATE TRIGGER IF NOT EXISTS projects_cascade BEFORE DELETE ON projects BEGIN
           UPDATE cascading SET depth = depth + 1;

@@ -9,7 +9,7 @@ final class SentLines: Sendable {
 
     func add(_ lines: StreamLines) { counts.withLockedValue { $0.merge(lines.types) { $0 + $1 } } }
 
-    /// The counts, which begin anew.
+    /// Returns the counts, and begins anew.
     func take() -> [String: Int] {
         counts.withLockedValue { counts in
             defer { counts = [:] }
@@ -19,6 +19,7 @@ final class SentLines: Sendable {
 }
 
 extension DemoBackend {
-    /// How many lines of each type went out since the last call, but for bulk rows; what a fault kept back counts.
+    /// Returns the number of lines of each type since the last call, without bulk rows; lines that a fault kept back
+    /// count.
     package func takeSentLines() -> [String: Int] { sent.take() }
 }

@@ -3,10 +3,10 @@
 
 import GRDB
 
-/// Where a stream stands: a value that is carried from query to query, so that nothing is held in between.
+/// The position of a stream: a value that is carried from query to query, so that no transaction is held in between.
 ///
-/// Each kind of line has a query of its own, and all are bounded by one id taken at the beginning. What changes in the
-/// meantime is in no line of this stream: it has a newer id, so the next one brings it.
+/// Each kind of line has a query of its own, and all are bounded by one id taken at the beginning. A record that
+/// changes meanwhile is in no line of this stream: it has a newer id, so the next stream brings it.
 struct StreamCursor: Sendable {
     enum Step: Sendable {
         case retired(String)
@@ -22,7 +22,7 @@ struct StreamCursor: Sendable {
     struct BackfillParent: Sendable {
         let parent: String
         let createID: String
-        /// Where to go on within this parent, inclusive; empty begins at its first row.
+        /// The position within this parent, inclusive; empty begins at its first row.
         let from: String
         let end: String
     }
@@ -50,7 +50,7 @@ struct StreamCursor: Sendable {
     /// The step whose query comes next; nil at the end of the stream.
     var step: Step? { steps.first }
 
-    /// Whether the next query is the first of its step.
+    /// True if the next query is the first of its step.
     var isAtStepStart: Bool {
         if case .bulk(let next) = steps.first, next > 0 { return false }
         return after.isEmpty
@@ -121,7 +121,7 @@ struct StreamCursor: Sendable {
         after = ""
     }
 
-    /// The id in the checkpoint of a namespace; an id that is none fails as a database's column type would.
+    /// Returns the id in the checkpoint of a namespace; an id that is none fails as a database's column type would.
     private func position(_ namespace: String) throws -> String? {
         guard let token = checkpoints[namespace] else { return nil }
         let parts = token.split(separator: "|", omittingEmptySubsequences: false)
@@ -206,8 +206,8 @@ extension StreamCursor {
         finishPage(rows)
     }
 
-    /// A position that the backend reaches by itself: it writes the session's checkpoint, and tells a client that
-    /// keeps checkpoints itself.
+    /// Notes a position that the backend reaches by itself: it writes the session's checkpoint, and informs a client
+    /// that keeps checkpoints itself.
     private mutating func note(_ token: String, in db: Database) throws {
         let namespace = String(token.prefix { $0 != "|" })
         if usesSession {

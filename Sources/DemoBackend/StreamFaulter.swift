@@ -3,7 +3,7 @@
 
 /// Applies the fault of one stream to its lines.
 struct StreamFaulter {
-    /// What to do next.
+    /// The next step.
     enum Output {
         case bytes([UInt8])
         case wait(milliseconds: Int)
@@ -18,7 +18,7 @@ struct StreamFaulter {
 
     init(_ fault: DemoFault.Stream) { self.fault = fault }
 
-    /// What becomes of these lines, in order.
+    /// Returns the steps for these lines, in order.
     mutating func outputs(for lines: StreamLines) -> [Output] {
         var outputs: [Output] = []
         for line in lines.lines {
@@ -52,7 +52,7 @@ struct StreamFaulter {
 }
 
 extension DemoFault.Malformation {
-    /// The bytes that take the place of a line.
+    /// Returns the bytes that replace a line.
     func apply(to line: [UInt8]) -> [UInt8] {
         switch self {
         case .invalidJSON: return Array(line.prefix(line.count / 2)) + [0x0A]

@@ -5,14 +5,14 @@
 struct StreamLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var ends: [Int] = []
-    /// How many lines there are of each type, but for bulk rows.
+    /// The number of lines of each type, without bulk rows.
     private(set) var types: [String: Int] = [:]
 
     var count: Int { ends.count }
 
     init() {}
 
-    /// Some of another run's lines.
+    /// Creates a copy of some of another run's lines.
     init(copying other: StreamLines, _ range: Range<Int>) {
         guard !range.isEmpty else { return }
         let start = range.lowerBound == 0 ? 0 : other.ends[range.lowerBound - 1]

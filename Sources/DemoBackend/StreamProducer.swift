@@ -13,7 +13,7 @@ struct StreamProducer {
 
     /// Begins the stream.
     ///
-    /// - Throws: What the answer should be instead of a stream.
+    /// - Throws: The answer instead of a stream.
     init(_ request: StreamRequest, caller: Accounts.Caller, of backend: DemoBackend) async throws {
         let store = backend.store
         self.store = store
@@ -29,7 +29,7 @@ struct StreamProducer {
         }
     }
 
-    /// The next lines; nil at the end.
+    /// Returns the next lines; nil at the end.
     ///
     /// - Throws: An error of a query, after all lines before it.
     mutating func next() async throws -> StreamLines? {
@@ -57,18 +57,18 @@ struct StreamProducer {
     }
 }
 
-/// A place between two queries of a stream.
+/// A point between two queries of a stream.
 package struct StreamPoint: Hashable, Sendable {
-    /// Which lines the next query gives.
+    /// The kind of lines that the next query gives.
     package enum Part: String, Sendable {
         case deletes, backfill, upserts
     }
     /// The request type that is served.
     package var request: String
-    /// Which of its lines come next.
+    /// The lines that come next.
     package var part: Part
 
-    /// A place before the lines of this part.
+    /// Creates a point before the lines of this part.
     package init(request: String, part: Part) {
         self.request = request
         self.part = part

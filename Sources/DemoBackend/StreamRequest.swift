@@ -1,14 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client asks of `POST /sync/stream`.
+/// A client's request to `POST /sync/stream`.
 struct StreamRequest: Sendable {
     let types: Set<String>
     let reset: Bool
     /// The tokens of checkpoint style *request*; nil where the session's own are meant.
     let checkpoints: [String: String]?
 
-    /// - Throws: A 400 for a body of another form and for types that nobody knows, even one among many.
+    /// Reads a request.
+    ///
+    /// - Throws: A 400 for a body of another form and for unknown types, even one among many.
     init(body: DemoValue?, requiresCheckpoints: Bool = false) throws {
         guard let body, case .object = body else { throw DemoError.badRequest("body must be a JSON object") }
         guard let types = body["types"]?.array?.map(\.string) else {
@@ -38,7 +40,7 @@ struct StreamRequest: Sendable {
         }
     }
 
-    /// Two versions of a type are the same records twice.
+    /// Refuses two versions of a type, because they are the same records twice.
     private static func requireOneVersion(of types: Set<String>) throws {
         for (baseName, versions) in Dictionary(grouping: types, by: { $0.prefix(while: { $0 != "V" }) }) {
             guard versions.count > 1 else { continue }

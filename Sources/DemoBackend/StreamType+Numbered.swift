@@ -41,7 +41,7 @@ extension StreamType {
 /// Lines that say which id the database has given to a record that came with a client's.
 enum IDMaps {
     static let lineType = "IdMapV1"
-    /// With lines of which requests they come.
+    /// The requests with whose lines they come.
     static let requests: Set = [StreamType.folders.request, StreamType.notes.request]
     static let sql = """
         SELECT i.*, i.id AS update_id FROM id_maps i WHERE i.id < :now AND i.id > :after AND i.user_id = :user \

@@ -15,7 +15,7 @@ struct StreamType: Sendable {
         let members: [(name: String, column: String)]
     }
 
-    /// What makes older rows visible: memberships in their order, and the rows that came into sight with one.
+    /// The rows that become visible later: memberships in their order, and the rows that came into sight with one.
     struct Backfill: Sendable {
         let lineType: String
         let parents: String
@@ -31,7 +31,7 @@ struct StreamType: Sendable {
     let sql: String
     let render: @Sendable (Row) -> DemoMembers
 
-    /// All request types in the order in which a stream serves them, whatever order was asked for.
+    /// All request types in the order in which a stream serves them, regardless of the requested order.
     static let all = [
         projects(version: 1), projects(version: 2), tasks(version: 1), tasks(version: 2), sharedTasks, comments, tags,
         taskTags, folders, notes,

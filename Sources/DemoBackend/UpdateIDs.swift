@@ -18,9 +18,9 @@ final class UpdateIDs: Sendable {
         self.clock = clock
     }
 
-    /// The id of a change that is made now.
+    /// Returns the id of a change that is made now.
     ///
-    /// In commit order every id is greater than all before it, whatever the clock does; otherwise the last 74 bits
+    /// In commit order every id is greater than all before it, even if the clock goes back; otherwise the last 74 bits
     /// are random and ids of the same millisecond have no order.
     func next() -> String {
         switch order {
@@ -37,7 +37,7 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// The id below which a stream that begins now looks.
+    /// Returns the upper bound of the ids in a stream that begins now.
     ///
     /// The faithful one leaves out the last millisecond, as a database does whose ids have no order within it.
     func bound() -> String {
@@ -55,12 +55,12 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// The time in an id; nil where the text is no UUID.
+    /// Returns the time in an id; nil if the text is no UUID.
     static func milliseconds(of id: String) -> Int64? {
         isUUID(id) ? Int64(id.filter { $0 != "-" }.prefix(12), radix: 16) : nil
     }
 
-    /// Whether the text is a UUID in its usual form, as a database column of that type would ask.
+    /// Returns true if the text is a UUID in its usual form, as a database column of that type would require.
     static func isUUID(_ text: some StringProtocol) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [8, 4, 4, 4, 12] else { return false }
@@ -74,7 +74,8 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// 48 bits of time, the version, 12 bits, the variant, 62 bits; the tail's 64 bits follow ten zero bits.
+    /// Makes a UUID: 48 bits of time, the version, 12 bits, the variant, 62 bits; the tail's 64 bits follow ten zero
+    /// bits.
     static func uuid(milliseconds: Int64, tail: UInt64) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(36)

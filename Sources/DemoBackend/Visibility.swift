@@ -3,18 +3,18 @@
 
 /// The conditions under which a user sees a record; `:user` is the user's id.
 enum Visibility {
-    /// Of a task `t`: members of its project see it, and its creator where the project is unknown.
+    /// The condition for a task `t`: members of its project see it, and its creator if the project is unknown.
     static let task = scope(project: "t.project_id", creator: "t.creator_id")
-    /// Of a comment `c`: it goes with its task.
+    /// The condition for a comment `c`, which goes with its task.
     static let comment = following(task: "c.task_id", creator: "c.creator_id")
-    /// Of a label on a task `g`: it goes with its task.
+    /// The condition for a label on a task `g`, which goes with its task.
     static let taskTag = following(task: "g.task_id", creator: "g.creator_id")
-    /// Of a project `p`.
+    /// The condition for a project `p`.
     static let project = "p.id IN (\(projects))"
-    /// Of a tag `l`.
+    /// The condition for a tag `l`.
     static let tag = "l.creator_id = :user"
 
-    /// What belongs to a project, or to its creator where there is no such project.
+    /// Returns the condition for a record of a project, or of its creator if there is no such project.
     static func scope(project: String, creator: String) -> String {
         """
         (\(project) IN (\(projects)) OR (\(creator) = :user AND \(project) IS NOT NULL \
@@ -23,7 +23,7 @@ enum Visibility {
         """
     }
 
-    /// What belongs to a task, or to its creator where there is no such task.
+    /// Returns the condition for a record of a task, or of its creator if there is no such task.
     static func following(task: String, creator: String) -> String {
         """
         (EXISTS (SELECT * FROM tasks t WHERE t.id = \(task) AND \(Self.task)) \
@@ -33,7 +33,7 @@ enum Visibility {
 
     private static let projects = "SELECT m.project_id FROM project_members m WHERE m.user_id = :user"
 
-    /// The table's alias and the condition of one kind of record.
+    /// Returns the table's alias and the condition of one kind of record.
     static func of(_ entity: Entity) -> (alias: String, condition: String) {
         switch entity.name {
         case Entity.projects.name: ("p", project)
