@@ -3,11 +3,11 @@
 
 import NIOConcurrencyHelpers
 
-/// A clock that moves only when it is told to.
+/// A clock that moves only when a test advances it.
 package final class ManualClock: Sendable {
     private let milliseconds: NIOLockedValueBox<Int64>
 
-    /// A clock that stands at this time, in milliseconds since 1970.
+    /// Creates a clock that stands at this time, in milliseconds since 1970.
     package init(now: Int64 = 1_700_000_000_000) { milliseconds = NIOLockedValueBox(now) }
 
     /// The milliseconds since 1970.

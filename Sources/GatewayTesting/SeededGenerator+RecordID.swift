@@ -4,7 +4,7 @@
 package import SyncModel
 
 extension SeededGenerator {
-    /// An id as WatermelonDB makes them: 16 characters of `[a-zA-Z0-9]`.
+    /// Makes an id as WatermelonDB does: 16 characters of `[a-zA-Z0-9]`.
     package mutating func recordID() -> String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
         let bytes = (0..<16).map { _ in alphabet[Int(next() % UInt64(alphabet.count))] }

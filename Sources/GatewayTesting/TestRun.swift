@@ -5,6 +5,6 @@ import Foundation
 
 /// Tells how the tests are run.
 package enum TestRun {
-    /// Whether a sanitizer watches, which takes several times the memory and the time (`.ci/test` says so).
+    /// True if the tests run under a sanitizer, which takes several times the memory and the time (set by `.ci/test`).
     package static let isSanitized = ProcessInfo.processInfo.environment["RIND_TEST_SANITIZED"] == "1"
 }

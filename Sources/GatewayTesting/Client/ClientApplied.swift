@@ -1,24 +1,24 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// How applying a pull answer went.
+/// The outcome of applying a pull answer.
 package struct ClientApplied: Hashable, Sendable {
-    /// Why the sync failed; nil where it worked.
+    /// The reason why the sync failed; nil for success.
     ///
-    /// A failed one leaves the database as it was.
+    /// A failed sync leaves the database unchanged.
     package var failure: ClientFailure?
-    /// What the library wrote to its error log.
+    /// The lines that the library wrote to its error log.
     package var log: [ClientLogEntry] = []
-    /// How many records and deletions the answer had, unknown tables included.
+    /// The number of records and deletions in the answer, unknown tables included.
     package var remoteChangeCount = 0
 
-    /// An outcome.
+    /// Creates an outcome.
     package init(failure: ClientFailure? = nil, log: [ClientLogEntry] = [], remoteChangeCount: Int = 0) {
         self.failure = failure
         self.log = log
         self.remoteChangeCount = remoteChangeCount
     }
 
-    /// Whether the answer was applied and its timestamp stored.
+    /// True if the answer was applied and its timestamp stored.
     package var isApplied: Bool { failure == nil }
 }

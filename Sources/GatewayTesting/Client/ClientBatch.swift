@@ -4,7 +4,7 @@
 import JSONBytes
 import SyncModel
 
-/// What one pull answer would change, prepared row by row and then written at once.
+/// The changes of one pull answer, prepared row by row and then written at once.
 ///
 /// As in the library, rows are prepared against the database as it was before the answer, updates before deletions, and
 /// a row can be prepared only once.
@@ -115,9 +115,9 @@ struct ClientBatch {
         return model.schema.table(named: table, at: version)?.columns(at: version) ?? []
     }
 
-    /// The database with everything in it.
+    /// Returns the database with all changes.
     ///
-    /// - Throws: ``ClientFailure/duplicateID(_:)`` where an id is inserted twice; nothing is written then.
+    /// - Throws: ``ClientFailure/duplicateID(_:)`` if an id is inserted twice; nothing is written then.
     func committed(to database: ClientModel.Database) throws(ClientFailure) -> ClientModel.Database {
         var database = database
         // Tombstones make room before rows come back in their place; a row that was inserted is not removed again.

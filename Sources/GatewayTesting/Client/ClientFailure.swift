@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a sync or an edit failed on the client.
+/// The reason why a sync or an edit failed on the client.
 package enum ClientFailure: Error, Hashable, Sendable {
     /// The answer's body isn't JSON.
     case notJSON
@@ -56,7 +56,7 @@ package enum ClientFailure: Error, Hashable, Sendable {
     }
 }
 
-/// What the library writes to its error log and then goes on.
+/// A line that the library writes to its error log before it goes on.
 package enum ClientLogEntry: Hashable, Sendable {
     /// The server wants to create a row that exists; it is updated instead.
     case createdExists(ClientKey)

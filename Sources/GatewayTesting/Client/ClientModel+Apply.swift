@@ -4,13 +4,13 @@
 package import JSONBytes
 
 extension ClientModel {
-    /// Does with the body of a pull answer what the library's `applyRemote` does.
+    /// Applies the body of a pull answer as the library's `applyRemote` does.
     ///
     /// - Parameters:
     ///   - body: The answer's bytes.
-    ///   - arguments: What the pull asked with; where given, a sync that finished in between is noticed, and a
-    ///     migration that was asked for counts as done.
-    /// - Returns: What happened. After a failure the database is as it was, but rows that had been prepared stay
+    ///   - arguments: The arguments of the pull; with them, a sync that finished meanwhile is noticed, and a
+    ///     requested migration counts as done.
+    /// - Returns: The outcome. After a failure the database is unchanged, but rows that had been prepared stay
     ///   unusable until ``restart()``.
     package mutating func apply(_ body: [UInt8], to arguments: ClientPullArguments? = nil) -> ClientApplied {
         var text = body[...]
@@ -88,7 +88,7 @@ extension ClientModel {
         if previous == nil || arguments?.migration != nil { database.lastPulledSchemaVersion = database.version }
     }
 
-    /// The tables of an answer; `changes` that is missing, null or without members is nothing at all.
+    /// Returns the tables of an answer; none if `changes` is missing, null or without members.
     private static func changeSets(_ changes: JSONValue?) throws(ClientFailure) -> [(String, JSONValue)] {
         switch changes {
         case .object(let members): return members.map { ($0.name, $0.value) }
@@ -107,7 +107,7 @@ extension ClientModel {
         return count
     }
 
-    /// A number above zero, which may be infinite: JavaScript reads 1e400 as that.
+    /// Returns a number above zero, which may be infinite: JavaScript reads 1e400 as that.
     private static func timestamp(_ value: JSONValue?) throws(ClientFailure) -> Double? {
         guard case .number(let number) = value, let double = Double(number.spelling), double > 0 else { return nil }
         return double

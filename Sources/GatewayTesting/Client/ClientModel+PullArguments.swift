@@ -3,7 +3,7 @@
 
 package import JSONBytes
 
-/// What the library gives to `pullChanges`.
+/// The arguments that the library passes to `pullChanges`.
 package struct ClientPullArguments: Hashable, Sendable {
     /// Columns that were added to one table.
     package struct AddedColumns: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct ClientPullArguments: Hashable, Sendable {
         package var columns: [String]
     }
 
-    /// What the schema gained.
+    /// The gain of the schema.
     package struct Migration: Hashable, Sendable {
         /// The version that the client was last in sync with.
         package var from: Int
@@ -22,7 +22,7 @@ package struct ClientPullArguments: Hashable, Sendable {
         /// Columns added to older tables.
         package var columns: [AddedColumns]
 
-        /// As it stands in JSON.
+        /// The migration as JSON.
         package var json: JSONValue {
             .object([
                 .init("from", .integer(Int64(from))), .init("tables", .array(tables.map { .string($0) })),
@@ -43,7 +43,7 @@ package struct ClientPullArguments: Hashable, Sendable {
     package var lastPulledAt: Double?
     /// The app's schema version.
     package var schemaVersion: Int
-    /// What the schema gained, where the library says so.
+    /// The gain of the schema; nil if the library does not report it.
     package var migration: Migration?
 
     /// Arguments of a pull.
@@ -55,9 +55,9 @@ package struct ClientPullArguments: Hashable, Sendable {
 }
 
 extension ClientModel {
-    /// What the next pull asks for (table g).
+    /// Returns the arguments of the next pull.
     ///
-    /// - Returns: The arguments, and what the library writes to its log.
+    /// - Returns: The arguments, and the lines that the library writes to its log.
     /// - Throws: ``ClientFailure/migration(_:)``, before the server hears of the sync.
     package func pullArguments() throws(ClientFailure) -> (arguments: ClientPullArguments, log: [ClientLogEntry]) {
         var arguments = ClientPullArguments(lastPulledAt: lastPulledAt, schemaVersion: database.version)

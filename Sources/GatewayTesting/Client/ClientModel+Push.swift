@@ -3,9 +3,9 @@
 
 package import JSONBytes
 
-/// What a client is about to push: its rows as they were when it looked.
+/// The changes that a client is about to push: its rows at the time of fetching.
 package struct ClientLocalChanges: Hashable, Sendable {
-    /// What is pushed of one table.
+    /// The pushed changes of one table.
     package struct Table: Hashable, Sendable {
         /// The table.
         package var name: String
@@ -18,7 +18,7 @@ package struct ClientLocalChanges: Hashable, Sendable {
         /// Rows that were deleted.
         package var deleted: [String]
 
-        /// What is pushed of a table.
+        /// Creates the pushed changes of a table.
         package init(
             name: String, columns: [ClientSchema.Column], created: [ClientRecord] = [], updated: [ClientRecord] = [],
             deleted: [String] = []
@@ -39,7 +39,7 @@ package struct ClientLocalChanges: Hashable, Sendable {
     /// Changes of these tables.
     package init(tables: [Table]) { self.tables = tables }
 
-    /// Whether nothing waits to be pushed; the library doesn't call `pushChanges` then.
+    /// True if no changes wait to be pushed; the library does not call `pushChanges` then.
     package var isEmpty: Bool { tables.allSatisfy(\.isEmpty) }
 
     /// The changes as the library gives them to `pushChanges`.
@@ -62,7 +62,7 @@ package struct ClientLocalChanges: Hashable, Sendable {
 }
 
 extension ClientModel {
-    /// What waits to be pushed (`fetchLocal`).
+    /// Returns the changes that wait to be pushed (`fetchLocal`).
     package func fetchLocalChanges() -> ClientLocalChanges {
         let tables = schema.tables(at: database.version).map { table in
             let rows = database.tables[table.name]?.all ?? []
@@ -77,14 +77,14 @@ extension ClientModel {
         return ClientLocalChanges(tables: tables)
     }
 
-    /// Does what the library's `markAsSynced` does when a push was answered with 2xx.
+    /// Marks pushed rows as the library's `markAsSynced` does after a push was answered with 2xx.
     ///
-    /// Rows that were edited since they were fetched stay to be pushed; rejected ones stay as they are, where the app
-    /// hands the answer on. When a push fails nothing happens, so there is nothing to call.
+    /// Rows that were edited since they were fetched still wait to be pushed; rejected ones stay unchanged if the app
+    /// returns the answer. Nothing happens after a push that fails, so this is not called then.
     ///
     /// - Parameters:
-    ///   - changes: What was pushed.
-    ///   - answer: The answer's body; one that is no JSON says nothing.
+    ///   - changes: The pushed changes.
+    ///   - answer: The answer's body; one that is no JSON rejects nothing.
     package mutating func markAsSynced(_ changes: ClientLocalChanges, answer: [UInt8] = []) {
         let rejected = options.passesWholeAnswer ? Self.rejectedIDs(answer) : [:]
         for table in changes.tables {
@@ -101,7 +101,7 @@ extension ClientModel {
         }
     }
 
-    /// The rejected ids by table; whatever hasn't the form is ignored.
+    /// Returns the rejected ids by table; values of another form are ignored.
     private static func rejectedIDs(_ answer: [UInt8]) -> [String: Set<String>] {
         let limits = JSONValue.Limits(bytes: .max, depth: 512, elements: .max)
         guard let members = (try? JSONValue.parse(answer, limits: limits))?["experimentalRejectedIds"]?.members

@@ -9,9 +9,9 @@ import SyncModel
 /// (`applyRemote`, `fetchLocal`, `markAsSynced`). It is a value: a copy is a second device with the same database, and
 /// everything that it does follows from its seed.
 package struct ClientModel: Sendable {
-    /// How the app uses the library.
+    /// The app's use of the library.
     package struct Options: Hashable, Sendable {
-        /// What the database lies in.
+        /// The library's storage adapter.
         package enum Adapter: Hashable, Sendable {
             case sqlite, loki
         }
@@ -20,16 +20,16 @@ package struct ClientModel: Sendable {
         package var adapter = Adapter.sqlite
         /// Silences the log about updates of rows that don't exist.
         package var sendCreatedAsUpdated = false
-        /// Whether the app hands on the whole answers of pull and push, so that `experimentalStrategy` and
-        /// `experimentalRejectedIds` reach the library; the documentation's doesn't.
+        /// True if the app returns the whole answers of pull and push, so that `experimentalStrategy` and
+        /// `experimentalRejectedIds` reach the library; the documentation's app does not.
         package var passesWholeAnswer = false
-        /// From which version on migrations are sent; nil sends none.
+        /// The version from which migrations are sent; nil sends none.
         package var migrationsEnabledAt: Int?
-        /// The documentation's options.
+        /// Creates the documentation's options.
         package init() {}
     }
 
-    /// What lies on the device's disk.
+    /// The contents of the device's disk.
     package struct Database: Hashable, Sendable {
         /// The schema version of the app that wrote it.
         package var version: Int
@@ -41,7 +41,7 @@ package struct ClientModel: Sendable {
         package var lastPulledSchemaVersion: Int?
     }
 
-    /// What a failed sync left behind in a model that the process still holds.
+    /// The remains of a failed sync in a model that the process still holds.
     enum Pending: Hashable, Sendable {
         case update(ClientRecord)
         case destroy
@@ -49,15 +49,15 @@ package struct ClientModel: Sendable {
 
     /// The app's schema over all versions.
     package let schema: ClientSchema
-    /// How the app uses the library.
+    /// The app's use of the library.
     package var options: Options
-    /// What lies on the device's disk; set it for a state that another server left behind.
+    /// The contents of the device's disk; settable, for a state that another server left behind.
     package var database: Database
     var pending: [ClientKey: Pending] = [:]
     var isAdapterBroken = false
     var random: SeededGenerator
 
-    /// A freshly installed app.
+    /// Creates a freshly installed app.
     package init(schema: ClientSchema, version: Int = 1, options: Options = Options(), seed: UInt64) {
         self.schema = schema
         self.options = options
@@ -73,12 +73,12 @@ package struct ClientModel: Sendable {
         return number
     }
 
-    /// Whether something waits to be pushed.
+    /// True if changes wait to be pushed.
     package var hasUnsyncedChanges: Bool {
         database.tables.values.contains { $0.all.contains { $0.status != .synced } }
     }
 
-    /// What the app shows: the values of every row by table and id, tombstones left out, every table named.
+    /// The app's contents: the values of every row by table and id, without tombstones, with every table.
     package var contents: [String: [String: [String: ClientValue]]] {
         var contents: [String: [String: [String: ClientValue]]] = [:]
         for table in schema.tables(at: database.version) {
@@ -88,7 +88,7 @@ package struct ClientModel: Sendable {
         return contents
     }
 
-    /// One row, be it a tombstone.
+    /// Returns one row, also a tombstone.
     package func record(_ table: String, _ id: String) -> ClientRecord? { database.tables[table]?[id] }
 
     /// Ends the process and starts it again: what failed syncs left behind in memory is gone.
@@ -113,7 +113,7 @@ package struct ClientModel: Sendable {
         if backup.version < version { upgrade(to: version) }
     }
 
-    /// A second device with the same disk, whose new ids are its own.
+    /// Returns a second device with the same disk, whose new ids are its own.
     package mutating func clone() -> ClientModel {
         var clone = self
         clone.random = random.fork()

@@ -5,7 +5,7 @@ package import JSONBytes
 
 /// One row of a client's database.
 package struct ClientRecord: Hashable, Sendable {
-    /// What the client thinks that the server knows of a row.
+    /// The client's belief about the server's knowledge of a row.
     package enum Status: String, CaseIterable, Sendable {
         case synced, created, updated, deleted
     }
@@ -19,7 +19,7 @@ package struct ClientRecord: Hashable, Sendable {
     /// A value for every column of the schema.
     package var values: [String: ClientValue]
 
-    /// A row.
+    /// Creates a row.
     package init(id: String, status: Status, changed: [String] = [], values: [String: ClientValue]) {
         self.id = id
         self.status = status
@@ -35,7 +35,7 @@ package struct ClientRecord: Hashable, Sendable {
         if status != .created { status = .updated }
     }
 
-    /// The row as it is pushed: `id`, `_status`, `_changed`, then the columns in the order of the schema.
+    /// Returns the row as it is pushed: `id`, `_status`, `_changed`, then the columns in the order of the schema.
     package func json(columns: [ClientSchema.Column]) -> JSONValue {
         let members: [JSONValue.Member] = [
             .init("id", .string(id)), .init("_status", .string(status.rawValue)),
@@ -50,13 +50,13 @@ package struct ClientRows: Hashable, Sendable {
     private var places: [String: Int] = [:]
     private var rows: [ClientRecord?] = []
 
-    /// No rows.
+    /// Creates an empty table.
     package init() {}
 
     /// All rows, tombstones included.
     package var all: [ClientRecord] { rows.compactMap { $0 } }
 
-    /// The row of an id, be it a tombstone; setting nil removes it, setting a new id appends it.
+    /// Returns the row of an id, also a tombstone; setting nil removes it, setting a new id appends it.
     package subscript(id: String) -> ClientRecord? {
         get { places[id].flatMap { rows[$0] } }
         set {
@@ -81,16 +81,16 @@ package struct ClientRows: Hashable, Sendable {
     }
 }
 
-/// Where a row is.
+/// The address of a row.
 package struct ClientKey: Hashable, Sendable, CustomStringConvertible {
     /// The table.
     package var table: String
     /// The row's id.
     package var id: String
-    /// As the library writes it in messages.
+    /// The address as the library writes it in messages.
     package var description: String { "\(table)#\(id)" }
 
-    /// A place.
+    /// Creates an address.
     package init(_ table: String, _ id: String) {
         self.table = table
         self.id = id

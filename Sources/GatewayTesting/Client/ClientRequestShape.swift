@@ -3,7 +3,7 @@
 
 import JSONBytes
 
-/// How an app turns the library's calls into HTTP, in the five shapes of the recordings.
+/// The form in which an app sends the library's calls over HTTP: the five shapes of the recordings.
 package enum ClientRequestShape: String, CaseIterable, Sendable {
     /// The documentation's: arguments in the query, changes bare in a `text/plain` body.
     case docs
@@ -28,7 +28,7 @@ package enum ClientRequestShape: String, CaseIterable, Sendable {
         package var body: [UInt8] = []
     }
 
-    /// The request of a pull.
+    /// Returns the request of a pull.
     package func pull(_ arguments: ClientPullArguments, path: String = "/sync") -> Request {
         let time = arguments.lastPulledAt.map(JavaScriptNumber.text)
         let migration = arguments.migration.map(\.json) ?? .null
@@ -51,7 +51,7 @@ package enum ClientRequestShape: String, CaseIterable, Sendable {
         }
     }
 
-    /// The request of a push, whose time is that of the pull before it.
+    /// Returns the request of a push, whose time is that of the pull before it.
     package func push(_ changes: ClientLocalChanges, lastPulledAt: Double?, path: String = "/sync") -> Request {
         let json = changes.json
         switch self {
@@ -73,7 +73,7 @@ package enum ClientRequestShape: String, CaseIterable, Sendable {
         value.map { ClientValue.number($0).json } ?? .null
     }
 
-    /// What JavaScript's function of this name does (ECMA-262, 19.2.6.4).
+    /// Encodes bytes as JavaScript's function of this name does (ECMA-262, 19.2.6.4).
     private static func encodeURIComponent(_ bytes: [UInt8]) -> String {
         let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()".utf8)
         return bytes.map { byte in

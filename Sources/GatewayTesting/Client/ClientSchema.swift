@@ -14,12 +14,12 @@ package struct ClientSchema: Hashable, Sendable {
         package var name: String
         /// Its type.
         package var kind: Kind
-        /// Whether null is allowed.
+        /// True if null is allowed.
         package var isOptional: Bool
         /// The schema version that added it.
         package var since: Int
 
-        /// A column.
+        /// Creates a column.
         package init(_ name: String, _ kind: Kind, isOptional: Bool = false, since: Int = 1) {
             self.name = name
             self.kind = kind
@@ -37,14 +37,14 @@ package struct ClientSchema: Hashable, Sendable {
         /// The schema version that added it.
         package var since: Int
 
-        /// A table.
+        /// Creates a table.
         package init(_ name: String, since: Int = 1, columns: [Column]) {
             self.name = name
             self.columns = columns
             self.since = since
         }
 
-        /// The columns that a client of a version has.
+        /// Returns the columns that a client of a version has.
         package func columns(at version: Int) -> [Column] { columns.filter { $0.since <= version } }
     }
 
@@ -53,20 +53,20 @@ package struct ClientSchema: Hashable, Sendable {
     /// The lowest version that the app's migrations start from.
     package var oldestMigration = 1
 
-    /// A schema.
+    /// Creates a schema.
     package init(tables: [Table]) { self.tables = tables }
 
-    /// The tables that a client of a version has.
+    /// Returns the tables that a client of a version has.
     package func tables(at version: Int) -> [Table] { tables.filter { $0.since <= version } }
 
-    /// The table of a name, where a client of a version has it.
+    /// Returns the table of a name; nil if a client of this version does not have it.
     package func table(named name: String, at version: Int) -> Table? {
         tables(at: version).first { $0.name == name }
     }
 
-    /// What is new since a version: tables, and columns of tables that were there before.
+    /// Returns the news since a version: tables, and columns of tables that were there before.
     ///
-    /// Both stand in the order in which the versions brought them, as the library walks through its migrations.
+    /// Both are in the order in which the versions brought them, as the library walks through its migrations.
     package func changes(from: Int, to version: Int) -> ClientPullArguments.Migration {
         var migration = ClientPullArguments.Migration(from: from, tables: [], columns: [])
         for step in (from + 1)..<max(from + 1, version + 1) {

@@ -3,15 +3,15 @@
 
 package import JSONBytes
 
-/// What a column of a client's row holds.
+/// The value of a column in a client's row.
 package enum ClientValue: Hashable, Sendable {
     case null
     case string(String)
     case number(Double)
     case boolean(Bool)
 
-    /// What the client makes of a value from outside: wrong or missing becomes the default, never an error
-    /// (`sanitizedRaw`).
+    /// Creates a value from one from outside, as the client does: a wrong or missing one becomes the default, never an
+    /// error (`sanitizedRaw`).
     package init(sanitising value: JSONValue?, as column: ClientSchema.Column) {
         switch (column.kind, value) {
         case (.string, .string(let text)): self = .string(text)
@@ -25,7 +25,7 @@ package enum ClientValue: Hashable, Sendable {
         }
     }
 
-    /// What a column holds that nobody has set.
+    /// Returns the value of a column that has not been set.
     package static func defaultValue(of column: ClientSchema.Column) -> ClientValue {
         if column.isOptional { return .null }
         return switch column.kind {
@@ -49,12 +49,12 @@ package enum ClientValue: Hashable, Sendable {
 extension ClientValue: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral
 {
-    /// A string.
+    /// Creates a string.
     package init(stringLiteral value: String) { self = .string(value) }
-    /// A number.
+    /// Creates a number.
     package init(floatLiteral value: Double) { self = .number(value) }
-    /// A number.
+    /// Creates a number.
     package init(integerLiteral value: Int) { self = .number(Double(value)) }
-    /// A boolean.
+    /// Creates a boolean.
     package init(booleanLiteral value: Bool) { self = .boolean(value) }
 }

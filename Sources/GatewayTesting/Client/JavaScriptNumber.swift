@@ -3,7 +3,7 @@
 
 /// Numbers as JavaScript writes and reads them (ECMA-262, Number::toString and parseInt).
 package enum JavaScriptNumber {
-    /// The text of a number: digits up to 10^21, an exponent beyond that and below 10^-6.
+    /// Returns the text of a number: digits up to 10^21, an exponent beyond that and below 10^-6.
     package static func text(_ number: Double) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
@@ -25,13 +25,13 @@ package enum JavaScriptNumber {
         return number < 0 ? "-" + text : text
     }
 
-    /// What `parseInt(text, 10)` gives for a text without sign; nil for NaN.
+    /// Parses a text without sign as `parseInt(text, 10)` does; returns nil for NaN.
     package static func parseInt(_ text: String) -> Double? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         return digits.isEmpty ? nil : Double(digits)
     }
 
-    /// The fewest digits that read back as the number, and the exponent of the first one.
+    /// Returns the fewest digits that read back as the number, and the exponent of the first one.
     private static func shortest(_ number: Double) -> (digits: String, exponent: Int) {
         let parts = number.description.split(separator: "e")
         let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)

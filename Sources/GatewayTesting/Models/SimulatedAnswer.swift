@@ -85,11 +85,11 @@ package struct SimulatedAnswer: Sendable {
 
     /// The ids of an answer.
     package struct IDs: Hashable, Sendable {
-        /// What is new.
+        /// The new records.
         package var created: [String] = []
-        /// What may be there already.
+        /// The records that may be there already.
         package var updated: [String] = []
-        /// What is gone.
+        /// The deleted records.
         package var deleted: [String] = []
     }
 

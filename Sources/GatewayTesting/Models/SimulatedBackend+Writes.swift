@@ -75,7 +75,7 @@ extension SimulatedBackend {
         rows[SimulatedKey(.folders, id)] = nil
     }
 
-    /// Whether a folder lies in another one, or is it.
+    /// Returns true if a folder lies in another one, or is it.
     func isFolder(_ id: String, within other: String) -> Bool {
         var place = id
         while place != other {
@@ -85,7 +85,7 @@ extension SimulatedBackend {
         return true
     }
 
-    /// A file changes its source in one transaction.
+    /// Moves a file from one feed to the other in one transaction.
     mutating func moveFile(_ key: SimulatedKey) {
         guard let source = rows[key]?.sources.keys.sorted().first else { return }
         let from = source == SimulatedSchema.fileSources[0] ? 0 : 1
@@ -95,7 +95,7 @@ extension SimulatedBackend {
         audit(SimulatedSchema.fileDeletes[from], key)
     }
 
-    /// A file comes by the other source too, or by one only again.
+    /// Adds a file to the other feed too, or takes it back to one.
     mutating func shareFile(_ key: SimulatedKey) {
         guard let sources = rows[key]?.sources, let source = sources.keys.sorted().first else { return }
         let now = tick()
@@ -109,7 +109,7 @@ extension SimulatedBackend {
         }
     }
 
-    /// The partner takes away what one owner has shared: one line for all.
+    /// Removes everything that one owner has shared, as the partner does: one line for all.
     mutating func purge(owner: String) {
         defer { noteVisibility() }
         for key in rows.keys.sorted() where key.table == .files && rows[key]?.record.parent == owner {
@@ -139,10 +139,11 @@ extension SimulatedBackend {
         noteVisibility()
     }
 
-    /// One operation of a push; last write wins, and what cannot be is passed over in silence.
+    /// Applies one operation of a push; the last write wins, and an impossible one is silently ignored.
     ///
-    /// Of the added column only what somebody has written counts: not all devices have it. A creation with a client's
-    /// id gets one of the backend's, which another record never has; without, a record that is missing stays so.
+    /// An added column changes only if the operation has a value for it, because not all devices have it. A creation
+    /// with a client's id gets one of the backend's, which another record never has; without one, a missing record
+    /// stays missing.
     mutating func push(_ key: SimulatedKey, _ local: SimulatedDevice.Local, clientID: String? = nil) {
         guard local.status != .deleted else { return remove(key) }
         if ids.makes(key.table), rows[key] == nil {
@@ -169,7 +170,7 @@ extension SimulatedBackend {
         put(key, record)
     }
 
-    /// Whether the record's deletion came into sight when the record was there again.
+    /// Returns true if the record's deletion became visible when the record was there again.
     func hasLateDeletion(_ key: SimulatedKey) -> Bool {
         audits.contains { $0.key == key && members[$0.project] ?? 0 > $0.number }
     }
@@ -193,7 +194,7 @@ extension SimulatedBackend {
 
 // What should not happen.
 extension SimulatedBackend {
-    /// Brings everybody to an older state of things: rows change and vanish without trace, and a reset says so.
+    /// Restores an older state of the backend: rows change and vanish without trace, and a reset announces it.
     mutating func reset(_ choice: Int) {
         for key in rows.keys.sorted() where key.table == .tasks && choice % 2 == 0 { rows[key]?.record.value += 1_000 }
         let tasks = ids(.tasks)
@@ -205,7 +206,7 @@ extension SimulatedBackend {
         demandReset()
     }
 
-    /// Restored from a dump that was empty: everything is gone, and a reset says so; a second call brings it back.
+    /// Restores an empty dump: everything is gone, and a reset announces it; a second call brings it back.
     mutating func vanish() {
         defer { noteVisibility() }
         if let rows = vanished {
@@ -252,7 +253,7 @@ extension SimulatedBackend {
         audits.removeAll { $0.day <= day - 31 }
     }
 
-    /// A tombstone is lost before anybody has seen it.
+    /// Loses a tombstone that no stream has brought.
     mutating func loseTombstone(_ choice: Int) {
         guard !audits.isEmpty else { return }
         let audit = audits.remove(at: choice % audits.count)
@@ -263,13 +264,13 @@ extension SimulatedBackend {
         isCascadeLost = true
     }
 
-    /// A transaction begins: it has its number, and nobody sees it yet.
+    /// Begins a transaction, which has its number and is not visible yet.
     mutating func beginLate(_ key: SimulatedKey, _ value: Int) {
         untold.insert(key)
         late.append(Late(key: key, value: value, update: tick()))
     }
 
-    /// The oldest transaction commits, whatever streams have passed it.
+    /// Commits the oldest transaction, even if streams have passed it.
     mutating func commitLate() {
         guard !late.isEmpty else { return }
         let late = late.removeFirst()
@@ -279,7 +280,7 @@ extension SimulatedBackend {
         for name in row.sources.keys { rows[late.key]?.sources[name] = late.update }
     }
 
-    /// The row can be written, but its line cannot be read.
+    /// Makes the line of a row unreadable, while the row can be written.
     mutating func damage(_ key: SimulatedKey, _ choice: Int) {
         guard let row = rows[key] else { return }
         let now = tick()

@@ -8,17 +8,17 @@
 /// to be forgotten after 30, a reset flag, transactions that commit late, lost tombstones, lines that cannot be read,
 /// and streams whose queries run at different times.
 package struct SimulatedBackend {
-    /// What is wrong with the line of a row.
+    /// The fault of a row's line.
     enum Damage { case none, unreadable, withoutID }
 
     struct Row {
         var record: SimulatedRecord
-        /// When it last changed, in the backend's own count.
+        /// The time of the last change, in the backend's own count.
         var update: Int
-        /// For files: when each source last changed it.
+        /// The time of the last change in each feed, for files.
         var sources: [String: Int] = [:]
         var damage = Damage.none
-        /// When its value or its parent last changed, and by which device; nil where it was somebody else.
+        /// The time of the last change of its value or parent, and the device that made it; nil for no device.
         var changed = 0
         var changedBy: Int?
     }
@@ -56,13 +56,13 @@ package struct SimulatedBackend {
     private(set) var counter = 0
     /// Since when each record that is visible now has been so.
     private(set) var visibleSince: [SimulatedKey: Int] = [:]
-    /// Everything that ever was there.
+    /// All records that ever existed.
     private(set) var everSeen: Set<SimulatedKey> = []
     var late: [Late] = []
     /// The request types that it does not take for now, and whether its refusal names them or those that it takes.
     var retired: Set<String> = []
     var namesRetired = true
-    /// What an empty restored backend has lost for a while.
+    /// The rows that a backend restored from an empty dump has lost for a while.
     var vanished: [SimulatedKey: Row]?
     /// Records with ids of the backend's whose creation was never answered.
     ///
@@ -77,7 +77,7 @@ package struct SimulatedBackend {
     ///
     /// Until the full comparison devices may differ in them.
     var untold: Set<SimulatedKey> = []
-    /// Whether the deletion of something got lost that may have had children on devices.
+    /// True if the deletion of a record was lost that may have had children on devices.
     var isCascadeLost = false
 
     mutating func tick() -> Int {
@@ -95,7 +95,7 @@ package struct SimulatedBackend {
         }
     }
 
-    /// Everything that a client of this schema version should have.
+    /// Returns all records that a client of this schema version should have.
     package func visible(to version: Int) -> [SimulatedKey: SimulatedRecord] {
         rows.filter { (key, _) in isVisible(key) && (key.table != .notes || version >= 2) }
             .mapValues { $0.record.projected(to: version) }
@@ -103,7 +103,7 @@ package struct SimulatedBackend {
 
     func ids(_ table: SimulatedTable) -> [String] { rows.keys.filter { $0.table == table }.map(\.id).sorted() }
 
-    /// The project that decides who sees a task or a comment; empty for others.
+    /// Returns the project that decides who sees a task or a comment; empty for other records.
     func project(of key: SimulatedKey) -> String {
         guard let record = rows[key]?.record else { return "" }
         switch key.table {
@@ -117,7 +117,7 @@ package struct SimulatedBackend {
         rows.filter { $0.key.table == .comments && $0.value.record.parent == task }.keys.sorted()
     }
 
-    /// To be called after every change.
+    /// Notes which records are visible; must be called after every change.
     mutating func noteVisibility() {
         let before = visibleSince
         visibleSince = [:]
@@ -130,7 +130,7 @@ package struct SimulatedBackend {
 
 // Request types.
 extension SimulatedBackend {
-    /// The types of a request that the 400 names; nil where all of them are taken.
+    /// Returns the types of a request that the 400 names; nil if all of them are taken.
     func refusal(of types: [String]) -> [String]? {
         guard !retired.isDisjoint(with: types) else { return nil }
         return types.filter { retired.contains($0) == namesRetired }
@@ -170,7 +170,7 @@ extension SimulatedBackend {
         for namespace in namespaces { sessions[session]?.checkpoints[namespace] = nil }
     }
 
-    /// What a session holds for one namespace.
+    /// Returns the checkpoint of a session for one namespace.
     package func checkpoint(_ namespace: String, session: String) -> String? {
         sessions[session]?.checkpoints[namespace]
     }

@@ -5,37 +5,37 @@ package import SyncModel
 
 /// An app with WatermelonDB in it, as far as a gateway can tell: it reacts to answers as the real library does.
 package struct SimulatedDevice {
-    /// What the library notes about each local record.
+    /// The library's status of a local record.
     enum Status { case synced, created, updated, deleted }
 
     struct Local: Equatable {
         var status: Status
         var record: SimulatedRecord
-        /// Whether the value was edited here; remote values do not touch it then.
+        /// True if the value was edited here; remote values do not change it then.
         var isValueChanged = false
         /// The same of the column that version 2 has added.
         var isMarkChanged = false
     }
 
-    /// What the app tells of its schema when it pulls.
+    /// The information about its schema that an app sends with a pull.
     package enum Manners: String, CaseIterable, Hashable, Sendable {
         /// Its version.
         case version
         /// Its version, and what it lacks by its own account.
         case migration
-        /// Nothing, as two thirds of apps do: its pushes show what it has.
+        /// No information, as two thirds of apps do: its pushes show its schema.
         case nothing
         /// Its version, but only from version 2 on.
         case later
     }
 
-    /// For traces.
+    /// The name in traces.
     package let name: String
     /// The backend session that it is logged in to.
     package var session: Session
     /// Its schema version.
     package private(set) var version: Int
-    /// What it tells of that.
+    /// The information about its schema that the app sends.
     package let manners: Manners
     /// LS, as the library keeps it.
     private var lastSchema: Int?
@@ -44,14 +44,14 @@ package struct SimulatedDevice {
     private(set) var records: [SimulatedKey: Local] = [:]
     /// The ids by which it knows records and names their parents, if the backend has made others of theirs.
     private(set) var names = Names()
-    /// What the backend had of each record when the device last heard of it.
+    /// The backend's version of each record when the device last received it.
     private(set) var bases: [SimulatedKey: SimulatedRecord] = [:]
     /// The cursor from before the last pull, which sloppy apps send with a push.
     private(set) var cursorBefore: Cursor?
-    /// Whether one sync is running: the app never runs two.
+    /// True if a sync is running: the app never runs two.
     var isSyncing = false
-    /// Records of which the device may once be sent what it has: those that somebody has pushed since it last got them,
-    /// and those whose hash the gateway cannot rely on.
+    /// Records that the device may receive once more without a change: those that a device has pushed since it last got
+    /// them, and those whose hash the gateway cannot rely on.
     var mayGetAgain: [SimulatedKey: Int] = [:]
     var expected: [SimulatedKey: Int] = [:]
     /// Records that came with a value in a column that the app did not have.
@@ -85,17 +85,17 @@ package struct SimulatedDevice {
         self.manners = manners
     }
 
-    /// What a person sees on the screen.
+    /// The records that the user sees.
     package var shown: [SimulatedKey: SimulatedRecord] {
         records.filter { $0.value.status != .deleted }.mapValues(\.record)
     }
 
-    /// The same as far as a client of this version would have it.
+    /// Returns the records that the user of a client of this version sees.
     func shown(to version: Int) -> [SimulatedKey: SimulatedRecord] {
         shown.filter { $0.key.table != .notes || version >= 2 }.mapValues { $0.projected(to: version) }
     }
 
-    /// Whether a record is one of ``orphans``, or hangs on one, or on one of `others`.
+    /// Returns true if a record is one of ``orphans``, or a descendant of one, or of one of `others`.
     func isOrphaned(_ key: SimulatedKey, or others: Set<SimulatedKey>) -> Bool {
         var next: SimulatedKey? = key
         // Folders may lie in a circle for a while.
@@ -115,10 +115,10 @@ package struct SimulatedDevice {
         names.references[key] ?? record.parent
     }
 
-    /// What waits to be pushed.
+    /// The changes that wait to be pushed.
     var pending: [SimulatedKey: Local] { records.filter { $0.value.status != .synced } }
 
-    /// A copy on another phone.
+    /// Returns a copy on another phone.
     func cloned(as name: String) -> Self {
         var clone = Self(name: name, session: session, version: version, manners: manners)
         clone.lastSchema = lastSchema

@@ -22,7 +22,7 @@ struct SimulatedIDs {
     /// Returns true if new records of the table get their ids from the backend.
     func makes(_ table: SimulatedTable) -> Bool { isOn && (table == .tasks || table == .comments || table == .notes) }
 
-    /// Returns the record that somebody calls by this id, whoever made it.
+    /// Returns the record that a device or the backend knows by this id.
     func key(_ table: SimulatedTable, _ id: String) -> SimulatedKey {
         let named = SimulatedKey(table, id)
         return keys[named] ?? named

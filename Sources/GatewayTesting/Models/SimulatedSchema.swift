@@ -18,7 +18,7 @@ package enum SimulatedTable: Int, CaseIterable, Hashable, Sendable {
     /// Only clients of schema version 2 have it.
     case notes
 
-    /// Whose records take its own along.
+    /// The table whose deleted records delete records of this one.
     var parent: SimulatedTable? {
         switch self {
         case .tasks: .projects
@@ -39,7 +39,7 @@ package struct SimulatedKey: Hashable, Comparable, Sendable, CustomStringConvert
     /// The id.
     package var id: String
 
-    /// A name.
+    /// Creates a name.
     package init(_ table: SimulatedTable, _ id: String) {
         self.table = table
         self.id = id
@@ -54,11 +54,11 @@ package struct SimulatedKey: Hashable, Comparable, Sendable, CustomStringConvert
 
 /// The contents of a record.
 package struct SimulatedRecord: Hashable, Sendable, CustomStringConvertible {
-    /// What people edit.
+    /// The value that users edit.
     package var value: Int
     /// The project of a task, the task of a comment, the owner of a file; empty elsewhere.
     package var parent = ""
-    /// What schema version 2 has added to tasks; 0 is its default.
+    /// The column that schema version 2 has added to tasks; 0 is its default.
     package var mark = 0
 
     /// All values, for traces.
@@ -69,9 +69,9 @@ package struct SimulatedRecord: Hashable, Sendable, CustomStringConvertible {
 
 /// Names what the backend and the apps agree on.
 enum SimulatedSchema {
-    /// What version 2 has brought to tasks; it has brought a table as well.
+    /// The name of the column that version 2 has added to tasks; version 2 has added a table as well.
     static let addedColumn = "mark"
-    /// What the app itself knows of that.
+    /// The app's migration to version 2.
     static let migration = Migration(
         from: 1, tables: [SimulatedTable.notes.name],
         columns: [.init(table: SimulatedTable.tasks.name, columns: [addedColumn])])
@@ -84,7 +84,7 @@ enum SimulatedSchema {
     /// Takes all files of one owner away that came by the partner.
     static let filePurge = "PartnerFilePurgeV1"
 
-    /// The namespace of a table's deletions.
+    /// Returns the namespace of a table's deletions.
     static func deletes(_ table: SimulatedTable, source: Int = 0) -> String {
         switch table {
         case .projects: "ProjectDeleteV1"
@@ -96,7 +96,7 @@ enum SimulatedSchema {
         }
     }
 
-    /// The request types that bring a table.
+    /// Returns the request types that bring a table.
     static func requestTypes(_ table: SimulatedTable) -> [String] {
         switch table {
         case .projects: ["ProjectsV1", "ProjectsV2"]
@@ -108,14 +108,14 @@ enum SimulatedSchema {
         }
     }
 
-    /// The namespaces of a table's upserts and backfills, where granting a project brings older rows of it.
+    /// Returns the namespaces of a table's upserts and backfills, if granting a project brings older rows of the table.
     static func backfill(_ table: SimulatedTable) -> (upsert: String, backfill: String) {
         table == .tasks ? ("TaskV1", "TaskBackfillV1") : ("CommentV1", "CommentBackfillV1")
     }
 }
 
 extension SimulatedRecord {
-    /// What a client of this version has of it.
+    /// Returns the part of the record that a client of this version has.
     func projected(to version: Int) -> Self {
         var record = self
         if version < 2 { record.mark = 0 }

@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One answer of the simulated backend's stream, made query by query: whatever is written between two of them is seen
-/// by the later one only.
+/// One answer of the simulated backend's stream, made query by query: a write between two of them is seen by the
+/// later one only.
 struct SimulatedStream {
-    /// What a line says.
+    /// The content of a line.
     enum Content {
-        /// Nothing: it only moves a checkpoint.
+        /// No record: the line only moves a checkpoint.
         case acknowledgement
         case row(SimulatedKey, SimulatedRecord, SimulatedBackend.Damage)
         case deletion(id: String)
@@ -20,7 +20,7 @@ struct SimulatedStream {
         var token: String
     }
 
-    /// What comes next.
+    /// The next part of the stream.
     enum Item {
         /// The next query runs now.
         case query
@@ -149,8 +149,8 @@ struct SimulatedStream {
         return found.sorted { $0.update < $1.update }.map(\.line)
     }
 
-    /// Which granted projects have rows that are older than the checkpoint; on a first look everything comes as plain
-    /// upserts, and the backend notes by itself that nothing needs to be filled in (finding 6).
+    /// Streams the rows of granted projects that are older than the checkpoint; in a first stream all rows come as
+    /// plain upserts, and the backend notes by itself that no backfill is needed (finding 6).
     private mutating func memberships(_ table: SimulatedTable, _ backend: inout SimulatedBackend) {
         let names = SimulatedSchema.backfill(table)
         let parts = checkpoints[names.backfill]?.split(separator: "|") ?? []

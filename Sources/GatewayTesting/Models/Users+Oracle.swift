@@ -7,22 +7,22 @@ import SyncModel
 
 /// Tells what a pull was compared with, as the gateway has logged it.
 struct WorldComparison {
-    /// Whether the gateway knew exactly what the device has.
+    /// True if the gateway knew exactly what the device has.
     var isExact = true
-    /// The request types of which the ledger has never seen everything.
+    /// The request types whose records the ledger has never seen completely.
     var untracked: Set<String> = []
-    /// Whether lines could not be read while it ran.
+    /// True if lines could not be read while it ran.
     var isDamaged = false
 }
 
 // What must never happen, looked at with every answer.
 extension Users {
-    /// What is wrong with an answer; to be asked before the device applies it.
+    /// Finds the mistakes in an answer; must be called before the device applies it.
     ///
     /// - Parameters:
-    ///   - answer: What the gateway has answered.
+    ///   - answer: The gateway's answer.
     ///   - sync: The pull.
-    ///   - comparison: What it was compared with.
+    ///   - comparison: The expectations at the beginning of the pull.
     /// - Returns: A sentence for each rule that it breaks.
     func complaints(
         about answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison
@@ -43,7 +43,8 @@ extension Users {
             }
     }
 
-    /// A device knows a record by one id, and every reference to it names that one, once it has come.
+    /// Finds references under other ids: a device knows a record by one id, and every reference names that id once the
+    /// record has come.
     private func otherNames(in answer: SimulatedAnswer, for device: SimulatedDevice) -> [String] {
         guard backend.ids.isOn else { return [] }
         var complaints: [String] = []
@@ -73,7 +74,7 @@ extension Users {
         }
     }
 
-    /// What a device has it is not sent again, but for the echo of each push, once.
+    /// Finds records that a device gets again without a change; only the echo of each push may come, once.
     private func repetitions(
         in answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison
     ) -> [String] {
@@ -105,7 +106,8 @@ extension Users {
         return complaints
     }
 
-    /// What a migration has fetched and could not be read, or was held back, goes out once it comes.
+    /// Returns true if a record may go out again, because a migration has fetched it and it could not be read, or was
+    /// held back.
     private func mayGetFetched(_ answer: SimulatedAnswer, of sync: WorldSync, _ comparison: WorldComparison) {
         let isHeldBack = (sync.figures?.diffed.heldBack ?? 0) > 0
         guard isHeldBack || comparison.isDamaged || hasDamage else { return }
@@ -115,11 +117,11 @@ extension Users {
         }
     }
 
-    /// Whether the line of any row cannot be read now.
+    /// True if the line of any row cannot be read now.
     var hasDamage: Bool { backend.rows.values.contains { $0.damage != .none } }
 
-    /// What a push writes: its own records, and what hangs on those that it deletes, where the gateway deletes that,
-    /// too.
+    /// Returns the records that a push writes: its own, and the descendants of those that it deletes, if the gateway
+    /// deletes them.
     func touched(
         by pushed: [(key: SimulatedKey, value: SimulatedDevice.Local)], on device: Int
     ) -> Set<SimulatedKey> {
@@ -136,7 +138,7 @@ extension Users {
         return touched
     }
 
-    /// An echo of what is pushed may come to each device: once, and again if one comes before the push is over, whose
+    /// Expects an echo of pushed records on each device: once, and again if one comes before the push is over, whose
     /// end is unknown for a while unless it was answered.
     func expectEchoes(of keys: some Sequence<SimulatedKey>, isAnswered: Bool) {
         for index in devices.indices {
@@ -144,7 +146,7 @@ extension Users {
         }
     }
 
-    /// What is wrong with a deletion on a device; nil where nothing is.
+    /// Finds the mistake in a deletion on a device; nil if there is none.
     ///
     /// - Parameters:
     ///   - key: The record.
@@ -194,31 +196,31 @@ extension Users {
         }
     }
 
-    /// Whether nobody knows the device's version until it has pushed something that only version 2 has.
+    /// Returns true if the device's version is unknown until it has pushed a value that only version 2 has.
     private func hasToShow(_ device: SimulatedDevice) -> Bool { device.told == nil && device.version >= 2 }
 
-    /// Whether nobody can ever know that the device has what version 2 has added: its pushes say not whose they are.
+    /// Returns true if it can never become known that the device has version 2: its pushes do not name the device.
     func isMute(_ device: SimulatedDevice) -> Bool { hasToShow(device) && setup.pushTime == .none }
 
-    /// How a device differs from the backend, beyond what the protocol cannot tell; nil where none does.
+    /// Describes how a device differs from the backend, beyond the limits of the protocol; nil if none does.
     ///
     /// Documented limits, with a ledger:
-    /// - until the full comparison (`isCompared`): late commits, which streams have passed; lost tombstones, and what
-    ///   went with them; rows that moved between parents one of which went out of sight afterwards, for which the
-    ///   protocol has no line; ids that were used again while their deletion was out of sight; records that came when
-    ///   their own parent had not come or could not be read, and whose grandparent went out of sight then (`orphans`);
-    ///   pushes that the backend refused in silence; records of a type whose comparison is under way, because deletions
-    ///   were too many, a line could not be read, or the backend did not take the type for a while;
+    /// - until the full comparison (`isCompared`): late commits, which streams have passed; lost tombstones, and
+    ///   records that went with them; rows that moved between parents one of which went out of sight afterwards, for
+    ///   which the protocol has no line; ids that were used again while their deletion was out of sight; records that
+    ///   came when their own parent had not come or could not be read, and whose grandparent went out of sight then
+    ///   (`orphans`); pushes that the backend refused in silence; records of a type whose comparison is under way,
+    ///   because deletions were too many, a line could not be read, or the backend did not take the type for a while;
     /// - for ever: records that came and went while a state was in use that was lost afterwards: no entry is left of
     ///   them (finding 11); what only one of two copies of a device got, with an answer that the other went on
     ///   without, if it comes back after `rewind` (``setStraysAdrift(of:)``).
     ///
-    /// Without a ledger what the stream does not name stays on devices (`forgotten`). What version 2 has added is not
-    /// looked at on devices that never tell of it.
+    /// Without a ledger, records that the stream does not name stay on devices (`forgotten`). The column of version 2
+    /// is not checked on devices that never report it.
     ///
     /// - Parameters:
-    ///   - isCompared: Whether every type was compared since.
-    ///   - comparing: Of which devices a type is still to be compared.
+    ///   - isCompared: True if every type was compared since.
+    ///   - comparing: True for each device with a type that is still to be compared.
     /// - Returns: A sentence, or nil.
     func difference(isCompared: Bool, comparing: [Bool]) -> String? {
         for (index, device) in devices.enumerated() {

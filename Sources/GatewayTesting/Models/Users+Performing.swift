@@ -4,7 +4,7 @@
 import SyncModel
 
 extension Users {
-    /// Makes one thing happen at the backend or on a device; what concerns gateways only, the world does.
+    /// Performs one operation at the backend or on a device; the world performs those of gateways.
     func perform(_ op: SimulationOp) {
         switch op {
         case .write(let write, let choice, let value):
@@ -165,7 +165,7 @@ extension Users {
         backend.put(key, record)
     }
 
-    /// A task comes back under the id that it had.
+    /// Creates a deleted task again, under its earlier id.
     private func recreate(_ choice: Int, _ value: Int) {
         let gone = backend.audits.filter { audit in
             audit.key.table == .tasks && backend.rows[audit.key] == nil && backend.members[audit.project] != nil

@@ -3,7 +3,7 @@
 
 // What a directed schedule does at the backend and on devices.
 extension Users {
-    /// Writes a task; what version 2 has added to it stays as it is, where nothing else is said.
+    /// Writes a task; the column of version 2 stays unchanged unless a value is given.
     package func putTask(_ id: String, _ value: Int, in project: String = "p0", mark: Int? = nil) {
         let key = SimulatedKey(.tasks, id)
         let mark = mark ?? backend.rows[key]?.record.mark ?? 0
@@ -21,7 +21,7 @@ extension Users {
     /// Deletes a record, with a tombstone.
     package func remove(_ table: SimulatedTable, _ id: String) { backend.remove(SimulatedKey(table, id)) }
 
-    /// Has the backend refuse requests for these types, and no others; the refusal names them, or else those that it
+    /// Makes the backend refuse requests for these types, and no others; the refusal names them, or else those that it
     /// takes.
     package func retire(_ types: Set<String>, namingThem: Bool = true) {
         backend.retired = types
@@ -39,18 +39,18 @@ extension Users {
         backend.damage(SimulatedKey(table, id), hidesID ? 0 : 1)
     }
 
-    /// The value of a task on a device, nil where it is not there.
+    /// Returns the value of a task on a device; nil if it is not there.
     package func task(_ id: String, on device: Int) -> Int? { value(.tasks, id, on: device) }
 
-    /// What a device has in the column that version 2 has added to tasks, nil where the task is not there.
+    /// Returns a device's value of the column that version 2 has added to tasks; nil if the task is not there.
     package func mark(_ id: String, on device: Int) -> Int? { devices[device].shown[SimulatedKey(.tasks, id)]?.mark }
 
-    /// The value of a record on a device, nil where it is not there.
+    /// Returns the value of a record on a device; nil if it is not there.
     package func value(_ table: SimulatedTable, _ id: String, on device: Int) -> Int? {
         devices[device].shown[SimulatedKey(table, id)]?.value
     }
 
-    /// A person writes a record on a device, new or not.
+    /// Writes a record on a device, new or not, as its user does.
     package func write(_ table: SimulatedTable, _ id: String, value: Int, in parent: String = "", on device: Int) {
         let key = SimulatedKey(table, id)
         if devices[device].records[key] == nil {
@@ -60,17 +60,17 @@ extension Users {
         }
     }
 
-    /// A person deletes a record on a device.
+    /// Deletes a record on a device, as its user does.
     package func delete(_ table: SimulatedTable, _ id: String, on device: Int) {
         devices[device].delete(SimulatedKey(table, id))
     }
 
-    /// What waits on a device to be pushed.
+    /// Returns true if a change of the record waits on a device to be pushed.
     package func hasPending(_ table: SimulatedTable, _ id: String, on device: Int) -> Bool {
         devices[device].pending[SimulatedKey(table, id)] != nil
     }
 
-    /// What has been delayed arrives: an operation of a push, or a transaction's commit.
+    /// Applies what was delayed: an operation of a push, or a transaction's commit.
     func arriveLate() {
         backend.commitLate()
         guard !latePushes.isEmpty else { return }

@@ -3,10 +3,10 @@
 
 import SyncModel
 
-/// Keeps both ends of a world's gateways: the devices of one user, the backend, and what people do on either side.
+/// Keeps both ends of a world's gateways: the devices of one user, the backend, and the changes on either side.
 ///
-/// It also keeps what the protocol cannot tell, so that the oracle knows where device and backend may differ. A
-/// schedule decides everything here; nothing is drawn, and the time is the world's.
+/// It also keeps the facts that the protocol cannot carry, so that the oracle knows where device and backend may
+/// differ. A schedule decides everything here; nothing is drawn, and the time is the world's.
 package final class Users {
     let setup: WorldSetup
     /// Milliseconds since 1970, as the world has it.
@@ -21,17 +21,17 @@ package final class Users {
     var adrift: Set<SimulatedKey> = []
     /// Records that a restored device has not pushed by its own account, although it has: it may get them as created.
     var remade: Set<SimulatedKey> = []
-    /// Everything that was ever pushed.
+    /// All records that were ever pushed.
     var pushed: Set<SimulatedKey> = []
-    /// What a device has deleted that was on its way to the backend still.
+    /// The records that a device has deleted while they were on their way to the backend.
     var unmade: Set<SimulatedKey> = []
     var recordCount = 0
     private var complaints: [String] = []
-    /// What happened, if it is traced.
+    /// The events so far, if they are traced.
     package private(set) var trace: [String] = []
     private let isTracing: Bool
 
-    /// A small backend with a project, a task, a comment, two folders and a file of each source.
+    /// Creates a small backend with a project, a task, a comment, two folders and a file of each feed.
     init(_ setup: WorldSetup, isTracing: Bool) {
         self.setup = setup
         self.isTracing = isTracing
@@ -57,8 +57,8 @@ package final class Users {
         if isTracing { trace.append("\(now % 100_000_000_000) \(text())") }
     }
 
-    /// Looks whether the gateway should have found what a push overwrites: a change by somebody else that came after
-    /// what the device has heard, and before the gateway looked for conflicts.
+    /// Checks if the gateway should have found the change that a push overwrites: one by another writer that came after
+    /// the device's last version, and before the gateway looked for conflicts.
     func checkUnseen(_ key: SimulatedKey, of sync: WorldSync) {
         guard setup.checksConflicts, setup.hasLedger, sync.presented != nil, let base = sync.bases[key],
             let row = backend.rows[key], row.changed <= max(sync.began, sync.lookedAt), row.changedBy != sync.device,
@@ -83,7 +83,7 @@ package final class Users {
         return complaints
     }
 
-    /// What devices have now, nobody knows any more.
+    /// Notes that the contents of all devices are unknown from now on.
     func setAdrift() {
         for device in devices {
             adrift.formUnion(device.records.keys)
@@ -91,10 +91,10 @@ package final class Users {
         }
     }
 
-    /// Sets adrift all that the device at a place has.
+    /// Sets adrift all records of the device at an index.
     func setAdrift(_ place: Int) { adrift.formUnion(devices[place].records.keys) }
 
-    /// Sets adrift what only the device at a place has, of all devices.
+    /// Sets adrift the records that only the device at an index has.
     func setStraysAdrift(of place: Int) {
         var others: Set<SimulatedKey> = []
         for (other, device) in devices.enumerated() where other != place { others.formUnion(device.records.keys) }

@@ -8,14 +8,14 @@ import NIOConcurrencyHelpers
 package final class CapturedLog: Sendable {
     /// One line.
     package struct Line: Sendable, CustomStringConvertible {
-        /// How important it is.
+        /// The level.
         package var level: Logger.Level
-        /// What it says.
+        /// The message.
         package var message: String
         /// The facts that go with it, those of the logger included.
         package var metadata: [String: String]
 
-        /// The line as people read it.
+        /// The line as text.
         package var description: String {
             "\(level) \(message) "
                 + metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
@@ -25,19 +25,19 @@ package final class CapturedLog: Sendable {
 
     private let kept = NIOLockedValueBox<[Line]>([])
 
-    /// An empty log.
+    /// Creates an empty log.
     package init() {}
 
     /// All lines so far.
     package var lines: [Line] { kept.withLockedValue { $0 } }
 
-    /// The lines whose message contains a text.
+    /// Returns the lines whose message contains a text.
     package func lines(containing text: String) -> [Line] { lines.filter { $0.message.contains(text) } }
 
     /// Forgets the lines.
     package func clear() { kept.withLockedValue { $0 = [] } }
 
-    /// A logger that writes here.
+    /// Creates a logger that writes here.
     package func logger(_ label: String, level: Logger.Level = .debug) -> Logger {
         Logger(label: label) { _ in Handler(log: self, logLevel: level) }
     }

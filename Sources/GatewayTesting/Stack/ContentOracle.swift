@@ -8,20 +8,21 @@ package struct ContentOracle: Sendable {
     /// Records by table and id.
     package typealias Tables = [String: [String: [String: ClientValue]]]
 
-    /// By table, the column that tells records apart; a test gives every record a value of its own.
+    /// The column by table that tells records apart; a test gives every record a value of its own.
     package var names: [String: String]
-    /// By table and column, the table whose ids are in there.
+    /// The target of a reference, by table and column.
     package var references: [String: [String: String]]
 
-    /// An oracle of these tables.
+    /// Creates an oracle of these tables.
     package init(names: [String: String], references: [String: [String: String]] = [:]) {
         self.names = names
         self.references = references
     }
 
-    /// What one side has more often than the other, a line for each, and what is there twice.
+    /// Returns the records that one side has more often than the other, a line for each, and those that are there
+    /// twice.
     ///
-    /// In place of a reference stands the name of the record that it means, so that each side can have its own ids.
+    /// References are replaced by the names of their records, so that each side can have its own ids.
     package func differences(_ client: Tables, _ backend: Tables) -> [String] {
         var lines: [String] = []
         for table in names.keys.sorted() {
@@ -35,9 +36,9 @@ package struct ContentOracle: Sendable {
         return (lines + doubles(in: client, "on the device") + doubles(in: backend, "in the backend")).sorted()
     }
 
-    /// The names of a table's records; more than one of a kind is a record that is there twice.
+    /// Returns the names of a table's records; a name that comes more than once is a record that is there twice.
     ///
-    /// Only what stands before the first space counts as the name.
+    /// Only the text before the first space counts as the name.
     package func names(of table: String, in tables: Tables) -> [String] {
         (tables[table] ?? [:]).values.map { name(of: $0, table) }
     }

@@ -15,21 +15,21 @@ package struct GatewayStack: Sendable {
     package let backend: DemoBackend
     /// The gateway's state.
     package let store: any StateStore
-    /// What the gateway runs with.
+    /// The gateway's configuration.
     package let configuration: Configuration
     /// The gateway behind its HTTP.
     package let gateway: SyncGateway
-    /// What the gateway logs.
+    /// The gateway's log.
     package let log: CapturedLog
     /// Speaks to the gateway.
     package let http: RawHTTPClient
-    /// Where the state's file and the spool are.
+    /// The directory of the state's file and the spool.
     package let directory: String
 
     /// The gateway's URL.
     package var url: String { "http://\(http.host):\(http.port)" }
 
-    /// Whether this task holds a place of the turnstile already.
+    /// True if this task holds a permit of the turnstile already.
     @TaskLocal private static var isInside = false
 
     /// Starts a backend and a gateway before it, passes them to the body, then stops both and deletes what they wrote.
@@ -103,18 +103,18 @@ package struct GatewayStack: Sendable {
 
 // Users, devices and what they should hold.
 extension GatewayStack {
-    /// A new device of a user, signed in to a session of its own at the backend.
+    /// Creates a new device of a user, signed in to a session of its own at the backend.
     ///
     /// - Parameters:
     ///   - user: An email address.
     ///   - version: The app's schema version.
     ///   - schema: The app's schema over all versions.
-    ///   - shape: How the app writes requests.
+    ///   - shape: The form of the app's requests.
     ///   - token: An access token, to share a session; nil makes a session.
-    ///   - options: How the app uses the library.
+    ///   - options: The app's use of the library.
     ///   - seed: Makes the device's ids; devices in one test should have different ones.
     /// - Returns: The device, which has not synced yet.
-    /// - Throws: What the backend says where there is no such user.
+    /// - Throws: The backend's error if there is no such user.
     package func device(
         of user: String = "ada@example.com", version: Int = 3, schema: ClientSchema = .quickstart,
         shape: ClientRequestShape = .docs, token: String? = nil, options: ClientModel.Options = ClientModel.Options(),
@@ -126,7 +126,7 @@ extension GatewayStack {
         return StackDevice(model: model, token: session ?? "", shape: shape, http: http)
     }
 
-    /// What a device differs in from what its user should see; empty after a quiet sync.
+    /// Returns the differences between a device and the records that its user should see; empty after a quiet sync.
     package func differences(
         of device: StackDevice, user: String = "ada@example.com"
     ) async throws -> [String] {

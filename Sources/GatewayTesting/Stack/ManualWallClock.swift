@@ -9,7 +9,7 @@ package struct ManualWallClock: WallClock {
     /// The clock behind it.
     package let clock: ManualClock
 
-    /// A wall clock that shows what another clock shows.
+    /// Creates a wall clock that shows the time of another clock.
     package init(_ clock: ManualClock = ManualClock()) { self.clock = clock }
 
     /// Milliseconds since 1970.

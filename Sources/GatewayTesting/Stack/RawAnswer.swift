@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came in answer to a request, as far as it came.
+/// The answer to a request, as far as it came.
 package struct RawAnswer: Hashable, Sendable {
     /// The status; 0 where not even a head came.
     package var status = 0
@@ -9,7 +9,7 @@ package struct RawAnswer: Hashable, Sendable {
     package var fields: [Field] = []
     /// The body, unframed.
     package var body: [UInt8] = []
-    /// Whether the answer ended as HTTP wants it; an end of the connection that no framing asked for is a cut.
+    /// True if the answer ended as its framing announced; any other end of the connection is a cut.
     package var isComplete = false
 
     /// One header field.
@@ -20,10 +20,10 @@ package struct RawAnswer: Hashable, Sendable {
         package var value: String
     }
 
-    /// Nothing yet.
+    /// Creates an empty answer.
     package init() {}
 
-    /// The value of a field, whatever the case of its name; several are joined with a comma.
+    /// Returns the value of a field, for a name in any case; several are joined with a comma.
     package subscript(name: String) -> String? {
         let values = fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -31,7 +31,7 @@ package struct RawAnswer: Hashable, Sendable {
 
     /// The body as text.
     package var text: String { String(decoding: body, as: UTF8.self) }
-    /// Whether the status says that the request was carried out.
+    /// True if the status is one of success and the answer is complete.
     package var isSuccess: Bool { (200..<300).contains(status) && isComplete }
     /// The stable code of the gateway's error.
     package var errorCode: String? { self["Rind-Error"] }

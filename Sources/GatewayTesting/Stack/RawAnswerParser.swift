@@ -13,10 +13,10 @@ struct RawAnswerParser {
 
     private var stage = Stage.head
     private let isHead: Bool
-    /// What came so far.
+    /// The answer so far.
     private(set) var answer = RawAnswer()
 
-    /// A parser of one answer to a request of this method.
+    /// Creates a parser of one answer to a request of this method.
     init(method: String) { isHead = method == "HEAD" }
 
     /// Takes what it needs of the buffer.
@@ -50,7 +50,7 @@ struct RawAnswerParser {
         }
     }
 
-    /// The connection has ended.
+    /// Takes the end of the connection.
     mutating func end() {
         if case .untilClose = stage { answer.isComplete = true }
     }

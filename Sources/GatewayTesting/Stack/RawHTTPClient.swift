@@ -4,7 +4,7 @@
 package import NIOCore
 import NIOPosix
 
-/// What is wrong with an exchange.
+/// The error of an exchange.
 package enum RawHTTPError: Error, Hashable, Sendable {
     /// The peer does not speak HTTP/1.1.
     case malformed(String)
@@ -12,14 +12,14 @@ package enum RawHTTPError: Error, Hashable, Sendable {
 
 /// Speaks HTTP/1.1 byte by byte, so that requests can be as odd as tests want them.
 package struct RawHTTPClient: Sendable {
-    /// Where to connect to.
+    /// The host to connect to.
     package var host = "127.0.0.1"
     /// The port.
     package var port: Int
-    /// How long it waits for the next byte before it closes the connection, which then looks cut.
+    /// The longest wait for the next byte; then the client closes the connection, which looks cut.
     package var patience = TimeAmount.seconds(30)
 
-    /// A client of a server on this machine.
+    /// Creates a client of a server on this machine.
     package init(port: Int) { self.port = port }
 
     /// Sends one request on a connection of its own and reads the answer, as far as it comes.
@@ -27,11 +27,11 @@ package struct RawHTTPClient: Sendable {
     /// - Parameters:
     ///   - method: Any text.
     ///   - target: Sent exactly like this.
-    ///   - headers: Sent exactly like this and in this order; `Host` and `Content-Length` are added where they are
-    ///     missing, the latter only where there is a body.
+    ///   - headers: Sent exactly like this and in this order; missing `Host` and `Content-Length` are added,
+    ///     the latter only if there is a body.
     ///   - body: The bytes.
-    /// - Returns: What came, be it cut.
-    /// - Throws: ``RawHTTPError``, and what connecting throws.
+    /// - Returns: The answer, also one that was cut.
+    /// - Throws: ``RawHTTPError``, and errors of connecting.
     package func send(
         _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = []
     ) async throws -> RawAnswer {
@@ -42,7 +42,7 @@ package struct RawHTTPClient: Sendable {
         }
     }
 
-    /// The bytes of a request, framed like ``send(_:_:headers:body:)`` does it.
+    /// Returns the bytes of a request, framed as ``send(_:_:headers:body:)`` does.
     package func request(
         _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = []
     ) -> [UInt8] {
@@ -83,7 +83,7 @@ package final class RawHTTPConnection {
     private var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var buffer = ByteBuffer()
-    /// Whether the peer has closed or reset the connection.
+    /// True if the peer has closed or reset the connection.
     package private(set) var isEnded = false
 
     init(_ inbound: NIOAsyncChannelInboundStream<ByteBuffer>, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) {
@@ -91,7 +91,7 @@ package final class RawHTTPConnection {
         self.outbound = outbound
     }
 
-    /// Sends bytes; where the peer takes no more, nothing happens, and what it had to say can still be read.
+    /// Sends bytes; if the peer takes no more, nothing happens, and its last answer can still be read.
     package func write(_ bytes: [UInt8]) async {
         do {
             try await outbound.write(ByteBuffer(bytes: bytes))
@@ -100,7 +100,7 @@ package final class RawHTTPConnection {
         }
     }
 
-    /// Says that nothing more will be sent.
+    /// Ends the sending side of the connection.
     package func finishWriting() { outbound.finish() }
 
     /// Reads the next answer, as far as it comes.
@@ -117,7 +117,7 @@ package final class RawHTTPConnection {
         return parser.answer
     }
 
-    /// Waits for the next bytes, whatever they are; empty at the end.
+    /// Waits for the next bytes; empty at the end.
     package func bytes() async -> [UInt8] {
         if buffer.readableBytes == 0 { _ = await readMore() }
         return buffer.readBytes(length: buffer.readableBytes) ?? []

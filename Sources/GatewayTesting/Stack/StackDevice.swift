@@ -5,11 +5,11 @@ package import JSONBytes
 
 /// An app on a device that syncs with a gateway over HTTP; a copy of it is a clone of the device.
 package struct StackDevice: Sendable {
-    /// What its user sees, edits and syncs.
+    /// The database that its user sees, edits and syncs.
     package var model: ClientModel
     /// The access token that it sends.
     package var token: String
-    /// How its app writes requests.
+    /// The form of its app's requests.
     package var shape: ClientRequestShape
     /// Header fields besides those of the shape and the token.
     package var headers: [(String, String)] = []
@@ -18,7 +18,7 @@ package struct StackDevice: Sendable {
     /// The gateway's path.
     package var path = "/sync"
 
-    /// A device.
+    /// Creates a device.
     package init(model: ClientModel, token: String, shape: ClientRequestShape, http: RawHTTPClient) {
         self.model = model
         self.token = token
@@ -26,7 +26,7 @@ package struct StackDevice: Sendable {
         self.http = http
     }
 
-    /// Why a sync failed; the app's `synchronize()` throws here.
+    /// The reason why a sync failed; the app's `synchronize()` throws here.
     package enum Failure: Error, CustomStringConvertible {
         /// The pull was not answered with 200, or its answer was cut.
         case pull(RawAnswer)
@@ -35,7 +35,7 @@ package struct StackDevice: Sendable {
         /// The push was not answered with 2xx; what was pulled before stays.
         case push(RawAnswer)
 
-        /// What happened.
+        /// The failure, in words.
         package var description: String {
             switch self {
             case .pull(let answer): "pull: \(answer)"
@@ -45,19 +45,19 @@ package struct StackDevice: Sendable {
         }
     }
 
-    /// What a sync came to.
+    /// The outcome of a sync.
     package struct Synced: Sendable {
         /// The answer of the pull.
         package var pull: RawAnswer
-        /// What the library made of it.
+        /// The outcome in the library.
         package var applied: ClientApplied
         /// The answer of the push; nil where there was nothing to push.
         package var push: RawAnswer?
     }
 
-    /// What the library's `synchronize()` does: pull, apply, push, mark as synced.
+    /// Syncs as the library's `synchronize()` does: pull, apply, push, mark as synced.
     ///
-    /// - Throws: ``Failure``, and what the network throws.
+    /// - Throws: ``Failure``, and errors of the network.
     @discardableResult
     package mutating func sync() async throws -> Synced {
         let (pull, applied) = try await self.pull()

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StackOptions {
-    /// The example `integer-ids`: folders and notes, whose ids the backend counts.
+    /// Creates the example `integer-ids`: folders and notes, whose ids the backend counts.
     package static func integerIDs(_ overrides: [String: String] = [:]) throws -> StackOptions {
         var options = StackOptions(overrides)
         options.configuration = try StackConfiguration.example("integer-ids")
         return options
     }
 
-    /// How a gateway finds out what became of a creation whose answer it never got.
+    /// The way in which a gateway resolves a creation whose answer it never got.
     package enum LostAnswers: String, Sendable {
         /// It asks again under the same idempotency key.
         case key
@@ -17,7 +17,7 @@ extension StackOptions {
         case reference
     }
 
-    /// The same with one of the two ways for all tables; the example has both.
+    /// Creates the same with one of the two ways for all tables; the example has both.
     package static func integerIDs(
         finding means: LostAnswers, _ overrides: [String: String] = [:]
     ) throws -> StackOptions {

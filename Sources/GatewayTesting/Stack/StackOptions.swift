@@ -9,25 +9,25 @@ package import SQLiteState
 package import StateStore
 package import SyncModel
 
-/// How a stack differs from the one of the quickstart example.
+/// The differences of a stack from the one of the quickstart example.
 package struct StackOptions: Sendable {
     /// Keys of the configuration with other values, such as `["pull.unknown_cursor": "refuse"]`.
     package var overrides: [String: String] = [:]
     /// The configuration file's text; nil is that of `examples/quickstart`.
     package var configuration: String?
-    /// The backend; two accounts, of which Ada has many sessions.
+    /// The backend: two accounts, of which Ada has many sessions.
     package var backend = StackOptions.backendConfiguration
     /// The gateway's time; the backend has its own.
     package var clock: any WallClock = SystemClock()
-    /// How the state is opened.
+    /// The options for opening the state.
     package var state = SQLiteStateStore.Options()
     /// Puts something before the state, to look at or to disturb what the gateway does with it.
     package var wrapState: @Sendable (any StateStore) -> any StateStore = { $0 }
 
-    /// The quickstart example, with stream pushes, on the system's clock.
+    /// Creates the quickstart example, with stream pushes, on the system's clock.
     package init(_ overrides: [String: String] = [:]) { self.overrides = overrides }
 
-    /// The quickstart example, but every pushed record is a REST call of its own.
+    /// Creates the quickstart example with a REST call for every pushed record.
     package static func pushingByCalls(_ overrides: [String: String] = [:]) throws -> StackOptions {
         var options = StackOptions(overrides)
         options.configuration = try StackConfiguration.withCalls()
@@ -49,23 +49,23 @@ package struct StackOptions: Sendable {
 package enum StackConfiguration {
     private static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
-    /// The text of `examples/quickstart/rind.ini`: three schema versions, stream pushes.
+    /// Reads `examples/quickstart/rind.ini`: three schema versions, stream pushes.
     package static func quickstart() throws -> String { try example("quickstart") }
 
-    /// The text of an example's configuration.
+    /// Reads an example's configuration.
     package static func example(_ name: String) throws -> String {
         let data = try Data(contentsOf: root.appending(path: "examples/\(name)/rind.ini"))
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The same with checkpoints that travel in the stream request.
+    /// Returns the quickstart's text with checkpoints that travel in the stream request.
     package static func withRequestCheckpoints() throws -> String {
         try quickstart().replacing(
             #"{"types":"{types}"}"#, with: #"{"types":"{types}","checkpoints":"{checkpoints}"}"#
         ).replacing("checkpoints = server", with: "checkpoints = request")
     }
 
-    /// The same with a template for each table and operation instead of the stream push.
+    /// Returns the quickstart's text with a template for each table and operation instead of the stream push.
     package static func withCalls(requestCheckpoints: Bool = false) throws -> String {
         var text = try (requestCheckpoints ? withRequestCheckpoints() : quickstart()).replacing(
             "[push]\npath = POST /sync/push\n", with: "")

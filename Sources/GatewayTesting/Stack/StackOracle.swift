@@ -5,9 +5,9 @@ package import DemoBackend
 import JSONBytes
 import LineProjection
 
-/// What the backend's records look like on a device; made without any of the gateway's mapping.
+/// The expected form of the backend's records on a device; computed without any of the gateway's mapping.
 package enum StackOracle {
-    /// The records that a user sees, as a client of a schema version should hold them.
+    /// Returns the records that a user sees, as a client of a schema version should hold them.
     package static func contents(
         of backend: DemoBackend, for user: String, schema: ClientSchema, version: Int
     ) async throws -> [String: [String: [String: ClientValue]]] {
@@ -25,7 +25,7 @@ package enum StackOracle {
         return contents
     }
 
-    /// What two databases differ in, a line for each record.
+    /// Returns the differences of two databases, a line for each record.
     package static func differences(
         _ client: [String: [String: [String: ClientValue]]], _ backend: [String: [String: [String: ClientValue]]]
     ) -> [String] {
@@ -51,7 +51,7 @@ package enum StackOracle {
         Array(text.utf8).withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) }.map(Double.init)
     }
 
-    /// The backend writes `is_done` as `isDone`.
+    /// Returns the backend's name of a column: `isDone` for `is_done`.
     private static func member(of column: ClientSchema.Column) -> String {
         let words = column.name.split(separator: "_")
         return words.dropFirst().reduce(String(words[0])) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }

@@ -6,7 +6,7 @@
 /// Every stack has threads, connections and files of its own. A suite starts hundreds of tests at once, which would
 /// exhaust descriptors and make each of them slow.
 actor Turnstile {
-    /// For all stacks of the process: what they share is the machine.
+    /// The turnstile of all stacks of the process, which share the machine.
     static let stacks = Turnstile(places: 4)
 
     private var free: Int

@@ -13,7 +13,7 @@ package final class GatewayLife: Sendable {
 
     private let isOver = NIOLockedValueBox(false)
 
-    /// Whether it has died.
+    /// True if the gateway has died.
     package var isDead: Bool { isOver.withLockedValue { $0 } }
 
     func end() { isOver.withLockedValue { $0 = true } }

@@ -4,9 +4,9 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Runs tasks on the caller's thread, one job at a time, in an order that a seed decides.
+/// Runs tasks on the caller's thread, one job at a time, in an order drawn from a seed.
 ///
-/// Whatever waits to run is a job; which one runs next is drawn. So the same seed gives the same interleaving, as long
+/// Every task that is ready is a job, and the next one is drawn. So the same seed gives the same interleaving, as long
 /// as nothing waits for another thread, a real clock or a socket.
 package final class SeededExecutor: TaskExecutor {
     private struct State {
@@ -17,12 +17,12 @@ package final class SeededExecutor: TaskExecutor {
 
     private let state: NIOLockedValueBox<State>
 
-    /// An executor without jobs.
+    /// Creates an executor without jobs.
     package init(seed: UInt64) {
         state = NIOLockedValueBox(State(random: SeededGenerator(seed: seed &* 0xd134_2543_de82_ef95 &+ 1)))
     }
 
-    /// How many jobs have run.
+    /// The number of jobs that have run.
     package var steps: Int { state.withLockedValue(\.steps) }
 
     /// Takes a job that can run now.
@@ -45,6 +45,6 @@ package final class SeededExecutor: TaskExecutor {
         return true
     }
 
-    /// The next number of the seed.
+    /// Draws the next number of the seed.
     package func draw() -> UInt64 { state.withLockedValue { $0.random.next() } }
 }

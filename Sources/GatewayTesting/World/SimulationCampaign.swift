@@ -5,33 +5,33 @@ import SyncModel
 
 /// Makes schedules from seeds, runs them and shrinks the ones that fail.
 package struct SimulationCampaign: Sendable {
-    /// Which rare things happen.
+    /// True if older copies of the state may be restored.
     package var allowsRestores = true
-    /// Whether the backend's stream may miss what happened.
+    /// True if the backend's stream may miss changes.
     package var allowsLoss = true
     /// The longest schedule.
     package var length = 100
 
-    /// How many shorter schedules are tried of one that fails.
+    /// The most shorter schedules that are tried of one that fails.
     package var maximumTries = 1_500
 
-    /// Everything may happen.
+    /// Creates a campaign in which everything may happen.
     package init() {}
 
     /// A seed that fails: the shortest schedule that still does, and what happened in it.
     package struct Failure: Error, Sendable, CustomStringConvertible {
         /// The seed.
         package var seed: UInt64
-        /// What is wrong.
+        /// The failure, in a sentence.
         package var sentence: String
         /// The world.
         package var setup: WorldSetup
         /// The shrunk schedule.
         package var ops: [SimulationOp]
-        /// What happened.
+        /// The events of the schedule.
         package var trace: [String]
 
-        /// Everything that is needed to understand and to replay it.
+        /// The text that is needed to understand and to replay the failure.
         package var description: String {
             """
             seed \(seed): \(sentence)
@@ -78,7 +78,7 @@ package struct SimulationCampaign: Sendable {
         return (setup, ops)
     }
 
-    /// What is wrong after a schedule, nil where nothing is.
+    /// Plays a schedule; returns the failure, nil if there is none.
     private static func play(_ ops: [SimulationOp], in world: World) async throws -> String? {
         for op in ops {
             try await world.perform(op)
@@ -87,7 +87,7 @@ package struct SimulationCampaign: Sendable {
         return try await world.quiesce()
     }
 
-    /// Takes away whatever the failure does not need: halves first, then single operations.
+    /// Removes the operations that the failure does not need: halves first, then single ones.
     private func shrink(
         _ ops: [SimulationOp], while fails: ([SimulationOp]) async throws -> Bool
     ) async throws -> [SimulationOp] {
@@ -162,7 +162,7 @@ extension SimulationCampaign {
             device: device, edit, Int.random(in: 2..<90, using: &random), Int.random(in: 100..<1_000, using: &random))
     }
 
-    /// A device that comes back from a backup after much has happened and some time has passed.
+    /// Adds a device that comes back from a backup after many changes and some time.
     private static func putAway(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
         let begin = Int.random(in: 0..<ops.count / 3, using: &random)
@@ -175,7 +175,7 @@ extension SimulationCampaign {
         ops += [.days(days), .restore(device: device, withApp: days == 8), .sync(device: device)]
     }
 
-    /// A device whose app is updated, with a backup from before that may come back.
+    /// Adds a device whose app is updated, with a backup from before that may come back.
     private static func update(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
         let place = Int.random(in: 0..<ops.count, using: &random)
@@ -186,7 +186,7 @@ extension SimulationCampaign {
         ops.insert(.backup(device: device), at: Int.random(in: 0...place, using: &random))
     }
 
-    /// A comparison that fails, or one with a backend that was restored empty.
+    /// Adds a comparison that fails, or one with a backend that was restored empty.
     private static func compare(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
         ops.append(.sync(device: device))

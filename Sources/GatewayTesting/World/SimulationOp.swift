@@ -1,9 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that happens; numbers are taken modulo what there is, so that every part of a schedule is a schedule too.
+/// One operation of a schedule; numbers are taken modulo the number of choices, so that every part of a schedule is a
+/// schedule too.
 package enum SimulationOp: Hashable, Sendable {
-    /// What people and other programs do at the backend.
+    /// A change by users and other programs at the backend.
     package enum Write: String, CaseIterable, Sendable {
         case newTask, editTask, touchTask, moveTask, deleteTask, recreateTask
         case newProject, editProject, deleteProject, revoke, grant
@@ -11,12 +12,12 @@ package enum SimulationOp: Hashable, Sendable {
         case newFile, editFile, moveFile, shareFile, purgeFiles, deleteFile, newNote, editNote, deleteNote, markTask
     }
 
-    /// What a person does on a phone.
+    /// An edit by the user of a phone.
     package enum Edit: String, CaseIterable, Sendable {
         case create, edit, editProject, delete, comment, editFile, folder, mark, note, editNote
     }
 
-    /// What goes wrong at the backend.
+    /// A mishap at the backend.
     package enum Mishap: String, CaseIterable, Sendable {
         case reset, vanish, beginLate, arriveLate, loseTombstone, damage, repair, retire
     }

@@ -4,7 +4,7 @@
 import NIOConcurrencyHelpers
 import SyncModel
 
-/// Keeps the time of a world in which nothing sleeps: it passes when nobody can do anything else.
+/// Keeps the time of a world in which nothing sleeps: it passes when no job is ready.
 package final class VirtualTime: Sendable {
     private struct Sleeper {
         let id: UInt64

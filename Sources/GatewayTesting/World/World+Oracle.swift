@@ -56,7 +56,7 @@ extension World {
         return nil
     }
 
-    /// How a device differs from the backend, beyond what the protocol cannot tell
+    /// Describes how a device differs from the backend, beyond the limits of the protocol
     /// (``Users/difference(isCompared:comparing:)``); nil if none does.
     package func difference(isCompared: Bool = false) async throws -> String? {
         var isComparing: [Bool] = []
@@ -67,7 +67,7 @@ extension World {
         return users.difference(isCompared: isCompared, comparing: isComparing)
     }
 
-    /// How a ledger differs from what its device has, or miscounts it; nil if none does.
+    /// Describes how a ledger differs from the records of its device, or miscounts them; nil if none does.
     private func ledgerDifference() async throws -> String? {
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
         let ids = users.backend.ids

@@ -6,7 +6,7 @@ import StateStore
 package import SyncModel
 
 extension World {
-    /// Makes one thing happen.
+    /// Performs one operation.
     package func perform(_ op: SimulationOp) async throws {
         switch op {
         case .step(_, let count), .stepPush(_, let count):
@@ -70,7 +70,7 @@ extension World {
         for index in dying { gateways[index] = try start() }
     }
 
-    /// An operator has everything tried again that was set aside.
+    /// Schedules a retry of all quarantined entries, as an operator does.
     func retry() async throws {
         let marked = try await store.scheduleRetries(nil, of: nil, at: time.now)
         guard !marked.isEmpty else { return }
@@ -98,7 +98,7 @@ extension World {
         }
     }
 
-    /// An operator puts an older copy of the state in place, or begins with an empty one if there is none.
+    /// Restores an older copy of the state, or begins with an empty one if there is none, as an operator does.
     private func restoreState() async throws {
         pass(1_000)
         note("an older state is restored")
@@ -138,7 +138,7 @@ extension World {
 
 // What the state has.
 extension World {
-    /// What the state knows of a device's cursor; nil if it has none.
+    /// Returns the state's context of a device's cursor; nil if the device has none.
     func context(of device: SimulatedDevice) async throws -> PullContext? {
         try await context(of: device.cursor, device.session)
     }
@@ -149,12 +149,12 @@ extension World {
         return try await store.pullContext(principal: principal, session: session, presented: cursor)
     }
 
-    /// The row of the cursor that a pull was answered with.
+    /// Returns the row of the cursor that a pull was answered with.
     package func row(of pull: WorldSync) async throws -> CursorRow? {
         try await context(of: pull.cursor, users.devices[pull.device].session)?.row
     }
 
-    /// How many replicas there are.
+    /// Returns the number of replicas.
     package func replicaCount() async throws -> Int {
         try await store.replicas(of: nil, after: nil, limit: 1_000).count
     }

@@ -11,7 +11,7 @@ import WatermelonWire
 
 // Requests begin.
 extension World {
-    /// A device asks for what is new; run it with ``run(_:until:)``.
+    /// Begins a pull of a device; run it with ``run(_:until:)``.
     @discardableResult
     package func beginPull(_ index: Int) -> WorldSync {
         let device = users.devices[index]
@@ -36,7 +36,7 @@ extension World {
         return sync
     }
 
-    /// A device sends its edits; nil if it has none.
+    /// Begins a push of a device; returns nil if it has no edits.
     @discardableResult
     package func beginPush(_ index: Int, _ outcome: WorldPushOutcome = .answered) throws -> WorldSync? {
         let device = users.devices[index]
@@ -75,7 +75,7 @@ extension World {
 
     private enum WorldError: Error { case notAPush, unreadableAnswer }
 
-    /// What the gateway's own reader makes of what the app sends.
+    /// Reads a request with the gateway's own reader.
     private func read(
         _ pending: [(key: SimulatedKey, value: SimulatedDevice.Local)], of device: SimulatedDevice, _ told: Cursor?
     ) throws -> PushRequest {
@@ -137,7 +137,7 @@ extension World {
         }
     }
 
-    /// The gateway that a request goes to: any, but the one that serves the session already.
+    /// Returns the gateway that a request goes to: any, unless one serves the session already.
     ///
     /// It stands for the leases that several gateways on one state need (finding 7): two that stream one session at a
     /// time move each other's checkpoints, and a pull may close the journal of a push that another gateway still runs.
@@ -165,7 +165,7 @@ extension World {
 
     /// Runs a request until it is about to do one of these things, where it is held, or to its end.
     ///
-    /// Whatever else is under way goes on meanwhile.
+    /// Other requests go on meanwhile.
     package func run(_ sync: WorldSync, until moments: WorldMoment...) async {
         sync.goOn(to: Set(moments))
         advance(sync)
@@ -193,7 +193,7 @@ extension World {
         for request in requests where request.sync.device == index { await run(request.sync) }
     }
 
-    /// A whole sync without any disturbance: a pull, and a push if that went well.
+    /// Runs a whole sync without any disturbance: a pull, and a push if the pull succeeded.
     @discardableResult
     package func sync(_ index: Int) async throws -> WorldSync {
         let pull = beginPull(index)
@@ -202,12 +202,12 @@ extension World {
         return pull
     }
 
-    /// A whole push, if there is anything to push.
+    /// Runs a whole push, if there are edits.
     package func push(_ index: Int, _ outcome: WorldPushOutcome = .answered) async throws {
         if let push = try beginPush(index, outcome) { await run(push) }
     }
 
-    /// The device stops waiting for the answer, and the gateway does not notice.
+    /// Makes the device stop waiting for the answer, without the gateway's notice.
     package func abandon(_ sync: WorldSync) {
         guard !sync.isOver, !sync.isAbandoned else { return }
         sync.abandon()

@@ -11,12 +11,12 @@ import SyncModel
 
 /// Runs real gateways between a model of the backend and models of its clients, on one thread and in virtual time.
 ///
-/// Everything of ``SyncGateway`` runs: runners, locks, caches, journal, ids, quarantine. What stands in is outside of
-/// its ports: the backend speaks HTTP in memory, the state is the reference store, spools overflow into memory, the
-/// clock passes when nobody can do anything else. Which job runs next is drawn from the seed, so a seed gives the same
-/// course wherever hashing is deterministic (`SWIFT_DETERMINISTIC_HASHING=1`).
+/// All of ``SyncGateway`` runs: runners, locks, caches, journal, ids, quarantine. The substitutes are outside of
+/// its ports: the backend speaks HTTP in memory, the state is the reference store, spools overflow into memory, and
+/// time passes when no job is ready. The next job is drawn from the seed, so a seed gives the same
+/// course if hashing is deterministic (`SWIFT_DETERMINISTIC_HASHING=1`).
 ///
-/// A schedule of ``SimulationOp`` says what happens: a test's own, or one that ``SimulationCampaign`` draws.
+/// The operations come from a schedule of ``SimulationOp``: a test's own, or one that ``SimulationCampaign`` draws.
 package final class World {
     /// A gateway that runs.
     struct Running {
@@ -29,15 +29,15 @@ package final class World {
         var sync: WorldSync
         var session: Session
         var gateway: Int
-        /// What the device sends.
+        /// The changes that the device sends.
         var pushed: [(key: SimulatedKey, local: SimulatedDevice.Local)] = []
         var isPull: Bool
-        /// What it was compared with.
+        /// The expectations at the beginning of the pull.
         var comparison = WorldComparison()
     }
 
     let setup: WorldSetup
-    /// The backend, the devices, and what people do with them.
+    /// The backend, the devices, and the changes on them.
     package let users: Users
     var store: MemoryStateStore
     private let backend: WorldBackend
@@ -47,17 +47,17 @@ package final class World {
     var requests: [Request] = []
     var savedStore: MemoryStateStore?
     var syncCount = 0
-    /// Which configuration of the tables the gateways run with.
+    /// The number of the tables' configuration with which the gateways run.
     var mapping = 0
     var handedOut: Set<Int64> = []
     /// The rules that were broken.
     package private(set) var complaints: [String] = []
-    /// How often each thing happened, so that a campaign can show that it tries them all.
+    /// The number of times that each operation ran, so that a campaign can show that it tries them all.
     package private(set) var counts: [String: Int] = [:]
     let log = CapturedLog()
     private let disk = WorldDisk()
 
-    /// A world whose order of events follows from the seed.
+    /// Creates a world whose order of events follows from the seed.
     package init(_ setup: WorldSetup, seed: UInt64 = 0, isTracing: Bool = false) throws {
         self.setup = setup
         users = Users(setup, isTracing: isTracing)
@@ -68,10 +68,10 @@ package final class World {
         for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
 
-    /// What happened, if it is traced.
+    /// The events so far, if they are traced.
     package var trace: [String] { users.trace }
 
-    /// How many jobs have run.
+    /// The number of jobs that have run.
     package var steps: Int { executor.steps }
 
     /// Starts a gateway on the state.

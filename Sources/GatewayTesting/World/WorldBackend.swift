@@ -4,7 +4,7 @@
 import JSONBytes
 
 // A world has one thread, on which its executor runs every task and its test does everything else.
-/// Holds the models of a world: the backend and the people who use it.
+/// Holds the models of a world: the backend and its users.
 final class WorldBackend: @unchecked Sendable {
     /// The models.
     let users: Users
@@ -37,7 +37,7 @@ final class WorldBackend: @unchecked Sendable {
         }
     }
 
-    /// Whether a push with this idempotency key was never applied before; from now on it was.
+    /// Returns true if a push with this idempotency key was never applied before, and notes it as applied.
     func isNew(_ key: String) -> Bool { applied.insert(key).inserted }
 
     /// Applies a push, once for each key.
@@ -79,20 +79,20 @@ final class WorldBackend: @unchecked Sendable {
 }
 
 extension SimulatedRecord {
-    /// What an object of JSON says; members that are missing are at their defaults.
+    /// Reads an object of JSON; missing members have their defaults.
     init(_ value: JSONValue?) {
         self.init(value: Int(value?["value"]?.int64 ?? -1), parent: value?["parent"]?.string ?? "")
         mark = Int(value?[SimulatedSchema.addedColumn]?.int64 ?? 0)
     }
 
-    /// The record as the backend writes it.
+    /// Returns the record as the backend writes it.
     func json(_ key: SimulatedKey, as ids: SimulatedIDs) -> JSONValue {
         var record = self
         if let table = key.table.parent { record.parent = ids.id(of: SimulatedKey(table, parent)) }
         return record.json(id: ids.id(of: key), table: key.table, clientID: ids.clientID(of: key))
     }
 
-    /// The record as clients and backend write it.
+    /// Returns the record as clients and backend write it.
     func json(id: String, table: SimulatedTable, version: Int = 2, clientID: String? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("id", .string(id)), .init("value", .number(JSONNumber(Int64(value)))),

@@ -9,10 +9,10 @@ import NIOConcurrencyHelpers
 enum WorldConfiguration {
     static let url = "http://backend.test"
     static let day: Int64 = 86_400_000
-    /// How long ways back, and how long cursors and tombstones are kept.
+    /// The time for which ways back are kept, and the time for cursors and tombstones.
     static let rewind = 7 * day
     static let maxOffline = 100 * day
-    /// Of all records, so many percent may be missing in a comparison.
+    /// The share of records, in percent, that may be missing in a comparison.
     private static let maxSweep = 60
 
     /// Sizes so small that short schedules have many of everything.
@@ -79,7 +79,7 @@ enum WorldConfiguration {
             """
     }
 
-    /// The calls by which a table is pushed, where pushes are no stream.
+    /// Returns the calls by which a table is pushed, if pushes are no stream.
     private static func calls(_ name: String, makesIDs: Bool) -> String {
         let members = #""value":"{value}","parent":"{parent}"\#(name == "tasks" ? #","mark":"{mark}""# : "")"#
         let create =

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 
 /// Tells which disks of a world are full.
 final class WorldDisk: Sendable {
-    /// What a disk is for.
+    /// The purpose of a disk.
     enum Use: String, Sendable { case state, spools }
 
     private let full = NIOLockedValueBox<Use?>(nil)

@@ -9,15 +9,15 @@ package import SyncModel
 
 /// Follows one request of a device through the gateway, and says what goes wrong on its way.
 package final class WorldSync: Sendable {
-    /// What may happen to the next thing that leaves the gateway: a call to the backend, or a transaction.
+    /// The fault of the next call to the backend, or of the next transaction.
     enum Fault {
         /// It never arrives.
         case lostRequest
-        /// It has its effect, and nobody hears of it.
+        /// The call or transaction has its effect, and its answer is lost.
         case lostAnswer
     }
 
-    /// Where a request stops, until it is told to go on.
+    /// The point at which a request stops until it may go on.
     private enum Stop {
         case nowhere
         case at(Set<WorldMoment>)
@@ -50,18 +50,18 @@ package final class WorldSync: Sendable {
     /// The request that runs in the current task.
     @TaskLocal static var current: WorldSync?
 
-    /// For traces.
+    /// The number in traces.
     let number: Int
     let device: Int
     /// The cursor that the device has sent.
     let presented: Cursor?
     /// The backend's count when it began.
     let began: Int
-    /// What becomes of a push at the backend.
+    /// The outcome of a push at the backend.
     let outcome: WorldPushOutcome
     /// The record whose call has that outcome, in a push by calls.
     let doubtful: SimulatedKey?
-    /// What the device had last heard of the records that it pushes.
+    /// The device's last received versions of the records that it pushes.
     let bases: [SimulatedKey: SimulatedRecord]
     private let state = NIOLockedValueBox(State())
 
@@ -78,7 +78,7 @@ package final class WorldSync: Sendable {
         self.bases = bases
     }
 
-    /// Whether the device does not wait for its answer any more.
+    /// True if the device no longer waits for its answer.
     var isAbandoned: Bool { state.withLockedValue(\.isAbandoned) }
 
     /// The backend's count when it last opened a stream.
@@ -102,7 +102,7 @@ package final class WorldSync: Sendable {
         }
     }
 
-    /// Whether the stream breaks here.
+    /// Returns true if the stream breaks here.
     func takeCut() -> Bool {
         state.withLockedValue { state in
             defer { state.isCut = false }
@@ -113,9 +113,9 @@ package final class WorldSync: Sendable {
 
 // What came of it.
 extension WorldSync {
-    /// Whether it is over.
+    /// True if the request is over.
     package var isOver: Bool { state.withLockedValue { $0.result != nil } }
-    /// Why it failed; nil while it runs, and if it went well.
+    /// The reason why it failed; nil while it runs, and after success.
     package var failure: (any Error)? {
         state.withLockedValue { state in
             if case .failure(let error) = state.result { error } else { nil }
@@ -123,31 +123,31 @@ extension WorldSync {
     }
     /// The code that the client hears of its failure.
     package var code: String? { failure.map { GatewayError($0).code } }
-    /// What the gateway notes of a pull, once it has an answer.
+    /// The gateway's figures of a pull, once it has an answer.
     var figures: SyncFigures? { state.withLockedValue(\.figures) }
-    /// Why everything came.
+    /// The reason why the whole stream came.
     package var restart: PullRestart? { figures?.restart.flatMap { PullRestart(rawValue: $0) } }
     /// The cursor of the answer.
     package var cursor: Cursor? { figures.flatMap { $0.cursor.flatMap(Cursor.init(rawValue:)) } }
-    /// Whether it is the device's first one.
+    /// True if it is the device's first pull.
     package var isFirst: Bool { figures?.mode == "first" }
-    /// The request type of which everything was compared although nothing demanded it.
+    /// The request type that was compared in full although nothing demanded it.
     package var comparison: String? { figures?.comparison }
-    /// Whether the answer has nothing new.
+    /// True if the answer has no changes.
     package var isIdle: Bool { figures?.mode == "idle" }
-    /// Whether it went on from what an earlier pull had streamed.
+    /// True if it went on from the lines of an earlier pull.
     package var usesKeptLines: Bool { figures.map { $0.linesKept > 0 } ?? false }
     /// The records that a push's answer has named as rejected.
     var rejected: Set<SimulatedKey> { state.withLockedValue(\.rejected) }
-    /// What the answer says; nil before the client has it.
+    /// The client's answer; nil before the client has it.
     var answer: SimulatedAnswer? { state.withLockedValue(\.answer) }
-    /// What came; nothing before the client has the answer.
+    /// The ids in the answer; none before the client has it.
     package var ids: SimulatedAnswer.IDs { answer?.ids ?? SimulatedAnswer.IDs() }
 }
 
 // Moments.
 extension WorldSync {
-    /// Whether it waits at the moment at which it was to stop.
+    /// True if it waits at the moment at which it was to stop.
     var isHeld: Bool { state.withLockedValue { $0.held != nil } }
 
     /// Lets anything else happen, before what the current request is about to do.

@@ -83,7 +83,7 @@ struct WorldTransport: HTTPTransport {
         }
     }
 
-    /// One operation of a push by calls, as `PUT /tasks/t1`, or `POST /tasks` if the backend makes the id.
+    /// Applies one operation of a push by calls: `PUT /tasks/t1`, or `POST /tasks` if the backend makes the id.
     private func call(
         _ method: HTTPRequest.Method, _ path: String, body: [UInt8]
     ) throws(CurlError) -> CurlResponse {
