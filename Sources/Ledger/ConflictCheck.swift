@@ -5,16 +5,16 @@ package import Deduplication
 import LineProjection
 package import SyncModel
 
-/// Compares what a stream has brought since a client's cursor with what the client had then, for the records that it
-/// pushes (finding 22).
+/// Compares the lines that a stream has brought since a client's cursor with the client's ledger at that cursor, for
+/// the records that it pushes (finding 22).
 ///
-/// A record is in conflict when its final state differs from the entry in the ledger of this very replica. Notes of
-/// pushes hide nothing: they are the whole person's, and another device's change is as good as a stranger's. So an own
-/// change that was pushed after the cursor counts, too, until the client has pulled it once.
+/// A record is in conflict if its final state differs from the entry in the ledger of this replica. Notes of pushes
+/// hide no change: they belong to all devices of the principal, and another device's change counts like any. So an own
+/// change that was pushed after the cursor counts too, until the client has pulled it once.
 package struct ConflictCheck: Sendable {
-    /// What has become of a record since the cursor.
+    /// The change of a record since the cursor.
     package enum Finding: String, Hashable, Sendable {
-        /// Nothing that the push would undo.
+        /// No change that the push would undo.
         case none
         /// It has other values than the client had.
         case changed
@@ -30,18 +30,18 @@ package struct ConflictCheck: Sendable {
     package struct Subject: Hashable, Sendable {
         /// The client's id of it.
         package var id: String
-        /// Whether the push deletes it: that it is gone already is fine then.
+        /// True if the push deletes the record; a record that is already gone is then no conflict.
         package var isDeletion: Bool
-        /// A record.
+        /// Creates a record.
         package init(id: String, isDeletion: Bool) {
             self.id = id
             self.isDeletion = isDeletion
         }
     }
 
-    /// A finding, with the place where the record stands that was found.
+    /// A finding, with the row of the record that was found.
     package struct Located: Hashable, Sendable {
-        /// What has become of the record.
+        /// The change of the record.
         package var finding: Finding
         /// The number of its row within the table's segment; nil where none came.
         package var line: UInt32?
@@ -50,20 +50,20 @@ package struct ConflictCheck: Sendable {
     private let input: LedgerDiffInput
     private let since: CheckpointVector
 
-    /// A check against the ledger of the input, for what came since a vector.
+    /// Creates a check against the ledger of the input, for lines since a vector.
     package init(_ input: LedgerDiffInput, since: CheckpointVector) {
         self.input = input
         self.since = since
     }
 
-    /// Looks for the pushed records of one table in what came.
+    /// Finds the pushed records of one table among the lines that came.
     ///
     /// - Parameters:
-    ///   - place: The table's place in the schema.
+    ///   - place: The table's index in the schema.
     ///   - subjects: The pushed records.
     ///   - reader: All lines that came.
-    /// - Returns: What has become of each, in the order of the subjects.
-    /// - Throws: What reading throws, and ``LedgerError`` where the ledger cannot be read.
+    /// - Returns: The change of each record, in the order of the subjects.
+    /// - Throws: Errors of reading, and ``LedgerError`` if the ledger cannot be read.
     package func findings(
         table place: Int, _ subjects: [Subject], _ reader: inout DeduplicationReader
     ) async throws -> [Located] {
@@ -96,7 +96,7 @@ package struct ConflictCheck: Sendable {
         return findings
     }
 
-    /// The feeds of which only what is new has come, as a mask; of the others everything may have.
+    /// Returns the feeds, as a mask, that brought only changes; the others may have brought everything.
     private func resumedSources(_ table: Table) -> UInt64 {
         var whole: UInt64 = 0
         for type in table.upsertTypes(at: input.schemaVersion) where since[type] == nil {
@@ -105,7 +105,7 @@ package struct ConflictCheck: Sendable {
         return ~whole
     }
 
-    /// What has become of one record.
+    /// Returns the change of one record.
     private static func finding(
         _ known: KnownRecord, _ group: RecordGroup?, rules: RecordVerdict.Rules, unreadable: UInt64?, resumed: UInt64
     ) -> Finding {

@@ -1,22 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What goes with what in tables that are each other's parents: found in one walk, followed in memory.
+/// The descendants of deleted records in tables that are each other's parents: found in one walk, followed in memory.
 ///
 /// A table of replies may be nested as deep as it has records; a walk for each generation would never end.
 struct CycleDescent {
-    /// How many records can be followed: 24 bytes each.
+    /// The most records that can be followed: 24 bytes each.
     static let maximum = 1 << 20
 
     /// A record that is there unless its parent has gone.
     struct Pair {
         var parent: UInt64
         var child: UInt64
-        /// The place in the stream of the line that brought it; 0 where none did.
+        /// The number in the stream of the line that brought it; 0 if none did.
         var sequence: UInt64
     }
 
-    /// Between which tables, by place.
+    /// The two tables of a link, by index.
     private struct Edge: Hashable {
         var parent: Int
         var child: Int
@@ -24,12 +24,12 @@ struct CycleDescent {
 
     private var pairs: [Edge: [Pair]] = [:]
     private var count = 0
-    /// Whether there were too many; nothing can be followed then.
+    /// True if there were too many; no record can be followed then.
     private(set) var hasOverflowed = false
     private let places: Set<Int>
     private let maximum: Int
 
-    /// Follows records of these tables alone; those of others that they hang on are dealt with before.
+    /// Creates a descent among records of these tables; their parents in other tables are followed before.
     init(within places: Set<Int> = [], maximum: Int = Self.maximum) {
         self.places = places
         self.maximum = maximum
@@ -46,19 +46,20 @@ struct CycleDescent {
         pairs[Edge(parent: parent, child: child), default: []].append(pair)
     }
 
-    /// Must come before ``follow(_:keeping:)``, once.
+    /// Sorts the records; must be called once, before ``follow(_:keeping:)``.
     mutating func sort() {
         // The keys are copied, so that the arrays need not be.
         for edge in Array(pairs.keys) { pairs[edge]?.sort { $0.parent < $1.parent } }
     }
 
-    /// Adds everything that goes with what is gone, however deep it lies.
+    /// Adds all descendants of the records that are gone, at any depth.
     ///
-    /// Each record is looked at once for every way to be gone, and these only become later and more certain.
+    /// Each record is visited once for every departure of its parent, and departures only become later and more
+    /// certain.
     ///
     /// - Parameters:
-    ///   - moved: What is gone by itself; then all.
-    ///   - kept: Tables whose records stay unless a line says that they, or what they hang on, are gone.
+    ///   - moved: The records that are gone by themselves; then all.
+    ///   - kept: Tables whose records stay unless a line deletes them or an ancestor.
     func follow(_ moved: inout MovedParents, keeping kept: Set<Int>) {
         guard !hasOverflowed else { return }
         var work: [(table: Int, link: UInt64)] = []
@@ -75,7 +76,7 @@ struct CycleDescent {
         }
     }
 
-    /// One generation.
+    /// Follows one generation.
     private func descend(
         from table: Int, by link: UInt64, _ departure: RecordVerdict.Departure, moved: inout MovedParents,
         keeping kept: Set<Int>, work: inout [(table: Int, link: UInt64)]

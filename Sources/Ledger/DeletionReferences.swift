@@ -4,10 +4,10 @@
 import LineProjection
 package import SyncModel
 
-/// What deleted records refer to, of those that the same push deletes.
+/// The references among the records that one push deletes.
 ///
-/// A deletion carries nothing but an id; in tables that refer to themselves, or to each other in a circle, only the
-/// client's ledger tells which of them has to go first (push rule 1: children before their parents).
+/// A deletion carries only an id; in tables that refer to themselves, or to each other in a circle, only the
+/// client's ledger shows which record has to go first (push rule 1: children before their parents).
 package struct DeletionReferences {
     private let held: HeldRecords
     private let cyclic: Set<Int>
@@ -18,7 +18,7 @@ package struct DeletionReferences {
         cyclic = Self.cyclicTables(held.schema)
     }
 
-    /// Whether the order of these operations' deletions depends on more than their tables.
+    /// Returns true if the order of these operations' deletions depends on more than their tables.
     package static func areNeeded(for operations: [PushOperation], in schema: Schema) -> Bool {
         let deletions = operations.filter { $0.kind == .delete }
         guard deletions.count > 1 else { return false }
@@ -31,11 +31,11 @@ package struct DeletionReferences {
         return Set(order.cycles.flatMap { order.order[$0] })
     }
 
-    /// Looks up what deleted records hang on.
+    /// Finds the parents of deleted records.
     ///
-    /// - Parameter deleted: The ids by the table's place.
-    /// - Returns: By deleted record, the deleted records that it refers to; without those of which nothing is known.
-    /// - Throws: What reading the ledger throws.
+    /// - Parameter deleted: The ids by the table's index.
+    /// - Returns: The deleted records that each deleted record refers to; without records that are unknown.
+    /// - Throws: Errors of reading the ledger.
     package func find(_ deleted: [Int: [String]]) async throws -> [PushReference: [PushReference]] {
         let tables = deleted.filter { cyclic.contains($0.key) }
         var ids: [Int: [UInt64: String]] = [:]

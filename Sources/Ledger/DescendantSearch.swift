@@ -4,22 +4,22 @@
 import LineProjection
 package import SyncModel
 
-/// Finds what hangs on the records that a client deletes, for tables with `cascade = gateway`.
+/// Finds the descendants of the records that a client deletes, for tables with `cascade = gateway`.
 ///
-/// By `parent`, as the client's ledger has it, and however deep: what is found counts as deleted itself where its own
-/// table cascades. Reads the whole ledger of every table below a deleted record: once, twice in tables that are each
-/// other's parents.
+/// The search follows `parent`, as the client's ledger has it, to any depth: a found record counts as deleted if its
+/// own table cascades. Reads the whole ledger of every table below a deleted record: once, twice in tables that are
+/// each other's parents.
 package struct DescendantSearch {
-    /// Why nothing was found out.
+    /// The reason why a search failed.
     package enum Failure: Error {
         /// There are more than one push may delete.
         case tooMany
     }
 
-    /// How many descendants one push may delete.
+    /// The most descendants that one push may delete.
     package static let maximum = 50_000
 
-    /// That a record names another one as parent.
+    /// A record and its parent.
     private struct Pair {
         var parentTable: Int
         var parent: UInt64
@@ -31,16 +31,16 @@ package struct DescendantSearch {
     private let maximum: Int
     private let maximumPairs: Int
     private let order: TableOrder
-    /// By table and link, the cascading tables that it leads to.
+    /// The cascading tables that a link leads to, by table and link.
     private let parents: [[[Int]]]
-    /// The records that the push names, whatever it does with them.
+    /// The records that the push names, in any operation.
     private var named: [Int: Set<IDHash>] = [:]
-    /// What is deleted and takes others along.
+    /// The deleted records that take descendants along.
     private var gone: [Int: Set<UInt64>] = [:]
     private var found: [Int: [String]] = [:]
     private var count = 0
 
-    /// A search in what a client holds.
+    /// Creates a search in the records that a client holds.
     package init(_ held: HeldRecords, maximum: Int = Self.maximum, maximumPairs: Int = 1 << 20) {
         self.held = held
         self.maximum = maximum
@@ -51,7 +51,7 @@ package struct DescendantSearch {
         }
     }
 
-    /// Whether any of these operations can take others along.
+    /// Returns true if any of these operations can take descendants along.
     package static func isNeeded(for operations: [PushOperation], in schema: Schema) -> Bool {
         let deleted = Set(operations.lazy.filter { $0.kind == .delete }.map(\.table))
         let names = Set(deleted.map { schema.tables[$0] }.filter { $0.cascade == .gateway }.map(\.name))
@@ -61,9 +61,9 @@ package struct DescendantSearch {
             }
     }
 
-    /// The ids to delete as well, by the table's place; none that the push names itself.
+    /// Finds the ids to delete as well, by the table's index; none that the push names itself.
     ///
-    /// - Throws: ``Failure/tooMany``, and what reading the ledger throws.
+    /// - Throws: ``Failure/tooMany``, and errors of reading the ledger.
     package mutating func run(_ operations: [PushOperation]) async throws -> [Int: [String]] {
         for operation in operations {
             let hash = IDHash(id: operation.id, key: held.key)

@@ -4,16 +4,16 @@
 package import LineProjection
 package import SyncModel
 
-/// What a client holds when it pushes: the ledger of its replica at the presented cursor, with the notes of its
-/// person's newer pushes laid over it.
+/// The records that a client holds when it pushes: the ledger of its replica at the presented cursor, with the notes of
+/// its principal's newer pushes laid over it.
 package struct HeldRecords: Sendable {
     /// The configuration.
     package var schema: Schema
-    /// Where chunks come from.
+    /// The source of chunks.
     package var source: any LedgerSource
     /// The layers of the ledger in the order of their priority.
     package var layers: [LayerID]
-    /// What pushes have said that the cursor has not seen.
+    /// The notes of pushes after the cursor.
     package var notes: [PushNote]
     /// The key of id hashes.
     package var key: SipHash.Key
@@ -29,7 +29,7 @@ package struct HeldRecords: Sendable {
         self.key = key
     }
 
-    /// A walk over the records of one table, before the first.
+    /// Begins a walk over the records of one table.
     func walk(_ place: Int) throws(LedgerError) -> HeldRecordWalk {
         let table = schema.tables[place]
         var byHash: [IDHash: PushNote] = [:]
@@ -39,7 +39,7 @@ package struct HeldRecords: Sendable {
         return HeldRecordWalk(view: view, notes: byHash, shape: shape)
     }
 
-    /// By link, the places of the tables whose records take those of a table along.
+    /// Returns the indices, by link, of the tables whose deleted records delete those of a table.
     func parents(of place: Int) -> [[Int]] {
         schema.tables[place].links.map { link in
             link.parents.compactMap { name in schema.tables.firstIndex { $0.name == name } }
@@ -90,7 +90,8 @@ struct HeldRecordWalk {
         return load(notes[hash])
     }
 
-    /// What is merely seen, or was refused, the backend need not have; what is gone it has deleted already.
+    /// Lays a note over the record: the backend need not have a record that is merely seen, or was refused, and has
+    /// already deleted one that is gone.
     private mutating func load(_ note: PushNote?) -> Bool {
         self.note = nil
         links.removeAll(keepingCapacity: true)

@@ -3,28 +3,29 @@
 
 import SyncModel
 
-/// What is known of one record before a stream: its ledger entry with the notes of newer pushes laid over it.
+/// The knowledge about one record before a stream: its ledger entry with the notes of newer pushes laid over it.
 struct KnownRecord {
-    /// What the device is believed to have; nil where the record was never met.
+    /// The believed state on the device; nil if the record is unknown.
     var state: LedgerState?
     /// The hash of what it was sent; nil where none is to be trusted.
     var content: UInt64?
-    /// Whether the ledger has a hash that is not to be trusted.
+    /// True if the ledger has a hash that must not be trusted.
     var isDistrusted = false
     /// The feeds that it came by; 0 where they are unknown.
     var sources: UInt64 = 0
     /// The digests of its links.
     var links: [UInt64] = []
-    /// When a tombstone was made.
+    /// The time at which a tombstone was made.
     var goneAt: Int64 = 0
-    /// Whether a push has named it that the cursor has not seen: never `created`, no hash trusted (finding 14).
+    /// True if a push after the cursor has named the record: it is never `created`, and its hash is not trusted
+    /// (finding 14).
     var isNoted = false
-    /// Whether the ledger has an entry of it.
+    /// True if the ledger has an entry of the record.
     var isStored = false
-    /// Whether that entry says that the device holds it.
+    /// True if that entry says that the device holds the record.
     var wasHeld = false
 
-    /// Nothing is known; keeps its storage for the next record.
+    /// Forgets the record, and keeps the storage for the next one.
     mutating func clear() {
         state = nil
         content = nil

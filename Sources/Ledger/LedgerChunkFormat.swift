@@ -17,17 +17,17 @@ enum LedgerChunkFormat {
     static let version: UInt8 = 1
     static let headerBytes = 15
 
-    /// What follows the id, as the first byte of an entry has it.
+    /// The first bytes of entries, by what follows the id.
     static let heldBare: UInt8 = 0
     static let heldWithContent: UInt8 = 1
     static let tombstone: UInt8 = 2
     static let seen: UInt8 = 3
     static let unknown: UInt8 = 4
 
-    /// The most bytes of an entry.
+    /// Returns the most bytes of an entry.
     static func maximumEntryBytes(_ shape: LedgerShape) -> Int { PackedID.maximumBytes + 8 + shape.tailBytes }
 
-    /// A whole chunk.
+    /// Writes a whole chunk.
     static func chunk(of entries: UnsafeRawBufferPointer, shape: LedgerShape) -> [UInt8] {
         let count = headerBytes + entries.count
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -43,7 +43,7 @@ enum LedgerChunkFormat {
         }
     }
 
-    /// The shape that a chunk's entries have; nil where the bytes are no chunk, or not as they were written.
+    /// Returns the shape of a chunk's entries; nil if the bytes are no chunk, or not as they were written.
     static func shape(of bytes: UnsafeRawBufferPointer) -> LedgerShape? {
         guard bytes.count >= headerBytes, bytes[0] == version else { return nil }
         guard UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 7, as: UInt64.self)) == checksum(bytes) else {
@@ -53,7 +53,7 @@ enum LedgerChunkFormat {
         return LedgerShape(links: bytes[1], maskBytes: bytes[2], tag: tag)
     }
 
-    /// 64 bits over everything but the place of the checksum; against accidents, not against people.
+    /// Computes 64 bits over all bytes except the checksum; it protects against accidents, not against attackers.
     ///
     /// Each step is one to one in the sum and in the word, so damage within one word is always found, any other with a
     /// chance of 1 to 2^64 of being missed.

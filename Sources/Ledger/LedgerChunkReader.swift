@@ -7,27 +7,27 @@ package import SyncModel
 
 /// Reads the entries of one chunk in their order, without allocating.
 ///
-/// The bytes come from a file: nothing in them is relied on, whatever they are.
+/// The bytes come from a file, so none of them is trusted.
 package struct LedgerChunkReader: Sendable {
-    /// What the chunk's entries have besides id and hash.
+    /// The shape of the chunk's entries.
     package let shape: LedgerShape
     private let bytes: [UInt8]
-    /// Where the current entry begins, where its id ends and where the next entry begins.
+    /// The offsets of the current entry, of the end of its id, and of the next entry.
     private var start = 0
     private var idEnd = 0
     private var end = LedgerChunkFormat.headerBytes
     private var kind = LedgerChunkFormat.unknown
 
-    /// A reader before the first entry.
+    /// Creates a reader before the first entry.
     ///
-    /// - Throws: ``LedgerError/damaged`` where the checksum is wrong.
+    /// - Throws: ``LedgerError/damaged`` if the checksum is wrong.
     package init(_ bytes: [UInt8]) throws(LedgerError) {
         guard let shape = bytes.withUnsafeBytes({ LedgerChunkFormat.shape(of: $0) }) else { throw .damaged }
         self.shape = shape
         self.bytes = bytes
     }
 
-    /// A reader of nothing.
+    /// Creates a reader of an empty chunk.
     init() {
         shape = LedgerShape(links: 0, feeds: 0)
         bytes = []
@@ -56,7 +56,7 @@ package struct LedgerChunkReader: Sendable {
         return true
     }
 
-    /// What is known about the record.
+    /// The state of the record.
     @inline(__always)
     package var state: LedgerState {
         switch kind {
@@ -71,11 +71,11 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var content: UInt64? { kind == LedgerChunkFormat.heldWithContent ? word(at: idEnd) : nil }
 
-    /// When a tombstone was made, in milliseconds since 1970; else 0.
+    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
     @inline(__always)
     package var goneAt: Int64 { kind == LedgerChunkFormat.tombstone ? Int64(bitPattern: word(at: idEnd)) : 0 }
 
-    /// The digest in the place `index` of the chunk's shape; 0 where there is no such place.
+    /// Returns the digest of the link at `index` in the chunk's shape; 0 if there is no such link.
     @inline(__always)
     package func link(_ index: Int) -> UInt64 {
         guard kind != LedgerChunkFormat.unknown, index >= 0, index < shape.links else { return 0 }
@@ -91,17 +91,17 @@ package struct LedgerChunkReader: Sendable {
         return mask
     }
 
-    /// Where the packed id lies in the chunk; see ``PackedID``.
+    /// The range of the packed id in the chunk; see ``PackedID``.
     @inline(__always)
     package var packedID: Range<Int> { start..<idEnd }
 
-    /// The packed id, for as long as `body` runs.
+    /// Passes the packed id to `body`, valid only during the call.
     @inline(__always)
     package func withPackedID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<idEnd])) }
     }
 
-    /// The id's text, for as long as `body` runs.
+    /// Passes the id's text to `body`, valid only during the call.
     ///
     /// - Precondition: The reader is at an entry.
     @inline(__always)
@@ -116,11 +116,11 @@ package struct LedgerChunkReader: Sendable {
     /// The id's text.
     package var id: String { withID { String(decoding: $0, as: UTF8.self) } }
 
-    /// The id's hash, computed with every call.
+    /// Computes the id's hash, with every call.
     @inline(__always)
     package func hash(_ key: SipHash.Key) -> IDHash { withID { IDHash(id: $0, key: key) } }
 
-    /// The entry as a value.
+    /// Returns the entry as a value.
     package func entry(_ key: SipHash.Key) -> LedgerEntry {
         LedgerEntry(
             id: id, hash: hash(key), state: state, content: content,

@@ -7,17 +7,17 @@ package import SyncModel
 ///
 /// After each entry take away what ``takeFullChunk()`` gives, and at the end what ``takeRest()`` does.
 package struct LedgerChunkWriter: Sendable {
-    /// What fills four pages of a SQLite file that lie outside its tree, and the least that is kept inside: rows of
-    /// this size leave the smallest part of their pages empty.
+    /// The size, in bytes, of rows that fill four overflow pages of a SQLite file and the smallest part inside of its
+    /// tree: rows of this size leave the smallest part of their pages empty.
     package static let defaultMaximumBytes = 16_800
 
     /// The client's table.
     package let table: String
-    /// What entries have besides id and hash.
+    /// The shape of the entries.
     package let shape: LedgerShape
-    /// No chunk has more bytes, but for one that holds a single entry.
+    /// The most bytes of a chunk, except one that holds a single entry.
     package let maximumBytes: Int
-    /// What was added so far; the bytes are those of chunks that were ended.
+    /// The entries so far, and the bytes of finished chunks.
     package private(set) var count = LedgerCount()
 
     private var buffer: LedgerEntryBuffer
@@ -26,7 +26,7 @@ package struct LedgerChunkWriter: Sendable {
     private var last: IDHash?
     private var full: [LedgerChunk] = []
 
-    /// A writer that has nothing.
+    /// Creates a writer without entries.
     package init(table: String, shape: LedgerShape, maximumBytes: Int = LedgerChunkWriter.defaultMaximumBytes) {
         self.table = table
         self.shape = shape
@@ -37,7 +37,8 @@ package struct LedgerChunkWriter: Sendable {
     /// Adds an entry by the text of its id, of 1…255 bytes.
     ///
     /// - Precondition: The hash is greater than the one before; there are no more links than the shape has. Missing
-    ///   ones are 0. What a state has no place for (a tombstone's content, an unknown record's links) is left out.
+    ///   ones are 0. Values that a state does not store (a tombstone's content, an unknown record's links) are left
+    ///   out.
     @inline(__always)
     package mutating func append(
         id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
@@ -95,7 +96,7 @@ package struct LedgerChunkWriter: Sendable {
         close(from: start, hash: hash, isHeld: false)
     }
 
-    /// The oldest chunk that is full and was not taken yet; nil where there is none.
+    /// Takes the oldest full chunk that was not taken yet; returns nil if there is none.
     @inline(__always)
     package mutating func takeFullChunk() -> LedgerChunk? { full.isEmpty ? nil : full.removeFirst() }
 

@@ -67,7 +67,8 @@ extension LedgerDiff {
         }
     }
 
-    /// What came, or would have come with everything of a type, is delivered; anything else needs a comparison.
+    /// Delivers a pending redelivery that came, or would have come with everything of a type; any other needs a
+    /// comparison.
     private mutating func redeliver(_ redelivery: PendingRedelivery, in table: LedgerDiffTable, _ subject: Subject) {
         if subject.isInStream || table.rules.comparedSources != 0 {
             delivered.append(redelivery)
@@ -76,7 +77,8 @@ extension LedgerDiff {
         }
     }
 
-    /// Whether the newest that came of a record could not be read: it is there, whatever was said before (finding 13).
+    /// Returns true if the newest line of a record could not be read: the record is there, whatever earlier lines said
+    /// (finding 13).
     private func isUnreadable(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return false }
         // Of several sources the line may be another's than the deletion.
@@ -84,12 +86,12 @@ extension LedgerDiff {
         return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0)
     }
 
-    /// Whether a record that has left its source may have gone to one of which nothing comes for now.
+    /// Returns true if a record that has left its feed may have gone to one that brings no lines for now.
     private func mayHaveMoved(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         known.state == .held && (subject.isInStream ? group.keep : .max) & table.rules.refusedSources != 0
     }
 
-    /// Where a verdict is carried out.
+    /// The entry for which a verdict is carried out.
     private struct Place {
         let table: LedgerDiffTable
         let subject: Subject
@@ -131,7 +133,7 @@ extension LedgerDiff {
         }
     }
 
-    /// Whether the device may have, or have had, a record, or the stream brought it.
+    /// Returns true if the device may have, or have had, a record, or the stream brought it.
     private func mayBeKnown(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
         if subject.isInStream, group.upsert != nil { return true }
         guard let state = known.state, state != .unknown else { return !table.rules.isExact || !table.rules.isTracked }
@@ -175,7 +177,7 @@ extension LedgerDiff {
         appendHeld(place.group, upsert, sources: verdict.sources, writer: &writer)
     }
 
-    /// The record stays as it is; an entry is written where something about it has changed, or all are.
+    /// Keeps a record, and writes an entry if a part of it has changed, or all entries are written.
     ///
     /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
     /// the same content has to go out once it comes (findings 13 and 24).
@@ -231,7 +233,7 @@ extension LedgerDiff {
         append(.tombstone, content: nil, sources: 0, at: place, writer: &writer)
     }
 
-    /// A difference of which the stream said nothing before everything was asked for again.
+    /// Notes a difference that the stream had not brought before everything was requested again.
     private mutating func noteRepair(_ place: Place) {
         guard let began = input.comparisonBegan, place.table.rules.isAudited, !known.isNoted else { return }
         if !place.subject.isInStream || place.group.firstSequence > began { figures.repairs += 1 }

@@ -46,14 +46,14 @@ extension LedgerDiff {
         finish(table, for: purpose, writer: &writer)
     }
 
-    /// Whether all of the ledger has to be looked at, not only what the stream names.
+    /// Returns true if all of the ledger has to be read, not only the records that the stream names.
     func scans(_ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose) -> Bool {
         guard input.plan.basis != .nothing else { return false }
         return table.rules.comparedSources != 0 || table.hasDeletions || table.hasMovedParents || purpose == .gather
             || purpose == .write && input.plan.output == .whole
     }
 
-    /// A walk where nothing is known: a first pull, or a table without a ledger.
+    /// Walks a table without knowledge: in a first pull, or without a ledger.
     private mutating func walkStream(
         _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, reader: inout DeduplicationReader,
         writer: inout LedgerChunkWriter, sinks: Sinks

@@ -5,21 +5,21 @@ package import Deduplication
 import LineProjection
 package import SyncModel
 
-/// Compares a complete stream with what a replica holds and decides what goes out.
+/// Compares a complete stream with the records that a replica holds, and decides which changes go out.
 ///
 /// Table by table, parents first, the stream's records, the ledger's entries and the notes of pushes are merged in the
-/// order of their hashes. Every record is judged on its final state (``RecordVerdict``); what the client hears of it
-/// becomes a verdict on a line or an id in a list of deletions, and what it then holds an entry of the next layer.
-/// Memory does not grow with the stream but for a few bits a line, and the digests of deleted parents
+/// order of their hashes. Every record is judged on its final state (``RecordVerdict``); the change for the client
+/// becomes a verdict on a line or an id in a list of deletions, and its new state an entry of the next layer.
+/// Memory grows with the stream only by a few bits a line, and by the digests of deleted parents
 /// (``MovedParents``, ``CycleDescent``).
 package struct LedgerDiff: Sendable {
-    /// Where the results go that do not stay in memory.
+    /// The sinks of results that do not stay in memory.
     package struct Sinks {
         /// Keeps chunks of the new layer.
         package var store: ([LedgerChunk]) async throws -> Void
         /// Puts bytes into the spool.
         package var spool: ([UInt8]) async throws -> Void
-        /// Where the next bytes of the spool will lie.
+        /// The offset of the spool's next bytes.
         package var spoolLength: () -> UInt64
         /// Sinks.
         package init(
@@ -32,7 +32,7 @@ package struct LedgerDiff: Sendable {
         }
     }
 
-    /// What a walk over a table has counted.
+    /// The counts of a walk over a table.
     struct Missing {
         /// Records that the device holds.
         var held = 0
@@ -42,22 +42,22 @@ package struct LedgerDiff: Sendable {
         var again = 0
     }
 
-    /// How many chunks are gathered before they are stored: about a megabyte.
+    /// The number of chunks that are gathered before they are stored: about a megabyte.
     static let chunkBatch = 64
 
     let input: LedgerDiffInput
     /// The view's table and the walk's state.
     var known = KnownRecord()
 
-    /// What becomes of every line.
+    /// The verdicts on all lines.
     package internal(set) var diffed: DiffedLines
-    /// Deletions that no line names, by the table's place.
+    /// Deletions that no line names, by the table's index.
     var deletions: [SegmentWriter]
-    /// How the ledger grows, by table.
+    /// The growth of the ledger, by table.
     package internal(set) var counts: [String: LedgerCount] = [:]
-    /// What it came to.
+    /// The figures of the diff.
     package internal(set) var figures = LedgerDiffFigures()
-    /// What the course of the pull depends on.
+    /// The report on which the course of the pull depends.
     package internal(set) var report = LedgerDiffReport()
 
     /// The pending redeliveries that the answer brings.
@@ -68,24 +68,24 @@ package struct LedgerDiff: Sendable {
     /// Chunks that were not stored yet.
     var chunks: [LedgerChunk] = []
     var missing = Missing()
-    /// What goes with what, while a diff is made of tables that are each other's parents.
+    /// The descent of deletions, while tables that are each other's parents are diffed.
     var descent = CycleDescent()
 
-    /// A diff that is about to begin; by `verdicts` no line goes anywhere yet.
+    /// Creates a diff that has not begun; by `verdicts` no line goes out yet.
     package init(_ input: LedgerDiffInput, verdicts: [LineVerdicts]) {
         self.input = input
         diffed = DiffedLines(verdicts: verdicts)
         deletions = verdicts.map { _ in SegmentWriter() }
     }
 
-    /// Where the deletions lie that no line names, by the table's place; only once everything is diffed.
+    /// The positions of deletions that no line names, by the table's index; only once everything is diffed.
     package var absences: [SegmentIndex] { deletions.map { $0.finished() } }
 
     /// Diffs everything.
     ///
-    /// Where the report wants a second look nothing else of it is of use.
+    /// If the report asks for a second look, nothing else of it may be used.
     ///
-    /// - Throws: What reading and the sinks throw, and ``LedgerError``.
+    /// - Throws: Errors of reading and of the sinks, and ``LedgerError``.
     package mutating func run(_ reader: inout DeduplicationReader, _ sinks: Sinks) async throws {
         let parents = Set(input.schema.tables.flatMap { $0.links.flatMap(\.parents) })
         var rank = 0
@@ -167,7 +167,7 @@ package struct LedgerDiff: Sendable {
         }
     }
 
-    /// Has a table compared as soon as may be, if that is not being done.
+    /// Schedules a comparison of a table as soon as possible, unless one is running.
     private mutating func suspend(_ table: LedgerDiffTable) {
         guard table.isLedgered else { return }
         report.suspended.formUnion(table.requestTypes.subtracting(input.plan.compared))

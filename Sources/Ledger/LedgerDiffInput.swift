@@ -7,17 +7,17 @@ package import SyncModel
 
 /// All that a diff needs besides the stream's lines.
 package struct LedgerDiffInput: Sendable {
-    /// How many deletions for absence a table may have at the most (finding 28).
+    /// The most deletions for absence in a table (finding 28).
     package struct AbsenceLimit: Hashable, Sendable {
         /// So many are always let pass.
         package var records = 100
-        /// Of all records that the device holds, in percent; 100 is no limit.
+        /// The share of all records that the device holds, in percent; 100 is no limit.
         package var percent = 20
-        /// The defaults.
+        /// Creates the defaults.
         package init() {}
     }
 
-    /// What is compared with what.
+    /// The plan of the comparison.
     package var plan: LedgerDiffPlan
     /// The configuration.
     package var schema: Schema
@@ -31,30 +31,30 @@ package struct LedgerDiffInput: Sendable {
     package var ledgers: [[LayerID]] = []
     /// Those of them that are small.
     package var preloaded: [LayerID: [LedgerChunk]] = [:]
-    /// Whether chunks that cannot be read count as not there; only where the plan is not exact.
+    /// True if chunks that cannot be read count as missing; only if the plan is not exact.
     package var skipsDamage = false
-    /// Where the others come from.
+    /// The source of the other chunks.
     package var source: any LedgerSource
     /// The key of id hashes.
     package var key: SipHash.Key
-    /// What pushes have said that the cursor has not seen.
+    /// The notes of pushes after the cursor.
     package var notes: [PushNote] = []
-    /// What the client gets again since a 409 has named it: no hash of it is believed.
+    /// The records that the client gets again because a 409 has named them: their hashes are not trusted.
     package var redeliveries: [PendingRedelivery] = []
-    /// What the stream said beside its records.
+    /// The facts that the stream has reported beside its records.
     package var signs = StreamSigns()
-    /// How many deletions for absence there may be.
+    /// The limit of deletions for absence.
     package var limit = AbsenceLimit()
-    /// No chunk of the new layer has more bytes, but for one with a single entry.
+    /// The most bytes of a chunk in the new layer, except one with a single entry.
     package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
     /// The number of lines that had come when the comparison of a whole type began; nil where none did.
     package var comparisonBegan: UInt64?
     /// The time in milliseconds since 1970.
     package var now: Int64 = 0
-    /// Tombstones from before this time are needed by nobody any more.
+    /// The time before which tombstones are no longer needed.
     package var tombstonesBefore: Int64 = 0
 
-    /// An input without anything known.
+    /// Creates an input without knowledge.
     package init(
         plan: LedgerDiffPlan, schema: Schema, schemaVersion: Int, order: TableOrder, types: [String: LedgeredType],
         source: any LedgerSource, key: SipHash.Key
@@ -69,7 +69,7 @@ package struct LedgerDiffInput: Sendable {
     }
 }
 
-/// What a diff came to, for the log and the metrics.
+/// The figures of a diff, for the log and the metrics.
 package struct LedgerDiffFigures: Hashable, Sendable {
     /// Records that are new to the device.
     package var created = 0
@@ -89,6 +89,6 @@ package struct LedgerDiffFigures: Hashable, Sendable {
     package var heldBack = 0
     /// Differences that only comparing everything has found: the backend's stream had missed them.
     package var repairs = 0
-    /// None.
+    /// Creates figures of 0.
     package init() {}
 }

@@ -7,7 +7,7 @@ package import SyncModel
 
 /// One table while it is diffed.
 struct LedgerDiffTable {
-    /// What a walk over the table is for.
+    /// The purpose of a walk over the table.
     enum Purpose {
         /// Counts what is missing, before anything is decided.
         case count
@@ -19,17 +19,17 @@ struct LedgerDiffTable {
         case write
     }
 
-    /// Its place in the schema.
+    /// Its index in the schema.
     let place: Int
     let name: String
     let shape: LedgerShape
-    /// Whether a ledger is kept of it.
+    /// True if a ledger is kept of it.
     let isLedgered: Bool
-    /// Whether other tables' records go with its own.
+    /// True if records of other tables are deleted with its own.
     let isParent: Bool
-    /// Whether it is in a cycle of parents.
+    /// True if it is in a cycle of parents.
     let isCyclic: Bool
-    /// The links' parents, by place in the schema.
+    /// The links' parents, by index in the schema.
     let parents: [[Int]]
     /// The request type of every feed, as the client's version has it.
     let types: [String?]
@@ -38,12 +38,12 @@ struct LedgerDiffTable {
     var notes: [(hash: IDHash, note: PushNote)] = []
     /// The pending redeliveries of its records.
     var redeliveries: [IDHash: PendingRedelivery] = [:]
-    /// Whether records that did not come must stay.
+    /// True if records that did not come must stay.
     var isHeldBack = false
-    /// Whether that is because nobody knows which did not come.
+    /// True if they stay because it is unknown which did not come.
     var isBlind = false
-    /// Whether the backend does not take one of its request types: a record may be elsewhere by now than where its
-    /// parent has gone.
+    /// True if the backend refuses one of its request types: a record may have moved away from the parent that
+    /// has gone.
     var isRefused: Bool { rules.isRefused }
     /// True if one of its request types was not streamed with the others at the presented cursor, so that its lines may
     /// be older than theirs.
@@ -103,7 +103,8 @@ struct LedgerDiffTable {
         notes.sort { $0.hash < $1.hash }
     }
 
-    /// What is pending counts as named by a push, so that its hash is not believed and a deletion of it goes out.
+    /// Adds pending redeliveries as records named by a push, so that their hashes are not trusted and their deletions
+    /// go out.
     private mutating func addRedeliveries(_ input: LedgerDiffInput) {
         for redelivery in input.redeliveries where redelivery.table == name {
             redeliveries[IDHash(id: redelivery.id, key: input.key)] = redelivery
@@ -115,13 +116,13 @@ struct LedgerDiffTable {
         }
     }
 
-    /// Whether anything is deleted by the value of a link.
+    /// True if records are deleted by the value of a link.
     var hasDeletions: Bool { !rules.deletions.isEmpty }
 
-    /// Whether parents of its records are gone, or went and came again.
+    /// True if parents of its records are gone, or went and came again.
     var hasMovedParents: Bool { !rules.goneParents.isEmpty || !rules.returnedParents.isEmpty }
 
-    /// Whether records may be missing although everything came, or because of their parents.
+    /// True if records may be missing although everything came, or because of their parents.
     var mayMiss: Bool {
         rules.comparedSources != 0 || !rules.returnedParents.isEmpty
             || rules.goneParents.contains { $0.records.values.contains(where: \.isAbsent) }
@@ -147,7 +148,7 @@ struct LedgerDiffTable {
 }
 
 extension LedgerShape {
-    /// The shape of a table's entries.
+    /// Creates the shape of a table's entries.
     package init(table: Table) {
         let links = table.links
         var names = links.map { table.columns[$0.column].name }

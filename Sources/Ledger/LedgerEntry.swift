@@ -3,13 +3,13 @@
 
 package import SyncModel
 
-/// What a ledger tells about a record.
+/// The state of a record in a ledger.
 package enum LedgerState: UInt8, CaseIterable, Sendable {
     /// The device holds it.
     case held = 0
     /// The device held it and was told to delete it.
     case tombstone = 1
-    /// A push has named it; whether it arrived, nobody knows.
+    /// A push has named the record; its outcome is unknown.
     case seen = 2
     /// It was not there; only in an undo.
     case unknown = 3
@@ -21,7 +21,7 @@ package struct LedgerEntry: Hashable, Sendable {
     package var id: String
     /// The keyed hash of the id.
     package var hash: IDHash
-    /// What is known about the record.
+    /// The state of the record.
     package var state: LedgerState
     /// The hash of what the device was sent; only of a held record, and nil where nothing is to be trusted.
     package var content: UInt64?
@@ -29,10 +29,10 @@ package struct LedgerEntry: Hashable, Sendable {
     package var links: [UInt64]
     /// The feeds that the record came by, the first one in the lowest bit; 0 where they are unknown.
     package var sources: UInt64
-    /// When a tombstone was made, in milliseconds since 1970; else 0.
+    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
     package var goneAt: Int64
 
-    /// An entry.
+    /// Creates an entry.
     package init(
         id: String, hash: IDHash, state: LedgerState = .held, content: UInt64? = nil, links: [UInt64] = [],
         sources: UInt64 = 0, goneAt: Int64 = 0

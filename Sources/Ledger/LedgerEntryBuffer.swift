@@ -7,7 +7,7 @@ import SyncModel
 /// Entries of one shape as bytes, one behind the other.
 struct LedgerEntryBuffer: Sendable {
     let shape: LedgerShape
-    /// What an entry may need at most, and room for writing in words.
+    /// The most bytes of an entry, and room for writing in words.
     private let reserve: Int
     /// Bytes of entries and, behind them, room that was written before.
     private var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ struct LedgerEntryBuffer: Sendable {
         reserve = LedgerChunkFormat.maximumEntryBytes(shape) + PackedID.slack
     }
 
-    /// A chunk's bytes of the entries that begin and end at these places.
+    /// Returns a chunk of the entries in this range of offsets.
     func chunk(_ range: Range<Int>) -> [UInt8] {
         bytes.withUnsafeBytes {
             LedgerChunkFormat.chunk(of: UnsafeRawBufferPointer(rebasing: $0[range]), shape: shape)
@@ -28,7 +28,7 @@ struct LedgerEntryBuffer: Sendable {
     /// Forgets all entries.
     mutating func removeAll() { count = 0 }
 
-    /// Forgets the entries before a place.
+    /// Forgets the entries before an offset.
     mutating func removeFirst(_ dropped: Int) {
         let kept = count - dropped
         bytes.withUnsafeMutableBytes { buffer in

@@ -5,9 +5,9 @@ import SyncModel
 
 /// Goes forward through one table of one layer, a window of chunks at a time.
 struct LedgerLayerCursor: Sendable {
-    /// Where a cursor stands.
+    /// The position of a cursor.
     enum Place: Sendable {
-        /// At an entry.
+        /// The cursor is at an entry.
         case entry
         /// Between entries: before the window's next chunk, or behind the window where the store may have more.
         case gap
@@ -27,15 +27,15 @@ struct LedgerLayerCursor: Sendable {
     private var window: [NumberedChunk] = []
     /// The chunk of the window that the reader is in or has left; -1 before the first.
     private var index = -1
-    /// How many entries of the chunk were reached; nil where the reader is in no chunk.
+    /// The number of entries of the chunk that were reached; nil if the reader is in no chunk.
     private var reached: Int?
-    /// Whether nothing follows the window.
+    /// True if no chunk follows the window.
     private var isComplete: Bool
     private var hasHead = false
-    /// How many chunks the last read asked for.
+    /// The number of chunks that the last read asked for.
     private var readAhead = 1
 
-    /// A cursor before the first entry; with the layer's chunks, of all tables, where they have been read.
+    /// Creates a cursor before the first entry; with the layer's chunks, of all tables, if they have been read.
     init(layer: LayerID, scope: LedgerScope, preloaded: [LedgerChunk]?) throws(LedgerError) {
         self.layer = layer
         self.scope = scope
@@ -73,7 +73,7 @@ struct LedgerLayerCursor: Sendable {
         while try place != .end && step() == .gap { try await readOn() }
     }
 
-    /// As ``pass(_:)``, where that needs nothing but the next entry in memory; else false, and `pass` does it.
+    /// Does what ``pass(_:)`` does if the next entry is in memory; else returns false, and `pass` has to be called.
     @inline(__always)
     mutating func passInMemory(_ hash: IDHash) throws(LedgerError) -> Bool {
         switch place {

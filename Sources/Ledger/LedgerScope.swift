@@ -4,13 +4,13 @@
 import LineProjection
 import SyncModel
 
-/// What all cursors of one walk through a table have in common.
+/// The values that all cursors of one walk through a table share.
 struct LedgerScope: Sendable {
     let source: any LedgerSource
     let table: String
     let key: SipHash.Key
-    /// How many chunks a walk reads at once.
+    /// The number of chunks that a walk reads at once.
     let readAhead: Int
-    /// Whether chunks that cannot be read count as not there.
+    /// True if chunks that cannot be read count as missing.
     var skipsDamage = false
 }

@@ -9,20 +9,21 @@ package struct NumberedChunk: Hashable, Sendable {
     package var number: Int64
     /// The chunk.
     package var chunk: LedgerChunk
-    /// A numbered chunk.
+    /// Creates a numbered chunk.
     package init(number: Int64, chunk: LedgerChunk) {
         self.number = number
         self.chunk = chunk
     }
 }
 
-/// Where chunks come from: the state store, seen from the engine.
+/// The source of chunks: the state store, as the ledger sees it.
 ///
-/// What is read need not be right: every chunk is checked before it is used.
+/// Chunks may be damaged: each is checked before it is used.
 package protocol LedgerSource: Sendable {
-    /// The chunk that an id would be in: the last one of the layer's table whose first hash is not greater; else nil.
+    /// Reads the chunk that would hold an id: the last one of the layer's table whose first hash is not greater; else
+    /// nil.
     func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk?
 
-    /// The chunks of a layer's table in their order, those that begin after a hash (nil: all), at most `limit`.
+    /// Reads the chunks of a layer's table in their order, those that begin after a hash (nil: all), at most `limit`.
     func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) async throws -> [NumberedChunk]
 }

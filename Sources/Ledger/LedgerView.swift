@@ -6,46 +6,46 @@ package import SyncModel
 
 /// One table of a ledger as a cursor sees it: through all its layers, forward only.
 ///
-/// Or the ledgers of several devices as one, of which only one device's can be right and nobody knows whose: what any
-/// of them holds counts as held, else what any had deleted as deleted, by all sources together and with no hash.
+/// It can also show the ledgers of several devices as one, if it is unknown which device's is right: a record that any
+/// of them holds counts as held, else one that any had deleted as deleted, by all feeds together and without a hash.
 ///
 /// ``next()`` walks through everything, ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can
-/// be mixed. While the view is at an entry, its properties tell about it, without allocating.
+/// be mixed. While the view is at an entry, its properties describe it, without allocating.
 ///
 /// Layers that do not change while the view is in use are read consistently. A base that is compacted meanwhile may
-/// look damaged; a pull finds that out with the ledger's version.
+/// look damaged; a pull detects that by the ledger's version.
 package struct LedgerView: Sendable {
     /// The client's table.
     package let table: String
-    /// What links and sources mean; those of chunks of another shape are unknown.
+    /// The meaning of links and feeds; those of chunks of another shape are unknown.
     package let shape: LedgerShape
     /// The hash of the current entry, or what was looked for last; nil before the first.
     package private(set) var position: IDHash?
 
     private var cursors: [LedgerLayerCursor]
-    /// Where the cursors of each ledger end; and whether there may be several.
+    /// The end of each ledger's cursors; and true if there may be several ledgers.
     private let ends: [Int]
     private let isUnion: Bool
     /// The sources of the current entry in all ledgers that agree about its state.
     private var allSources: UInt64 = 0
     /// The cursor that is at the current entry; -1 where there is none.
     private var winner = -1
-    /// Whether every other cursor is behind the position, the next of them at `bound`.
+    /// True if every other cursor is behind the position, the next of them at `bound`.
     private var isLeading = false
     private var bound: IDHash?
 
-    /// A view before the first entry.
+    /// Creates a view before the first entry.
     ///
     /// - Parameters:
-    ///   - source: Where chunks that are not preloaded come from.
+    ///   - source: The source of chunks that are not preloaded.
     ///   - layers: In the order of their priority, as ``LedgerOutline/layers`` has them.
     ///   - preloaded: All chunks of those layers that are small, in their order, of this and other tables.
     ///   - table: The client's table.
-    ///   - shape: What the table's entries have now.
+    ///   - shape: The present shape of the table's entries.
     ///   - key: The deployment's key of id hashes.
-    ///   - readAhead: How many chunks a walk reads at once, at most; a walk begins with fewer.
-    ///   - skipsDamage: Whether chunks that cannot be read count as not there; else they are errors.
-    /// - Throws: ``LedgerError/damaged`` where preloaded chunks are not in their order.
+    ///   - readAhead: The most chunks that a walk reads at once; a walk begins with fewer.
+    ///   - skipsDamage: True if chunks that cannot be read count as missing; else they are errors.
+    /// - Throws: ``LedgerError/damaged`` if preloaded chunks are not in their order.
     package init(
         source: any LedgerSource, layers: [LayerID], preloaded: [LayerID: [LedgerChunk]] = [:], table: String,
         shape: LedgerShape, key: SipHash.Key, readAhead: Int = 16, skipsDamage: Bool = false
@@ -55,7 +55,7 @@ package struct LedgerView: Sendable {
             key: key, readAhead: readAhead, skipsDamage: skipsDamage)
     }
 
-    /// A view of one or several ledgers before the first entry; the rest is as for one.
+    /// Creates a view of one or several ledgers before the first entry; the rest is as for one.
     ///
     /// `ledgers` has the layers of each in the order of their priority: of any number of different devices where
     /// `isUnion` is set, else of one.
@@ -200,11 +200,11 @@ package struct LedgerView: Sendable {
 
 // The current entry. Where there is none it is unknown.
 extension LedgerView {
-    /// Whether the view is at an entry.
+    /// True if the view is at an entry.
     @inline(__always)
     package var isAtEntry: Bool { winner >= 0 }
 
-    /// What is known about the record.
+    /// The state of the record.
     @inline(__always)
     package var state: LedgerState { winner >= 0 ? cursors[winner].reader.state : .unknown }
 
@@ -212,11 +212,11 @@ extension LedgerView {
     @inline(__always)
     package var content: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.content : nil }
 
-    /// When a tombstone was made, in milliseconds since 1970; else 0.
+    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
     @inline(__always)
     package var goneAt: Int64 { winner >= 0 ? cursors[winner].reader.goneAt : 0 }
 
-    /// The digest of the link column at a place of the table's links; 0 where it is unknown or there is none.
+    /// Returns the digest of the link column at an index of the table's links; 0 if it is unknown or there is none.
     @inline(__always)
     package func link(_ index: Int) -> UInt64 { hasShape ? cursors[winner].reader.link(index) : 0 }
 
@@ -229,13 +229,13 @@ extension LedgerView {
     /// The layer that tells it.
     package var layer: LayerID? { winner >= 0 ? cursors[winner].layer : nil }
 
-    /// The id's text, for as long as `body` runs; empty where there is no entry.
+    /// Passes the id's text to `body`, valid only during the call; empty if there is no entry.
     @inline(__always)
     package func withID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         winner >= 0 ? cursors[winner].reader.withID(body) : body(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// The packed id, for as long as `body` runs; empty where there is no entry.
+    /// Passes the packed id to `body`, valid only during the call; empty if there is no entry.
     @inline(__always)
     package func withPackedID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         winner >= 0 ? cursors[winner].reader.withPackedID(body) : body(UnsafeRawBufferPointer(start: nil, count: 0))

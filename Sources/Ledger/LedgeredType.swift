@@ -9,9 +9,9 @@ package struct LedgeredType: Hashable, Sendable {
     package struct Part: Hashable, Sendable {
         /// The table's name.
         package var table: String
-        /// The place of the feed in the table.
+        /// The index of the feed in the table.
         package var source: Int
-        /// A part.
+        /// Creates a part.
         package init(table: String, source: Int) {
             self.table = table
             self.source = source
@@ -20,21 +20,21 @@ package struct LedgeredType: Hashable, Sendable {
 
     /// The tables that it fills.
     package var parts: [Part] = []
-    /// The namespaces of its upserts; forgetting them makes the backend stream every row that is there, and where a
+    /// The namespaces of its upserts; without their tokens the backend streams every row that is there, and if a
     /// vector has none of them it does so anyway.
     ///
-    /// Those of its deletions stay: what is gone is known by its absence, and an old deletion that comes again would
-    /// count as a repair, and take along what has come to hang on its record since.
+    /// Those of its deletions stay: a deleted record is found by its absence, and an old deletion that comes again
+    /// would count as a repair, and delete records that have become its record's children since.
     package var namespaces: Set<String> = []
-    /// What clients of other versions ask for instead.
+    /// The types that clients of other versions request instead.
     package var others: Set<String> = []
     /// The mappings of its tables, with a plus between them.
     package var mapping = ""
 
-    /// What the cursor's row says of these types, or of those in whose place they have come with a new version of the
-    /// client: these are due, but what the device holds is known.
+    /// Returns the comparisons in the cursor's row of these types, or of those that they have replaced in a new version
+    /// of the client: these are due, but what the device holds is known.
     ///
-    /// The others were never compared, or some of their tables were without a ledger since.
+    /// The other types were never compared, or some of their tables were without a ledger since.
     package static func known(_ types: [String: LedgeredType], of row: CursorRow) -> [String: FullComparison] {
         types.reduce(into: [:]) { known, type in
             if let comparison = row.comparisons[type.key], type.value.hasTables(of: comparison) {
@@ -45,12 +45,12 @@ package struct LedgeredType: Hashable, Sendable {
         }
     }
 
-    /// Whether it was about as many tables.
+    /// Returns true if the comparison was about as many tables.
     private func hasTables(of comparison: FullComparison) -> Bool {
         !comparison.isTracked || comparison.mapping.utf8.count { $0 == UInt8(ascii: "+") } == parts.count - 1
     }
 
-    /// All request types that clients of a schema version are served from and that fill a table with a ledger.
+    /// Returns all request types that fill a table with a ledger for clients of a schema version.
     package static func all(
         in tables: [Table], at schemaVersion: Int, digests: [String: String]
     ) -> [String: LedgeredType] {

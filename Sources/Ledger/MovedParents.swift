@@ -3,26 +3,26 @@
 
 /// The records that are gone, and those that went and came again, by the digests that name them as parents.
 struct MovedParents {
-    /// How many there may be; the children of others stay until they are compared.
+    /// The most parents; the children of others stay until they are compared.
     static let maximum = 1 << 18
 
-    /// How records are gone, by the table's place and the digest.
+    /// The departures of records, by the table's index and the digest.
     private(set) var gone: [Int: [UInt64: RecordVerdict.Departure]] = [:]
     /// Those that went and came again: the number of lines that had come before the part of the stream that said so.
     private(set) var returned: [Int: [UInt64: UInt64]] = [:]
-    /// Tables of which there are more, or of which nobody knows what hangs on them.
+    /// Tables with more moved parents, or whose children are unknown.
     private(set) var overflowed: Set<Int> = []
     private var count = 0
     private let maximum: Int
 
     init(maximum: Int = Self.maximum) { self.maximum = maximum }
 
-    /// Whether there is any of a table.
+    /// Returns true if a record of a table has moved.
     func areKnown(of table: Int) -> Bool { gone[table] != nil || returned[table] != nil }
 
     /// Notes that a record is gone.
     ///
-    /// - Returns: How it is gone, where that is news.
+    /// - Returns: The departure, if it is news.
     @discardableResult
     mutating func end(
         _ link: UInt64, of table: Int, _ departure: RecordVerdict.Departure
@@ -42,7 +42,7 @@ struct MovedParents {
     ///
     /// - Parameters:
     ///   - link: The digest that names it.
-    ///   - table: The table's place.
+    ///   - table: The table's index.
     ///   - began: The number of lines that had come before the part of the stream with its last deletion.
     mutating func comeBack(_ link: UInt64, of table: Int, began: UInt64) {
         guard returned[table]?[link] != nil || hasRoom(for: table) else { return }
@@ -60,7 +60,7 @@ struct MovedParents {
         overflowed.remove(table)
     }
 
-    /// Forgets those of a table of which no line says that they are gone.
+    /// Forgets those of a table that no line has deleted.
     mutating func forgetAbsent(_ table: Int) {
         let before = gone[table]?.count ?? 0
         gone[table] = gone[table]?.filter { !$0.value.isAbsent }

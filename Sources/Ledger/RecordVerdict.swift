@@ -4,11 +4,11 @@
 import Deduplication
 import SyncModel
 
-/// What becomes of one record at the end of a stream, decided on its final state.
+/// The verdict on one record at the end of a stream, decided on its final state.
 struct RecordVerdict: Hashable {
-    /// What the client hears of it.
+    /// The change for the client.
     enum Outcome: Hashable {
-        /// Nothing, and nothing has changed.
+        /// No change.
         case untouched
         /// It is new to the device.
         case created
@@ -28,32 +28,33 @@ struct RecordVerdict: Hashable {
         case deletedAgain
     }
 
-    /// What the client hears of it.
+    /// The change for the client.
     var outcome: Outcome
     /// The feeds that it comes by now.
     var sources: UInt64 = 0
-    /// How its parent has gone, where the record goes with it.
+    /// The departure of its parent, if the record goes with it.
     var parent: Departure?
     /// True if it stays although its parent may have gone after it came, in a later part of the stream.
     var isDoubtful = false
 
-    /// How a record has gone whose children go with it.
+    /// The departure of a record whose children go with it.
     struct Departure: Hashable {
-        /// How many lines had come before the stream request that said so; 0 where none did.
+        /// The number of lines before the stream request that brought the deletion; 0 if none did.
         ///
-        /// Children that came in an earlier one are gone with it, those of the same one were there in spite of it.
+        /// Children that came in an earlier request are gone with it; those of the same request exist in spite of it.
         var began: UInt64 = 0
         /// The same of the part of that request, where it broke and was taken up again; at least as great.
         ///
         /// What came in an earlier part of the request may be gone or not: only a comparison can tell (finding 16).
         var resumed: UInt64 = 0
-        /// Whether no line says so: it, or what it went with, did not come although everything did.
+        /// True if no line says so: the record, or its ancestor, did not come although everything did.
         var isAbsent = false
 
-        /// Whether a child goes with it that a line of this place in the stream brought; 0: none did.
+        /// Returns true if a child goes with it that the line of this number brought; 0 for no line.
         func takesAlong(_ sequence: UInt64) -> Bool { began >= sequence }
 
-        /// The same record, or another with the same digest, has gone twice: what is later and what is certain counts.
+        /// Merges two departures of the same record, or of another with the same digest: the later and the certain one
+        /// counts.
         func merged(with other: Departure) -> Departure {
             Departure(
                 began: max(began, other.began), resumed: max(resumed, other.resumed),
@@ -61,32 +62,32 @@ struct RecordVerdict: Hashable {
         }
     }
 
-    /// Whether it is gone and no line says so: neither of it nor of what it goes with (finding 28).
+    /// True if the record is gone and no line says so, neither of it nor of its ancestor (finding 28).
     var isAbsent: Bool { outcome == .absent || outcome == .descendant && parent?.isAbsent == true }
 
     /// The rules under which the records of one table are judged.
     struct Rules {
-        /// Whether this is a client's first pull.
+        /// True if this is a client's first pull.
         var isFirst = false
-        /// Whether what is known is exactly what the device has.
+        /// True if the ledger is exactly what the device has.
         var isExact = true
-        /// Whether the client has only just got the table, so that of what the ledger has of it nothing is believed.
+        /// True if the client has only just got the table, so that the ledger's entries of it are not trusted.
         var isRenewed = false
-        /// Whether its rows are fetched anew for a client that has got it, or columns of it.
+        /// True if its rows are fetched anew for a client that has got the table, or columns of it.
         var isFetched = false
-        /// Whether the device has nothing of it at all then.
+        /// True if the device then has nothing of the table.
         var isEmpty = false
-        /// Whether the ledger has seen all of the table once, and every change since.
+        /// True if the ledger has seen all of the table once, and every change since.
         var isTracked = true
-        /// The feeds of which it has.
+        /// The feeds of which the ledger has seen everything.
         var trackedSources = UInt64.max
-        /// All feeds of the table, and those of which everything came.
+        /// All feeds of the table, and those that came completely.
         var allSources: UInt64 = 1
         var comparedSources: UInt64 = 0
         /// The feeds that the backend does not take for now, and whether there are any.
         var refusedSources: UInt64 = 0
         var isRefused: Bool { refusedSources != 0 }
-        /// Whether a difference that only a comparison finds is a gap in the backend's stream.
+        /// True if a difference that only a comparison finds is a gap in the backend's stream.
         var isAudited = false
         /// Deletions by the value of a link.
         var deletions: [LinkDeletions] = []
@@ -98,24 +99,24 @@ struct RecordVerdict: Hashable {
 
     /// Parents by their digests, shared with whoever has found them.
     struct Parents<Records> {
-        /// The place of the link that names them.
+        /// The index of the link that names them.
         var link: Int
         var records: Records
     }
 
-    /// What delete lines of one source have named by one link.
+    /// The deletions by delete lines of one feed through one link.
     struct LinkDeletions {
-        /// The place of the link.
+        /// The index of the link.
         var link: Int
         /// The source as a bit of a mask.
         var source: UInt64
-        /// The place in the stream of the newest line, by the digest of the value.
+        /// The number in the stream of the newest line, by the digest of the value.
         var sequences: [UInt64: UInt64]
     }
 
-    /// Whether the hash of a record that came by these feeds is that of what the device has.
+    /// Returns true if the hash of a record that came by these feeds is that of the device's row.
     ///
-    /// By a feed that was not compared since its table had no ledger, the device may have got something else.
+    /// By a feed that was not compared since its table had no ledger, the device may have got another row.
     static func isTrusted(_ sources: UInt64, _ rules: Rules) -> Bool {
         rules.isExact && (sources == 0 ? rules.allSources : sources) & rules.trackedSources != 0
     }
@@ -123,8 +124,8 @@ struct RecordVerdict: Hashable {
     /// Judges a record.
     ///
     /// - Parameters:
-    ///   - known: What was known of it.
-    ///   - group: What the stream said of it; nil where it said nothing.
+    ///   - known: The record before the stream.
+    ///   - group: The stream's lines about it; nil if there are none.
     ///   - rules: The rules of its table.
     init(_ known: KnownRecord, _ group: RecordGroup?, rules: Rules) {
         let isHeld = known.state == .held
@@ -168,7 +169,7 @@ struct RecordVerdict: Hashable {
         }
     }
 
-    /// The feeds that a held record came by; all of them if they are unknown.
+    /// Returns the feeds that a held record came by; all of them if they are unknown.
     private static func sources(of known: KnownRecord, _ rules: Rules) -> UInt64 {
         known.sources == 0 ? rules.allSources : known.sources
     }
@@ -180,7 +181,8 @@ struct RecordVerdict: Hashable {
         return group.add != 0 || group.deletion != nil
     }
 
-    /// How parents have gone that take a record along of which a line came (0: none); nil where none has.
+    /// Returns the departure of the parents that take along a record with a line of this number (0: none); nil if no
+    /// parent has gone.
     private static func parentGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Departure? {
         var found: Departure?
         for parents in rules.goneParents where parents.link < links.count {
@@ -202,7 +204,7 @@ struct RecordVerdict: Hashable {
             }
     }
 
-    /// A record that is there and whose row came.
+    /// Judges a record that is there and whose row came.
     private static func delivery(of upsert: DeduplicationEntry, _ known: KnownRecord, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .created }
         if rules.isRenewed { return rules.isExact && rules.isEmpty && !known.isNoted ? .created : .updated }
@@ -216,7 +218,7 @@ struct RecordVerdict: Hashable {
         }
     }
 
-    /// A record that is not there any more, or never was.
+    /// Judges a record that is no longer there, or never was.
     private static func end(_ known: KnownRecord, isNamed: Bool, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .untouched }
         switch (known.state, isNamed) {

@@ -8,7 +8,7 @@ struct LedgerChunkSplitter: Sendable {
     private let table: String
     private let maximumBytes: Int
     private var buffer: LedgerEntryBuffer
-    /// Where each entry begins, and its hash.
+    /// The offset and the hash of each entry.
     private var starts: [(offset: Int, hash: IDHash)] = []
     private var largest = 0
 
@@ -18,7 +18,7 @@ struct LedgerChunkSplitter: Sendable {
         buffer = LedgerEntryBuffer(shape: shape)
     }
 
-    /// How many bytes wait to be dealt out.
+    /// The number of bytes that are not in a chunk yet.
     var bytes: Int { buffer.count }
 
     mutating func append(entryOf reader: borrowing LedgerChunkReader, hash: IDHash) {
@@ -27,7 +27,7 @@ struct LedgerChunkSplitter: Sendable {
         largest = max(largest, buffer.count - starts[starts.count - 1].offset)
     }
 
-    /// As few chunks as there can be, of about one size.
+    /// Takes all entries in the fewest possible chunks, of about one size.
     mutating func takeChunks() -> [LedgerChunk] {
         // A border is at the last entry that begins no later than it should: a chunk is longer by less than an entry.
         let room = max(1, maximumBytes - LedgerChunkFormat.headerBytes - largest)

@@ -15,29 +15,29 @@ package struct LedgerCompaction: Sendable {
     package struct Settings: Hashable, Sendable {
         /// No chunk has more bytes, unless single entries nearly fill it.
         package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
-        /// How many base chunks a batch takes away at most; what it adds is about four times as much at most.
+        /// The most base chunks that a batch removes; it adds about four times as many at the most.
         package var batchChunks = 64
-        /// How many chunks are read at once.
+        /// The number of chunks that are read at once.
         package var readAhead = 16
         /// Tombstones from before this time, in milliseconds since 1970, vanish where their chunk is written anew.
         package var forgetTombstonesBefore: Int64 = 0
-        /// The usual settings, by which no tombstone vanishes.
+        /// Creates the usual settings, with which no tombstone is removed.
         package init() {}
     }
 
-    /// What is to be changed in one transaction.
+    /// The changes of one transaction.
     package struct Batch: Hashable, Sendable {
         /// Base chunks that go, by their numbers.
         package var removed: [Int64] = []
         /// Chunks that come into the base.
         package var added: [LedgerChunk] = []
-        /// By the layer of the delta, what comes into the undo that this compaction makes for its cursor.
+        /// The undo entries that this compaction makes for a cursor, by the layer of its delta.
         package var undo: [LayerID: [LedgerChunk]] = [:]
-        /// How the base's counts change, by table.
+        /// The changes of the base's counts, by table.
         package var counts: [String: LedgerCount] = [:]
-        /// Whether everything is in the base after this batch, so that the deltas go.
+        /// True if everything is in the base after this batch, so that the deltas are removed.
         package var isLast = false
-        /// Nothing to change.
+        /// Creates a batch without changes.
         package init() {}
     }
 
@@ -51,14 +51,14 @@ package struct LedgerCompaction: Sendable {
     private var current: LedgerTableCompaction?
     private var isFinished = false
 
-    /// A compaction that has done nothing.
+    /// Creates a compaction that has done nothing yet.
     ///
     /// - Parameters:
-    ///   - source: The chunks; after each batch with what it has changed.
-    ///   - base: The layer that everything comes into.
+    ///   - source: The chunks, with the changes of each batch after it.
+    ///   - base: The layer into which everything is merged.
     ///   - deltas: Newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that is
     ///     compacted.
-    ///   - tables: Every table that a delta may have entries of, each once. What the deltas have of others is lost.
+    ///   - tables: Every table that a delta may have entries of, each once. Entries of other tables are lost.
     ///   - key: The deployment's key of id hashes.
     ///   - settings: Sizes and times.
     package init(
@@ -73,11 +73,11 @@ package struct LedgerCompaction: Sendable {
         self.tables = tables[...]
     }
 
-    /// The next batch; nil behind the last.
+    /// Computes the next batch; returns nil after the last.
     ///
-    /// There is always one that is the last, if only to take empty deltas away.
+    /// There is always a last one, if only to remove empty deltas.
     ///
-    /// - Throws: ``LedgerError/damaged``, or what the source throws. The compaction is of no use then.
+    /// - Throws: ``LedgerError/damaged``, or errors of the source. The compaction must be abandoned then.
     package mutating func nextBatch() async throws -> Batch? {
         guard !isFinished else { return nil }
         var batch = Batch()

@@ -5,11 +5,11 @@ import SyncModel
 
 /// Finds the base chunks that ids belong into, the ids coming in their order.
 struct LedgerCompactionBase: Sendable {
-    /// What one chunk covers.
+    /// The range of hashes that one chunk covers.
     struct Stretch: Sendable {
         /// The chunk; nil where the table has none.
         var chunk: NumberedChunk?
-        /// Where the next chunk begins; nil behind the last.
+        /// The first hash of the next chunk; nil after the last.
         var upper: IDHash?
     }
 
@@ -17,7 +17,7 @@ struct LedgerCompactionBase: Sendable {
     private let scope: LedgerScope
     /// Chunks that follow each other.
     private var window: [NumberedChunk] = []
-    /// Whether nothing precedes and nothing follows the window.
+    /// True if no chunk precedes the window, and true if none follows it.
     private var isFirst = false
     private var isLast = false
     private var readAhead = 1
@@ -34,7 +34,7 @@ struct LedgerCompactionBase: Sendable {
         isLast = false
     }
 
-    /// The chunk that an id belongs into: the one that would hold it, or the first one.
+    /// Finds the chunk that an id belongs into: the one that would hold it, or the first one.
     mutating func stretch(of hash: IDHash) async throws -> Stretch {
         var place = window.lastIndex { !(hash < $0.chunk.first) }
         if place == nil && !isFirst || place == window.count - 1 && !isLast && isFar(hash) {
@@ -50,7 +50,8 @@ struct LedgerCompactionBase: Sendable {
         return Stretch(chunk: window[index], upper: index + 1 < window.count ? window[index + 1].chunk.first : nil)
     }
 
-    /// Whether so many chunks lie between the window and an id behind it that they had better not be read in a row.
+    /// Returns true if so many chunks lie between the window and an id behind it that reading them in a row costs more
+    /// than a search.
     private func isFar(_ hash: IDHash) -> Bool {
         guard window.count > 1, let last = window.last?.chunk.first, let first = window.first?.chunk.first else {
             return true

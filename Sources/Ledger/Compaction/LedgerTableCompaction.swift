@@ -18,7 +18,7 @@ struct LedgerTableCompaction: Sendable {
     private var base: LedgerCompactionBase
     private var position: IDHash?
 
-    /// What a batch changes in the table.
+    /// The table's new chunks in a batch.
     private var splitter: LedgerChunkSplitter
     private var writers: [LedgerChunkWriter?]
     private var count = LedgerCount()
@@ -112,7 +112,7 @@ struct LedgerTableCompaction: Sendable {
 
 // One id.
 extension LedgerTableCompaction {
-    /// Where a state of an id stands.
+    /// The origin of an id's state.
     private enum Origin {
         case nowhere
         case base
