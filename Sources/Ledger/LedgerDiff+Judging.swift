@@ -19,27 +19,30 @@ extension LedgerDiff {
         view: LedgerView, writer: inout LedgerChunkWriter
     ) {
         let verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
-        let isUnreadable = isUnreadable(in: table, subject, group)
+        let unreadable = unreadableLine(in: table, subject, group)
+        let isUnreadable = unreadable != nil
         if purpose == .count || purpose == .gather {
             if known.state == .held { missing.held += 1 }
             if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
             if verdict.outcome == .deletedAgain, !isUnreadable { missing.again += 1 }
             if purpose == .count { return }
         }
+        // As if two pulls had brought them: a parent that went in a later request takes an unreadable child along.
+        let isTakenAlong = unreadable.map { verdict.parent?.takesAlong($0) == true } ?? true
         let isGone: Bool
         switch verdict.outcome {
-        case .absent, .descendant:
-            isGone = !isUnreadable && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
+        case .absent: isGone = !isUnreadable && !table.isRefused && !table.isHeldBack
+        case .descendant: isGone = isTakenAlong && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
         case .deletedAgain: isGone = !isUnreadable && !table.isBlind
         case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, subject, group)
         // A row that came and is not delivered has gone with its parent.
-        case .untouched: isGone = !isUnreadable && subject.isInStream && (group.deletion ?? group.upsert) != nil
+        case .untouched: isGone = isTakenAlong && subject.isInStream && (group.deletion ?? group.upsert) != nil
         case .created, .updated, .equal, .kept: isGone = false
         }
         if table.isParent, !table.isCyclic || purpose != .write {
             noteParent(in: table, subject, group, gone: isGone ? verdict : nil)
         }
-        if purpose == .gather, !isUnreadable { noteChild(in: table, subject, group, verdict: verdict) }
+        if purpose == .gather { noteChild(in: table, subject, group, verdict: verdict, unreadable: unreadable) }
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
@@ -77,13 +80,13 @@ extension LedgerDiff {
         }
     }
 
-    /// Returns true if the newest line of a record could not be read: the record is there, whatever earlier lines said
-    /// (finding 13).
-    private func isUnreadable(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
-        guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return false }
-        // Of several sources the line may be another's than the deletion.
-        guard subject.isInStream, table.types.count == 1 else { return true }
-        return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0)
+    /// Returns the number of a record's newest line if that line could not be read, else nil: the record is there, even
+    /// if earlier lines have deleted it (finding 13).
+    private func unreadableLine(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> UInt64? {
+        guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return nil }
+        // With several feeds, the line may be of another one than the deletion.
+        guard subject.isInStream, table.types.count == 1 else { return line }
+        return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? line : nil
     }
 
     /// Returns true if a record that has left its feed may have gone to one that brings no lines for now.
@@ -142,13 +145,14 @@ extension LedgerDiff {
 
     /// Notes on which records of tables in a cycle a record hangs, if it is there otherwise.
     private mutating func noteChild(
-        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict, unreadable: UInt64?
     ) {
         guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
         let upsert = subject.isInStream ? group.upsert : nil
         let links = upsert == nil ? known.links : group.links
+        let newest = max(upsert?.sequence ?? 0, unreadable ?? 0)
         for (place, link) in links.enumerated() where place < table.parents.count {
-            let pair = CycleDescent.Pair(parent: link, child: subject.hash.link, sequence: upsert?.sequence ?? 0)
+            let pair = CycleDescent.Pair(parent: link, child: subject.hash.link, sequence: newest)
             for parent in table.parents[place] { descent.add(pair, from: parent, to: table.place) }
         }
     }

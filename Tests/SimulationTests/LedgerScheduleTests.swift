@@ -130,6 +130,20 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `an unreadable row goes with a parent that went in a later part of the stream`() async throws {
+        let world = try FindingScheduleTests.world { $0.devices = 1 }
+        _ = try await world.sync(0)
+        world.users.damage(.tasks, "t0")
+        let pull = world.beginPull(0)
+        world.abandon(pull)
+        await world.run(pull)
+        world.users.revoke("p0")
+        _ = try await world.sync(0)
+        #expect(world.counts["went on from a lost answer"] == 1)
+        #expect(world.users.task("t0", on: 0) == nil && world.users.value(.comments, "c0", on: 0) == nil)
+        try await expectRest(world)
+    }
+
     @Test func `a backend that was restored empty empties no device until the operator says so`() async throws {
         let world = try await quiesced()
         for number in 0..<9 { world.users.putTask("n\(number)", number) }
