@@ -27,10 +27,18 @@ package struct StreamSigns: Hashable, Sendable {
     /// The most values that delete lines may name in one pull; further ones are left to a full comparison.
     package static let maximumDeletions = 1 << 18
 
-    /// The ids of quarantined lines, by the table's index, with the sequence of the newest line of each.
+    /// The quarantined lines of one record.
+    package struct Unreadable: Hashable, Sendable {
+        /// The sequence of the newest line.
+        package var sequence: UInt64
+        /// The feeds of the lines, as a mask: by these the record is there.
+        package var feeds: UInt64
+    }
+
+    /// The records of quarantined lines, by the table's index.
     ///
     /// These records are not gone, unless a later line deletes them.
-    package private(set) var quarantined: [Int: [IDHash: UInt64]] = [:]
+    package private(set) var quarantined: [Int: [IDHash: Unreadable]] = [:]
     /// The tables of which a line with an unreadable id came.
     package private(set) var blindTables: Set<Int> = []
     /// True if a line came whose table is unknown, or if too many ids would have to be remembered.
@@ -79,12 +87,15 @@ package struct StreamSigns: Hashable, Sendable {
     ///   - sequence: The line's number in the stream.
     package mutating func quarantine(_ scope: QuarantineScope, at sequence: UInt64) {
         switch scope {
-        case .record(let table, let id):
+        case .record(let table, let feed, let id):
             guard ids < Self.maximumIDs else {
                 isBlind = true
                 return
             }
-            if quarantined[table, default: [:]].updateValue(sequence, forKey: id) == nil { ids += 1 }
+            let feeds = quarantined[table]?[id]?.feeds
+            if feeds == nil { ids += 1 }
+            quarantined[table, default: [:]][id] = Unreadable(
+                sequence: sequence, feeds: (feeds ?? 0) | 1 << UInt64(min(feed, 63)))
         case .table(let table): blindTables.insert(table)
         case .everything: isBlind = true
         case .nothing: break

@@ -84,7 +84,7 @@ package struct ConflictCheck: Sendable {
         for (hash, index) in order {
             while hasGroup, reader.group.hash < hash { hasGroup = try await reader.next() }
             let isInStream = hasGroup && reader.group.hash == hash
-            let unreadable = input.signs.quarantined[place]?[hash]
+            let unreadable = input.signs.quarantined[place]?[hash]?.sequence
             guard isInStream || table.hasDeletions || unreadable != nil else { continue }
             known.clear()
             if try await view.seek(to: hash) { known.load(view, table) }

@@ -18,9 +18,12 @@ extension LedgerDiff {
         in table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, _ subject: Subject, _ group: RecordGroup,
         view: LedgerView, writer: inout LedgerChunkWriter
     ) {
-        let verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
+        var verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
         let unreadable = unreadableLine(in: table, subject, group)
         let isUnreadable = unreadable != nil
+        // By the feed of its unreadable line a record is there, too, also if it leaves the others.
+        let unread = unreadable?.feeds ?? 0
+        if verdict.sources != 0 { verdict.sources |= unread }
         if purpose == .count || purpose == .gather {
             if known.state == .held { missing.held += 1 }
             if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
@@ -28,7 +31,7 @@ extension LedgerDiff {
             if purpose == .count { return }
         }
         // As if two pulls had brought them: a parent that went in a later request takes an unreadable child along.
-        let isTakenAlong = unreadable.map { verdict.parent?.takesAlong($0) == true } ?? true
+        let isTakenAlong = unreadable.map { verdict.parent?.takesAlong($0.sequence) == true } ?? true
         let isGone: Bool
         switch verdict.outcome {
         case .absent: isGone = !isUnreadable && !table.isRefused && !table.isHeldBack
@@ -42,7 +45,9 @@ extension LedgerDiff {
         if table.isParent, !table.isCyclic || purpose != .write {
             noteParent(in: table, subject, group, gone: isGone ? verdict : nil)
         }
-        if purpose == .gather { noteChild(in: table, subject, group, verdict: verdict, unreadable: unreadable) }
+        if purpose == .gather {
+            noteChild(in: table, subject, group, verdict: verdict, unreadable: unreadable?.sequence)
+        }
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
@@ -65,7 +70,7 @@ extension LedgerDiff {
             // It came by a source that nothing has taken away.
             let kept = subject.isInStream ? group.keep : .max
             let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
-            keep(left == 0 ? known.sources : left, at: entry, isUnseen: isUnreadable, writer: &writer)
+            keep((left == 0 ? known.sources : left) | unread, at: entry, isUnseen: isUnreadable, writer: &writer)
         case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, at: entry, writer: &writer)
         }
     }
@@ -80,13 +85,15 @@ extension LedgerDiff {
         }
     }
 
-    /// Returns the number of a record's newest line if that line could not be read, else nil: the record is there, even
-    /// if earlier lines have deleted it (finding 13).
-    private func unreadableLine(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> UInt64? {
+    /// Returns a record's unreadable lines if its newest line is one, else nil: the record is there, even if earlier
+    /// lines have deleted it (finding 13).
+    private func unreadableLine(
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup
+    ) -> StreamSigns.Unreadable? {
         guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return nil }
         // With several feeds, the line may be of another one than the deletion.
         guard subject.isInStream, table.types.count == 1 else { return line }
-        return line > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? line : nil
+        return line.sequence > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? line : nil
     }
 
     /// Returns true if a record that has left its feed may have gone to one that brings no lines for now.

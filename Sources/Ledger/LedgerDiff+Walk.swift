@@ -25,12 +25,15 @@ extension LedgerDiff {
         var hasGroup = try await reader.next()
         var hasEntry = isScan ? try await view.next() : false
         var notes = table.notes[...]
+        var unread = unread(of: table)[...]
         while true {
             var least: IDHash?
             if hasGroup { least = reader.group.hash }
             if hasEntry, let place = view.position, place < least ?? place || least == nil { least = place }
             if let note = notes.first, least.map({ note.hash < $0 }) ?? true { least = note.hash }
+            if let hash = unread.first, least.map({ hash < $0 }) ?? true { least = hash }
             guard let hash = least else { break }
+            if unread.first == hash { unread.removeFirst() }
             let isInStream = hasGroup && reader.group.hash == hash
             known.clear()
             if isScan ? hasEntry && view.position == hash : try await view.seek(to: hash) { known.load(view, table) }
@@ -44,6 +47,12 @@ extension LedgerDiff {
             if isInStream { hasGroup = try await reader.next() }
         }
         finish(table, for: purpose, writer: &writer)
+    }
+
+    /// Returns the records of unreadable lines in their order, if the table has several feeds: the feed of such a line
+    /// is news, although the stream has not brought its record.
+    private func unread(of table: LedgerDiffTable) -> [IDHash] {
+        table.types.count > 1 ? input.signs.quarantined[table.place]?.keys.sorted() ?? [] : []
     }
 
     /// Returns true if all of the ledger has to be read, not only the records that the stream names.
@@ -60,7 +69,9 @@ extension LedgerDiff {
     ) async throws {
         let view = try LedgerView(
             source: input.source, layers: [], table: table.name, shape: table.shape, key: input.key)
-        let isPlain = purpose == .write && table.rules.isFirst && !table.hasDeletions && !table.hasMovedParents
+        let isPlain =
+            purpose == .write && table.rules.isFirst && !table.hasDeletions && !table.hasMovedParents
+            && unread(of: table).isEmpty
         known.clear()
         loop: while true {
             switch reader.advance() {

@@ -115,7 +115,7 @@ extension LineProjector {
         guard let slots else { return .table(shape.table) }
         var scratch = JSONWriter()
         switch appendID(shape, slots, to: &scratch) {
-        case .success(let id): return .record(table: shape.table, id: id)
+        case .success(let id): return .record(table: shape.table, feed: shape.source, id: id)
         case .failure(.unsafe): return .nothing
         case .failure(.missing), .failure(.unfit): return .table(shape.table)
         }
@@ -145,7 +145,7 @@ extension QuarantineScope {
         var tables = tables
         switch self {
         case .everything: return self
-        case .record(let table, _), .table(let table): tables.insert(table)
+        case .record(let table, _, _), .table(let table): tables.insert(table)
         case .nothing: break
         }
         return tables.count == 1 ? tables.first.map { .table($0) } ?? self : .everything

@@ -7,8 +7,8 @@ package import SyncModel
 ///
 /// A record whose line cannot be read exists at the backend all the same (finding 13).
 package enum QuarantineScope: Hashable, Sendable {
-    /// This record of a table, by the table's index in the schema.
-    case record(table: Int, id: IDHash)
+    /// This record of a table, by the table's index in the schema, and the index of the line's feed in the table.
+    case record(table: Int, feed: Int, id: IDHash)
     /// Any record of a table, by its index in the schema: the line carries one of them, but which one is unknown.
     case table(Int)
     /// Any record of any table: not even the type can be read, or records of several tables are in the line.

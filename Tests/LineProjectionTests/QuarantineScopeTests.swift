@@ -16,7 +16,7 @@ import Testing
     static func bench() -> ProjectionBench { ProjectionBench(albums, links, later) }
 
     static func record(_ id: String, table: Int = 0) -> QuarantineScope {
-        .record(table: table, id: IDHash(id: id, key: ProjectionBench.key))
+        .record(table: table, feed: 0, id: IDHash(id: id, key: ProjectionBench.key))
     }
 
     /// The byte 0xff stands for `¿`.

@@ -48,6 +48,8 @@ package struct SimulatedDevice {
     private(set) var bases: [SimulatedKey: SimulatedRecord] = [:]
     /// The cursor from before the last pull, which sloppy apps send with a push.
     private(set) var cursorBefore: Cursor?
+    /// The backend's version of each record at that cursor.
+    private(set) var basesBefore: [SimulatedKey: SimulatedRecord] = [:]
     /// True if a sync is running: the app never runs two.
     var isSyncing = false
     /// Records that the device may receive once more without a change: those that a device has pushed since it last got
@@ -220,6 +222,7 @@ extension SimulatedDevice {
     /// Tables and columns that it does not have it passes over.
     mutating func apply(_ answer: SimulatedAnswer) {
         if cursor == nil || asked != nil { lastSchema = version }
+        basesBefore = bases
         for key in answer.renamed { records[key] = nil }
         for (key, record) in answer.created { upsert(key, record, revives: true) }
         for (key, record) in answer.updated { upsert(key, record, revives: false) }

@@ -62,7 +62,8 @@ package final class Users {
     func checkUnseen(_ key: SimulatedKey, of sync: WorldSync) {
         guard setup.checksConflicts, setup.hasLedger, sync.presented != nil, let base = sync.bases[key],
             let row = backend.rows[key], row.changed <= max(sync.began, sync.lookedAt), row.changedBy != sync.device,
-            row.record.projected(to: 1) != base.projected(to: 1)
+            row.record.projected(to: 1) != base.projected(to: 1),
+            row.record.projected(to: 1) != sync.olderBases[key]?.projected(to: 1)
         else { return }
         // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its person may not see any
         // more is for the backend to refuse.

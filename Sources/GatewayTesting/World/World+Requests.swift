@@ -58,7 +58,8 @@ extension World {
         let sync = WorldSync(
             number: syncCount, device: index, presented: told, began: users.backend.counter, outcome: outcome,
             doubtful: pending.last?.key,
-            bases: device.bases.filter { device.pending[$0.key] != nil })
+            bases: device.bases.filter { device.pending[$0.key] != nil },
+            olderBases: told == device.cursor ? [:] : device.basesBefore)
         begin(sync, isPull: false, pushed: pending.map { ($0.key, $0.value) }) { gateway, caller in
             sync.note(rejected: Self.rejected(in: try await gateway.push(push, caller: caller).body))
         }

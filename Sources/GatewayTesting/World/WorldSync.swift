@@ -63,11 +63,14 @@ package final class WorldSync: Sendable {
     let doubtful: SimulatedKey?
     /// The device's last received versions of the records that it pushes.
     let bases: [SimulatedKey: SimulatedRecord]
+    /// The same at an older cursor, if the push carries one: a record that has come back to this version is no conflict.
+    let olderBases: [SimulatedKey: SimulatedRecord]
     private let state = NIOLockedValueBox(State())
 
     init(
         number: Int, device: Int, presented: Cursor?, began: Int, outcome: WorldPushOutcome = .answered,
-        doubtful: SimulatedKey? = nil, bases: [SimulatedKey: SimulatedRecord] = [:]
+        doubtful: SimulatedKey? = nil, bases: [SimulatedKey: SimulatedRecord] = [:],
+        olderBases: [SimulatedKey: SimulatedRecord] = [:]
     ) {
         self.number = number
         self.device = device
@@ -76,6 +79,7 @@ package final class WorldSync: Sendable {
         self.outcome = outcome
         self.doubtful = doubtful
         self.bases = bases
+        self.olderBases = olderBases
     }
 
     /// True if the device no longer waits for its answer.

@@ -168,12 +168,11 @@ extension LedgerDiffBench {
         }
 
         /// A line that cannot be read; nil where not even the id can.
-        mutating func damaged(_ table: String, _ id: String?) {
+        mutating func damaged(_ table: String, _ id: String?, feed: Int = 0) {
             lines += 1
             let place = place(table)
-            signs.quarantine(
-                id.map { .record(table: place, id: IDHash(id: $0, key: LedgerDiffBench.key)) } ?? .table(place),
-                at: lines)
+            let hash = id.map { IDHash(id: $0, key: LedgerDiffBench.key) }
+            signs.quarantine(hash.map { .record(table: place, feed: feed, id: $0) } ?? .table(place), at: lines)
         }
 
         private func place(_ table: String) -> Int {

@@ -75,6 +75,26 @@ import Testing
         #expect(try await bench.pull { $0.delete("files", "x", source: 1) }.deleted == ["files/x"])
     }
 
+    @Test func `a record stays by the feed of its unreadable line when it leaves the other one`() async throws {
+        var bench = Bench(Bench.table("files", feeds: ["A", "B"], whereColumns: ["owner"]))
+        _ = try await bench.pull { $0.row("files", "x", in: "o") }
+        #expect(try await bench.pull { $0.damaged("files", "x", feed: 1) }.deleted.isEmpty)
+        #expect(try await bench.entry("files", "x")?.sources == 0b11)
+        #expect(try await bench.pull { $0.delete("files", where: 0, is: "o") }.deleted.isEmpty)
+        #expect(try await bench.pull { $0.delete("files", "x", source: 1) }.deleted == ["files/x"])
+    }
+
+    @Test func `a record that leaves a feed stays by the feed of its unreadable line`() async throws {
+        var bench = Bench(Bench.table("files", feeds: ["A", "B"], whereColumns: ["owner"]))
+        _ = try await bench.pull { $0.row("files", "x", in: "o") }
+        let answer = try await bench.pull {
+            $0.delete("files", "x")
+            $0.damaged("files", "x", feed: 1)
+        }
+        #expect(answer.deleted.isEmpty)
+        #expect(try await bench.pull { $0.delete("files", "x", source: 1) }.deleted == ["files/x"])
+    }
+
     // Absence.
 
     @Test func `children of a folder that went and came are looked for twice before they are deleted`() async throws {
