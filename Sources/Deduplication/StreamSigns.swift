@@ -102,6 +102,15 @@ package struct StreamSigns: Hashable, Sendable {
         }
     }
 
+    /// Returns a record's unreadable lines if its newest line is one, else nil: the record is there, even if earlier
+    /// lines have deleted it (finding 13).
+    ///
+    /// `group` has the record's other lines; nil if there are none, or if they may come from another feed.
+    package func unreadable(_ id: IDHash, in table: Int, after group: RecordGroup?) -> Unreadable? {
+        guard let lines = quarantined[table]?[id], let group else { return quarantined[table]?[id] }
+        return lines.sequence > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? lines : nil
+    }
+
     /// Notes a line that deletes every record of a source whose link has a digest.
     package mutating func delete(_ link: Link, digest: UInt64, sequence: UInt64) {
         if deletions[link]?[digest] == nil {

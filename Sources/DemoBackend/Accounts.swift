@@ -5,7 +5,7 @@ import GRDB
 
 /// Users and their sessions.
 enum Accounts {
-    /// The sender of a request.
+    /// The origin of a request.
     struct Caller: Sendable {
         let userID: String
         let sessionID: String
@@ -22,7 +22,7 @@ enum Accounts {
         }
     }
 
-    /// Makes a session and returns its token; nil if email and password belong to no user.
+    /// Creates a session and returns its token; nil if no user has this email and password.
     static func login(email: String, password: String, at now: Int64, id: String, in db: Database) throws -> String? {
         guard
             let user = try String.fetchOne(
@@ -35,7 +35,8 @@ enum Accounts {
         return token
     }
 
-    /// Returns the session of a token, which counts as used now.
+    /// Returns the caller to whose session a token belongs, nil if there is none; the session's time of use is updated
+    /// if it is more than an hour old.
     static func caller(token: String, at now: Int64, in db: Database) throws -> Caller? {
         guard
             let row = try Row.fetchOne(
@@ -57,7 +58,7 @@ enum Accounts {
         return id
     }
 
-    /// Returns a user's own profile.
+    /// Returns the profile that a user gets of their own account.
     static func profile(of id: String, in db: Database) throws -> DemoValue {
         guard let row = try Row.fetchOne(db, sql: "SELECT email, name FROM users WHERE id = ?", arguments: [id]) else {
             throw DemoError.unauthenticated

@@ -1,9 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of the request type `BulkTasksV1`: made while they are sent, without the database, for measuring.
+/// Rows of the request type `BulkTasksV1`, made while they are sent and without the database, for measurements.
 ///
-/// About 630 bytes a line, the members of `TaskV2`. The tokens hold the row's number, so a stream goes on anywhere.
+/// A line has about 630 bytes and the members of `TaskV2`. The tokens hold the row's number, so a stream can go on
+/// anywhere.
 enum BulkRows {
     static let request = "BulkTasksV1"
     static let lineType = "BulkTaskV1"
@@ -16,12 +17,12 @@ enum BulkRows {
         return number + 1
     }
 
-    /// Returns the rows from this one to the end of its chunk, or of all rows.
+    /// Returns the rows from a row to the end of its chunk, or to the last row.
     static func chunk(from row: Int, of count: Int) -> Range<Int> {
         row..<max(row, min((row / rowsPerChunk + 1) * rowsPerChunk, count))
     }
 
-    /// Returns the lines of rows of one chunk: a copy of the template with the rows' numbers.
+    /// Returns the lines of rows that lie in one chunk: a copy of the template with the rows' numbers written into it.
     static func lines(_ rows: Range<Int>) -> StreamLines {
         let offset = rows.lowerBound % rowsPerChunk
         let slots = offset..<(offset + rows.count)
@@ -37,11 +38,11 @@ enum BulkRows {
 
     private struct Template: Sendable {
         var lines = StreamLines()
-        /// The offsets of each row's number, which has twelve hexadecimal digits.
+        /// The offsets of each row's number, which is written in twelve hexadecimal digits.
         var places: [[Int]] = []
     }
 
-    /// A chunk of lines whose rows all have the number 0; sixteen different texts, so that they are not all alike.
+    /// A chunk of lines whose rows all have the number 0; they have sixteen different texts, so that not all are alike.
     private static let template: Template = {
         var template = Template()
         let mark = Array("000000000000".utf8)

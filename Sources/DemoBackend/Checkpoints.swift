@@ -3,7 +3,8 @@
 
 import GRDB
 
-/// The checkpoints of a session, set as clients ask, without a check of their order or content.
+/// The checkpoints of a session, stored as clients send them: the backend does not check their contents, or that they
+/// move forward.
 enum Checkpoints {
     static let reset = "SyncResetV1"
     static let complete = "SyncCompleteV1"
@@ -16,7 +17,7 @@ enum Checkpoints {
         return Dictionary(rows.map { ($0["type"], $0["ack"]) }) { _, last in last }
     }
 
-    /// Takes acks in their order; one of a reset does the reset and drops all others of the request.
+    /// Stores acks in their order; the ack of a reset carries out the reset and drops all other acks of the request.
     static func set(_ acks: [String], of session: String, in db: Database) throws {
         guard acks.count <= maximumAcks else { throw DemoError.badRequest("acks must contain at most 1000 elements") }
         guard !acks.isEmpty else { throw DemoError.internal("syntax error at end of input") }
@@ -28,7 +29,7 @@ enum Checkpoints {
         for (type, ack) in zip(types, acks) { try set(ack, type: type, of: session, in: db) }
     }
 
-    /// Stores one ack in place of an earlier one.
+    /// Stores one ack in place of any earlier one.
     static func set(_ ack: String, type: String, of session: String, in db: Database) throws {
         try db.execute(
             sql: """
@@ -51,7 +52,7 @@ enum Checkpoints {
         }
     }
 
-    /// Ends a pending reset: no flag and no checkpoints.
+    /// Ends a pending reset: clears the session's flag and its checkpoints.
     static func clear(_ session: String, in db: Database) throws {
         try db.execute(sql: "UPDATE sessions SET is_pending_reset = 0 WHERE id = ?", arguments: [session])
         try db.execute(sql: "DELETE FROM checkpoints WHERE session_id = ?", arguments: [session])
@@ -59,16 +60,16 @@ enum Checkpoints {
 }
 
 extension StreamType {
-    /// Every type that a token can belong to.
+    /// All types that a token can belong to.
     static let namespaces: Set<String> = Set(
         all.flatMap {
             [$0.upsert, $0.deletes?.lineType, $0.clears?.lineType, $0.backfill?.lineType].compactMap(\.self)
         }
             + [Checkpoints.reset, Checkpoints.complete, BulkRows.lineType, IDMaps.lineType])
 
-    /// Every request type that this backend knows.
+    /// All request types that this backend knows.
     static let requests = Set(requestOrder)
 
-    /// The same in the order in which a stream serves them.
+    /// All request types in the order in which a stream serves them.
     static let requestOrder = all.map(\.request) + [BulkRows.request]
 }

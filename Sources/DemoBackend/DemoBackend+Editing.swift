@@ -3,13 +3,13 @@
 
 import GRDB
 
-/// A change of the backend's records that does not come from the client under test.
+/// A change of the backend's records by another client or user than the one under test.
 package enum DemoEdit: Sendable {
-    /// Creates a record, or changes the members that are given.
+    /// Creates a record, or changes the given members.
     ///
-    /// The key's members must be among them, except for folders and notes, which then get the next number.
+    /// The members must include the key's, except for folders and notes, which get the next number if they have none.
     case put(String, [String: DemoValue])
-    /// Deletes a record, whose key is given in its order; nothing where there is none.
+    /// Deletes a record by its key's parts in their order; a missing record is ignored.
     case delete(String, [String])
     /// Makes a user, by id or email, a member of a project.
     case share(project: String, with: String, role: String = "editor")
@@ -17,7 +17,7 @@ package enum DemoEdit: Sendable {
     case revoke(project: String, from: String)
     /// Shows one task to a user, as a second source of tasks beside projects.
     case shareTask(String, with: String)
-    /// Takes that back.
+    /// Reverses ``shareTask(_:with:)``.
     case unshareTask(String, from: String)
 
     /// Deletes a record with a key of one part.
@@ -25,7 +25,7 @@ package enum DemoEdit: Sendable {
 }
 
 extension DemoBackend {
-    /// Gives a session to another user, by id or email, as a login does that makes no new session.
+    /// Assigns a session to another user, by id or email, like a login that makes no new session.
     package func give(sessionOf token: String, to user: String) async throws {
         try await store.write { db in
             try db.execute(
@@ -34,9 +34,9 @@ extension DemoBackend {
         }
     }
 
-    /// Makes changes in one transaction, in the name of a user (id or email), without asking for permission.
+    /// Makes changes in one transaction, in the name of a user (id or email), without checking permissions.
     ///
-    /// - Throws: A sentence where a table, member or user does not exist.
+    /// - Throws: An error with one sentence if a table, member or user does not exist.
     package func edit(as user: String = DemoConfiguration.Account.ada.id, _ edits: DemoEdit...) async throws {
         try await edit(as: user, edits)
     }
@@ -49,10 +49,10 @@ extension DemoBackend {
         }
     }
 
-    /// Begins a transaction that will commit late: others' transactions, and streams, may come in between.
+    /// Begins a transaction that will commit late: other transactions, and streams, may come in between.
     ///
-    /// In faithful order its changes get the ids of this moment, so that a client whose checkpoint has passed them
-    /// misses them; in commit order they get theirs at ``LateTransaction/commit()``.
+    /// In faithful order, its changes get the ids of this moment, so a client whose checkpoint has passed them misses
+    /// them; in commit order, they get their ids at ``LateTransaction/commit()``.
     package func beginLate(
         as user: String = DemoConfiguration.Account.ada.id, _ edits: DemoEdit...
     ) -> LateTransaction {
@@ -60,7 +60,7 @@ extension DemoBackend {
         return LateTransaction(backend: self, user: user, edits: Array(zip(edits, ids)))
     }
 
-    /// A transaction whose statements have run and whose commit is still to come.
+    /// A transaction whose statements have run and that is not committed yet.
     package struct LateTransaction: Sendable {
         fileprivate let backend: DemoBackend
         fileprivate let user: String
@@ -127,7 +127,7 @@ extension DemoEdit {
 }
 
 extension RecordWriter {
-    /// Gives the newest audit row of a record an id of an earlier moment.
+    /// Sets the newest audit row of a record to an id of an earlier moment.
     fileprivate func backdateAudit(of entity: Entity, key: [String], to id: String) throws {
         let condition = entity.audit.keys.map { "\($0) = ?" }.joined(separator: " AND ")
         let newest = "SELECT MAX(id) FROM \(entity.audit.table) WHERE \(condition)"

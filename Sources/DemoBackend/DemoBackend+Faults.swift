@@ -2,33 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DemoBackend {
-    /// Adds something that goes wrong with coming requests; faults for the same request happen in this order.
+    /// Adds a fault for coming requests; faults for the same request happen in the order in which they were added.
     package func inject(_ fault: DemoFault) { log.add(fault) }
 
-    /// Lets calls about records fail by chance from now on, by these rules alone; nil lets none fail.
+    /// Lets calls about records fail at random from now on, in place of earlier random faults; nil ends that.
     package func inject(_ faults: RandomFaults?) { log.set(faults) }
 
-    /// Takes back the faults that have not happened yet, random ones too.
+    /// Removes the faults that have not happened yet, including random ones.
     package func clearFaults() { log.clearFaults() }
 
-    /// The ids that pushes and REST writes are refused for, with 422 and 400.
+    /// The ids of records that are refused, with 422 to pushes and 400 to REST writes.
     ///
-    /// A new folder or note is meant by its `clientId` too.
+    /// A new folder or note may also be named by its `clientId`.
     package var rejectedIDs: Set<String> {
         get { log.rejections.ids }
         set { log.rejections.ids = newValue }
     }
 
-    /// Records are refused in the same way where a string that is written contains one of these.
+    /// The texts that are refused in the same way in any string that is written.
     package var rejectedTexts: Set<String> {
         get { log.rejections.texts }
         set { log.rejections.texts = newValue }
     }
 
-    /// The requests, in the order of arrival.
+    /// The requests to the backend, in the order of arrival.
     package var requests: [DemoRequest] { log.requests }
 
-    /// The number of running requests, including those that a fault holds back or whose client has gone.
+    /// The number of requests that are being carried out, including those that a fault delays and whose client has
+    /// gone.
     package var requestsUnderWay: Int { log.underWay }
 
     /// Returns the number of requests with this method and path.
@@ -36,6 +37,6 @@ extension DemoBackend {
         log.requests.count { $0.method == method && $0.path == path }
     }
 
-    /// Forgets what it was asked.
+    /// Forgets the requests so far.
     package func clearRequests() { log.clear() }
 }

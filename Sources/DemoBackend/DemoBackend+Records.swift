@@ -5,10 +5,10 @@ import GRDB
 import NIOConcurrencyHelpers
 
 extension DemoBackend {
-    /// Returns every record that a user (id or email) sees: by table and by id, the parts of composite keys joined with
-    /// `.`.
+    /// Returns all records that a user (id or email) sees, by table and by id; the parts of composite keys are joined
+    /// with `.`.
     ///
-    /// Members are named as in pushes, dates are ISO 8601; a client should have these records after a quiet sync.
+    /// Members are named as in pushes, dates are ISO 8601: the client should have these records after a quiet sync.
     package func records(
         of user: String = DemoConfiguration.Account.ada.id
     ) async throws -> [String: [String: DemoValue]] {
@@ -31,7 +31,7 @@ extension DemoBackend {
         }
     }
 
-    /// Makes a session for a user, as a login does, and gives its access token.
+    /// Creates a session for a user, as a login does, and returns its access token.
     package func login(as email: String) async throws -> String {
         let (now, id) = (clock.now, store.ids.next())
         return try await store.write { db in
@@ -44,7 +44,7 @@ extension DemoBackend {
         }
     }
 
-    /// Sets or takes back the reset flag of a session, by its access token.
+    /// Sets or clears the reset flag of a session, by its access token.
     package func setPendingReset(_ isPending: Bool, token: String) async throws {
         try await store.write { db in
             try db.execute(
@@ -60,13 +60,13 @@ extension DemoBackend {
         }
     }
 
-    /// Forgets old deletions, sessions and answers now; streams do it by themselves once a day.
+    /// Forgets old deletions, sessions and answers now; streams do so by themselves once a day.
     package func prune() async throws {
         let now = clock.now
         try await store.write { try DemoStore.prune(at: now, in: $0) }
     }
 
-    /// Prunes where that was more than a day of the clock ago.
+    /// Prunes if the last time was at least a day ago, by the clock.
     func pruneOnceADay() async throws {
         let now = clock.now
         let isDue = lastPruned.withLockedValue { last in
@@ -77,14 +77,14 @@ extension DemoBackend {
         if isDue { try await prune() }
     }
 
-    /// Forgets every deletion, as where a backend prunes them too early or loses them.
+    /// Forgets all deletions, like a backend that prunes them too early or loses them.
     package func forgetDeletions() async throws {
         try await store.write { db in
             for table in DemoStore.auditTables { try db.execute(sql: "DELETE FROM \(table)") }
         }
     }
 
-    /// Forgets all records, deletions and checkpoints, as where a backend is restored empty; accounts and sessions
+    /// Forgets all records, deletions and checkpoints, like a backend that is restored empty; accounts and sessions
     /// stay.
     package func wipe() async throws {
         try await store.write { db in

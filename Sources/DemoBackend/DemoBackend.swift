@@ -9,12 +9,12 @@ import ServiceLifecycle
 
 /// A small but real backend that streams versioned JSONL, as `docs/BACKEND-PROTOCOL.md` specifies it.
 ///
-/// It keeps projects, tasks, comments and labels of a few users in SQLite, and it is faithful to its model also in
-/// what hurts a client of the protocol. Tests steer its clock, its records and what goes wrong with which request.
+/// It keeps projects, tasks, comments and labels of a few users in SQLite, and it is faithful to its model also in the
+/// points that hurt a client of the protocol. Tests control its clock, its records and the faults of its requests.
 package final class DemoBackend: Service {
-    /// The configuration.
+    /// The configuration that the backend was created with.
     package let configuration: DemoConfiguration
-    /// Its time; move it as you like, while it runs too.
+    /// The backend's time, which may be moved at any time, also while the backend runs.
     package let clock: DemoClock
     let store: DemoStore
     let log = DemoLog()
@@ -23,12 +23,12 @@ package final class DemoBackend: Service {
     private let boundPort = OneShot<Int>()
     private let hook = NIOLockedValueBox<StreamHook?>(nil)
     let retired: NIOLockedValueBox<DemoRetirement>
-    /// The counts of lines that its streams have sent.
+    /// The counts of lines that the backend's streams have sent.
     let sent = SentLines()
 
-    /// Opens the database and makes the accounts; ``run()`` then serves.
+    /// Opens the database and creates the accounts; ``run()`` then serves.
     ///
-    /// - Throws: The error of SQLite if the file cannot be used.
+    /// - Throws: Errors of SQLite if the file cannot be used.
     package init(configuration: DemoConfiguration = DemoConfiguration(), clock: DemoClock = DemoClock()) throws {
         self.configuration = configuration
         self.clock = clock
@@ -56,9 +56,9 @@ package final class DemoBackend: Service {
         }
     }
 
-    /// The port that it listens on, as soon as it does.
+    /// The port that the backend listens on, as soon as it does.
     ///
-    /// - Throws: Why it could not listen.
+    /// - Throws: The reason why the backend could not listen.
     package var port: Int {
         get async throws { try await boundPort.value }
     }
@@ -68,13 +68,13 @@ package final class DemoBackend: Service {
         get async throws { "http://\(configuration.host):\(try await port)" }
     }
 
-    /// Called before each part of every stream; nil is nothing.
+    /// The function to call before each part of every stream; nil calls none.
     package var streamHook: StreamHook? {
         get { hook.withLockedValue(\.self) }
         set { hook.withLockedValue { $0 = newValue } }
     }
 
-    /// Starts a backend, lets the body use it, and stops it, connections and all.
+    /// Starts a backend, passes it to `body`, and stops it with all its connections.
     package static func withRunning<Value: Sendable>(
         _ configuration: DemoConfiguration = DemoConfiguration(), clock: DemoClock = DemoClock(),
         _ body: (DemoBackend) async throws -> Value

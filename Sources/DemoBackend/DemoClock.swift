@@ -4,7 +4,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// The backend's idea of the time, in milliseconds since 1970, which tests set and advance.
+/// The backend's time, in milliseconds since 1970, which tests set and advance.
 package final class DemoClock: Sendable {
     private enum State {
         case running(offset: Int64)
@@ -33,7 +33,7 @@ package final class DemoClock: Sendable {
     /// Sets the clock and stops it; only ``advance(by:)`` moves it from then on.
     package func stand(at milliseconds: Int64) { state.withLockedValue { $0 = .standing(at: milliseconds) } }
 
-    /// Moves the clock, backwards too.
+    /// Moves the clock forwards or, by a negative number, backwards.
     package func advance(by milliseconds: Int64) {
         state.withLockedValue { state in
             switch state {

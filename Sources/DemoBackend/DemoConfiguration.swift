@@ -3,20 +3,20 @@
 
 package import Logging
 
-/// The configuration of a demo backend.
+/// The settings of a demo backend.
 package struct DemoConfiguration: Sendable {
     /// The relation of update ids to commits.
     package enum Order: String, Sendable {
-        /// Every id is greater than all that were committed before it: no change can be passed over.
+        /// Each id is greater than all that were committed before it: no change can be passed over.
         case commit
-        /// Immich's relation: random within a millisecond, made when the statement runs, so that a transaction that
-        /// commits late puts its changes behind checkpoints that clients already have.
+        /// The ids are as in Immich: random within a millisecond and made when the statement runs, so that a
+        /// transaction that commits late puts its changes behind checkpoints that clients already have.
         case faithful
     }
 
-    /// The position of lines about ids that the database has given to folders and notes with a `clientId`.
+    /// The position of the lines that state the ids that the database has given to folders and notes with a `clientId`.
     package enum IDMapLines: Sendable {
-        /// Nowhere.
+        /// No such lines.
         case none
         /// `IdMapV1` lines before all records.
         case first
@@ -28,13 +28,13 @@ package struct DemoConfiguration: Sendable {
     package struct Account: Hashable, Sendable {
         /// The user's id.
         package var id: String
-        /// The email to log in with.
+        /// The email that the user logs in with.
         package var email: String
         /// The user's name.
         package var name: String
         /// The password, kept as it is: this backend guards nothing.
         package var password: String
-        /// Access tokens that are valid from the start, each a session of its own.
+        /// The access tokens that are valid from the start, each a session of its own.
         package var tokens: [String]
 
         /// Creates an account.
@@ -47,48 +47,48 @@ package struct DemoConfiguration: Sendable {
         }
     }
 
-    /// The address to listen on.
+    /// The host to listen on.
     package var host = "127.0.0.1"
-    /// The port; 0 takes a free one.
+    /// The port to listen on; 0 takes a free one.
     package var port = 0
     /// The SQLite file; nil keeps everything in memory.
     package var file: String?
-    /// The users who can log in; missing ones are made when the backend starts.
+    /// The accounts that can log in; those that do not exist are created when the backend starts.
     package var accounts = [Account.ada, .bob]
     /// The relation of update ids to commits.
     package var order = Order.commit
-    /// Header fields that carry an access token besides `Authorization` and the cookie.
+    /// The header fields that carry an access token besides `Authorization` and the cookie.
     package var tokenHeaders: [String] = []
-    /// True if tests and users may steer the backend over HTTP below `/_demo/`.
+    /// True if tests and users may control the backend over HTTP below `/_demo/`.
     package var allowsSteering = false
     /// True if an update that takes a record out of a user's sight writes a delete for that user.
     package var announcesMoves = true
     /// True if a new task touches its project, so that the project's line is sent again.
     package var touchesProjects = false
-    /// True if a deleted task's comments get a line of their own, `CommentsDeleteV1` with the task's id.
+    /// True if a deleted task's comments are deleted by a line of their own, `CommentsDeleteV1` with the task's id.
     package var clearsComments = false
-    /// True if each note that goes with a deleted folder has a delete line of its own.
+    /// True if each note that is deleted with its folder has a delete line of its own.
     package var announcesNotes = false
-    /// The position of lines about ids that the database has given.
+    /// The position of the lines that state ids that the database has given.
     package var idMaps = IDMapLines.none
     /// True if streams are compressed for clients that accept gzip.
     package var compresses = true
     /// True if ids that clients make are used; otherwise the backend makes its own.
     package var acceptsClientIDs = true
-    /// The status of a REST request for a record that is not there, or not the user's.
+    /// The status of a REST request for a record that does not exist or is not visible to the user.
     package var missingStatus = 404
-    /// Request types that this version of the backend has given up, to begin with.
+    /// The request types that this version of the backend has given up at the start.
     package var retirement = DemoRetirement()
     /// The number of rows of the request type `BulkTasksV1`; they are made while they are sent.
     package var bulkRows = 0
     /// The number of rows that one query reads.
     package var pageSize = 500
-    /// The most bytes of a request body other than a file's.
+    /// The most bytes of a request body, except for a file's.
     package var maximumBody = 64 << 20
-    /// The log.
+    /// The logger of the HTTP server.
     package var logger = Logger(label: "demo-backend") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Creates the configuration of an empty backend in memory on a free port, with two accounts.
+    /// Creates the settings of a backend in memory on a free port, with two accounts and no records.
     package init() {}
 }
 

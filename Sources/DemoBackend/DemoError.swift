@@ -5,12 +5,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// An answer other than success, as `{"message":…,"statusCode":…}`.
+/// An unsuccessful answer, as `{"message":…,"statusCode":…}`.
 struct DemoError: Error {
     let status: HTTPResponse.Status
     let message: String
     var headers = HTTPFields()
-    /// True if the error comes from checking a body's members: then the messages are a list.
+    /// True if the error comes from checking a body's members: the messages are then a list.
     var isValidation = false
 
     static func badRequest(_ message: String) -> Self { Self(status: .badRequest, message: message) }

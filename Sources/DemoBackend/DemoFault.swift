@@ -1,21 +1,21 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fault of the next requests that match.
+/// A fault that happens to the next requests that match.
 package struct DemoFault: Sendable {
-    /// The effect of the fault.
+    /// The effect of a fault.
     package enum Action: Sendable {
         /// The request is not carried out; this status is the answer.
         case status(Int, retryAfter: Int? = nil)
-        /// The request is carried out, and the answer has this status.
+        /// The request is carried out, with any result, and this status is the answer.
         case statusAfterwards(Int)
         /// The connection is closed; the request is not carried out.
         case loseRequest
         /// The request is carried out and the connection closed without an answer.
         case loseAnswer
-        /// The request is carried out after this many milliseconds, also where its client has gone by then.
+        /// The request is carried out after this many milliseconds, even if its client has gone by then.
         case delay(Int)
-        /// The request is carried out; its stream goes wrong.
+        /// The request is carried out, with faults in its stream.
         case stream(Stream)
     }
 
@@ -23,64 +23,65 @@ package struct DemoFault: Sendable {
     ///
     /// Lines are counted from 0.
     package struct Stream: Sendable {
-        /// Closes the connection after this many lines, without ending the body.
+        /// The number of lines after which the connection is closed, without ending the body; nil never closes it.
         package var cutAfterLines: Int?
-        /// Closes the connection after this many bytes of the body.
+        /// The number of the body's bytes after which the connection is closed; nil never closes it.
         package var cutAfterBytes: Int?
-        /// Ends the body in good order after this many lines.
+        /// The number of lines after which the body ends in good order; nil ends it after the last line.
         package var endAfterLines: Int?
-        /// Sends this many lines and then nothing, with the connection open, until the client goes.
+        /// The number of lines after which no more are sent, with the connection open, until the client goes; nil sends
+        /// all.
         package var stallAfterLines: Int?
-        /// Milliseconds before each line.
+        /// The milliseconds to wait before each line; nil waits for none.
         package var delayPerLine: Int?
-        /// Leaves out the complete line.
+        /// True if the complete line is left out.
         package var omitsComplete = false
-        /// Leaves out the end of the complete line.
+        /// True if the line end of the complete line is left out.
         package var omitsLastLineEnd = false
-        /// The faults of single lines, by their number.
+        /// The malformations of single lines, by line number.
         package var malformed: [Int: Malformation] = [:]
 
         /// Creates a stream without faults.
         package init() {}
     }
 
-    /// The fault of a line.
+    /// The malformation of a line.
     package enum Malformation: Hashable, Sendable {
-        /// Half of the line instead of the line.
+        /// The line is replaced by its first half.
         case invalidJSON
-        /// A byte that is no UTF-8 in the first string of its data.
+        /// The first string of the line's data contains a byte that is not UTF-8.
         case invalidUTF8
-        /// Its data lacks the id and every member that ends in `Id`.
+        /// The line's data lacks the id and every member that ends in `Id`.
         case noID
-        /// Numbers, booleans and strings of its data exchanged.
+        /// The line's data has numbers, booleans and texts of other types, except empty texts and UUIDs.
         case wrongTypes
         /// The line's data is no object.
         case notAnObject
-        /// A line of an unknown type, before the line.
+        /// The line is preceded by a line of an unknown type.
         case unknownTypeBefore
-        /// A line that is no JSON at all, before it.
+        /// The line is preceded by a line that is no JSON at all.
         case garbageBefore
-        /// An empty line before it.
+        /// The line is preceded by an empty line.
         case blankBefore
-        /// The line twice.
+        /// The line is sent twice.
         case duplicate
-        /// This many bytes of padding in its data.
+        /// The line's data contains this many bytes of padding.
         case overlong(Int)
-        /// A line without an ack token.
+        /// The line has no ack token.
         case noAck
-        /// A line whose ack token is a number.
+        /// The line's ack token is a number.
         case numberAck
-        /// A line that is an array, before it.
+        /// The line is preceded by a line that is an array.
         case arrayBefore
     }
 
-    /// The method that a request must have; nil is any.
+    /// The method that a request must have; nil allows any.
     package var method: String?
-    /// The path that a request must have, or what it must begin with where this ends with `*`; nil is any.
+    /// The path that a request must have, or its prefix if this ends with `*`; nil allows any.
     package var path: String?
-    /// The number of such requests that pass before the fault.
+    /// The number of matching requests that pass before the fault happens.
     package var skipped: Int
-    /// The number of requests that have the fault.
+    /// The number of requests that the fault happens to.
     package var times: Int
     /// The effect of the fault.
     package var action: Action
@@ -103,7 +104,7 @@ package struct DemoFault: Sendable {
         return own.hasSuffix("*") ? path.hasPrefix(own.dropLast()) : path == own
     }
 
-    /// Creates a fault of the next stream.
+    /// Returns a fault of the next stream.
     package static func stream(_ change: (inout Stream) -> Void) -> DemoFault {
         var stream = Stream()
         change(&stream)

@@ -4,15 +4,15 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Files for pass-through: stored ones while they are small, and generated ones of any size.
+/// The files for pass-through: small ones that are stored, and ones of any size that are generated.
 ///
-/// A name that begins with a number of bytes, such as `104857600.bin` or `100MiB.bin`, is a generated file.
+/// A name that begins with a number of bytes, such as `104857600.bin` or `100MiB.bin`, is that of a generated file.
 final class DemoFiles: Sendable {
     static let largestStored = 16 << 20
     static let mostStored = 64
-    /// Files are sent in parts that end where a block does.
+    /// The size of a block; files are sent in parts that end at the end of a block.
     static let blockSize = 64 << 10
-    /// The bytes of a block: after the first eight, the byte at `n` is `n × 31 + n ÷ 256` modulo 256.
+    /// The bytes of every block, except for its first eight: the byte at `n` is `n × 31 + n ÷ 256` modulo 256.
     static let block: [UInt8] = (0..<blockSize).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
     private let stored = NIOLockedValueBox<[String: [UInt8]]>([:])
@@ -37,8 +37,8 @@ final class DemoFiles: Sendable {
             }
         }
 
-        /// Makes the bytes of a block, which begins with its number in eight bytes, so that a lost, shifted or repeated
-        /// part is noticed.
+        /// Returns the bytes of a generated file; each block begins with its number in eight bytes, so that a lost,
+        /// shifted or repeated part is noticed.
         private static func generated(_ range: Range<Int>) -> ByteBuffer {
             let (number, offset) = range.lowerBound.quotientAndRemainder(dividingBy: DemoFiles.blockSize)
             var buffer = ByteBuffer(bytes: DemoFiles.block[offset..<(offset + range.count)])
@@ -49,7 +49,7 @@ final class DemoFiles: Sendable {
             return buffer
         }
 
-        /// Changes when the content does.
+        /// The entity tag, which changes with the content.
         var tag: String {
             switch self {
             case .generated(let size): "\"generated-\(size)\""
@@ -72,7 +72,7 @@ final class DemoFiles: Sendable {
         }
     }
 
-    /// Keeps a file; false where there is no room for more.
+    /// Stores a file and returns true, or returns false if there is no room for more.
     func store(_ bytes: [UInt8], as name: String) -> Bool {
         stored.withLockedValue { stored in
             guard stored.count < Self.mostStored || stored[name] != nil else { return false }

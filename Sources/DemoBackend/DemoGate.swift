@@ -44,7 +44,7 @@ struct DemoGate: RouterMiddleware {
         return response
     }
 
-    /// Carries a request out; returns nil if the answer is to be lost.
+    /// Returns the answer under the request's fault; nil if it is to be lost.
     private func carryOut(
         _ request: Request, context: DemoContext, fault: DemoFault.Action?,
         next: @concurrent (Request, DemoContext) async throws -> Response

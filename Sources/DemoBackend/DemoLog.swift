@@ -9,21 +9,21 @@ package struct DemoRequest: Sendable {
     package var method: String
     /// The path without the query.
     package var path: String
-    /// The query without its question mark; empty where there is none.
+    /// The query without its question mark; empty if there is none.
     package var query: String
-    /// The headers, names in small letters; of a repeated one the last.
+    /// The headers with their names in lower case; of a repeated header the last value.
     package var headers: [String: String]
     /// The body's text; empty for files.
     package var body: String
-    /// The body as JSON, where it is JSON.
+    /// The body as JSON; nil if it is not JSON.
     package var json: DemoValue? { DemoValue(parsing: body.utf8) }
-    /// The injected fault.
+    /// The fault that was applied to the request.
     package var fault: DemoFault.Action?
-    /// The status of the answer; nil while there is none, and where the connection was closed without one.
+    /// The status of the answer; nil as long as there is none, and if the connection was closed without one.
     package var status: Int?
 }
 
-/// The requests so far, and the faults of later ones.
+/// The log of the requests, and the faults for those to come.
 final class DemoLog: Sendable {
     private struct State {
         var requests: [DemoRequest] = []
@@ -32,7 +32,7 @@ final class DemoLog: Sendable {
         var faults: [DemoFault] = []
         var rejections = Rejections()
         var random: RandomFaults?
-        /// The number of times that each call has come since.
+        /// The number of times that each call has come since the random faults were set.
         var occurrences: [String: Int] = [:]
 
         mutating func takeRandom(for request: DemoRequest) -> DemoFault.Action? {
@@ -56,7 +56,7 @@ final class DemoLog: Sendable {
         set { state.withLockedValue { $0.rejections = newValue } }
     }
 
-    /// Notes a request and gives its number; beyond the capacity the older half is forgotten.
+    /// Adds a request and returns its number; beyond the capacity, the older half is forgotten.
     func append(_ request: DemoRequest) -> Int {
         state.withLockedValue { state in
             if state.requests.count >= Self.capacity {
@@ -84,7 +84,7 @@ final class DemoLog: Sendable {
 
     func add(_ fault: DemoFault) { state.withLockedValue { $0.faults.append(fault) } }
 
-    /// Lets calls fail by chance, or no longer.
+    /// Sets the random faults of calls; nil ends them.
     func set(_ random: RandomFaults?) {
         state.withLockedValue { state in
             state.random = random
@@ -97,8 +97,7 @@ final class DemoLog: Sendable {
         set(nil)
     }
 
-    /// Returns the fault of a request: the first one for such requests, which is thereby used up once, or one by
-    /// chance.
+    /// Returns the fault of a request: the first one that matches it, which is thereby used up once, or a random one.
     func takeFault(for request: DemoRequest) -> DemoFault.Action? {
         state.withLockedValue { state in
             let all = state.faults.indices.filter { state.faults[$0].matches(request.method, request.path) }

@@ -4,33 +4,33 @@
 import HTTPTypes
 import NIOConcurrencyHelpers
 
-/// Request types that the backend has given up, and how it says so.
+/// The request types that the backend has given up, and the way in which it says so.
 package struct DemoRetirement: Hashable, Sendable {
-    /// The form of the refusal of such a type.
+    /// The way in which a request for such a type is answered.
     package enum Style: String, CaseIterable, Sendable {
         /// A 400 at once, whose message names one such type.
         case names
-        /// A 400 at once, whose message lists every type that is taken, as class-validator words it.
+        /// A 400 at once, whose message lists all types that are accepted, in the words of class-validator.
         case lists
-        /// A refusal in the type's turn: a 400 that names the type if no line has gone out before; else the stream
-        /// stands still, as in Immich.
+        /// An answer only when the type's turn comes: a 400 that names the type if no line has been sent before, else a
+        /// stream that stands still, as in Immich.
         case late
     }
 
     /// The request types.
     package var types: Set<String>
-    /// The form of the refusal.
+    /// The way in which requests for them are answered.
     package var style: Style
 
-    /// Gives up these types.
+    /// Creates a retirement of these types.
     package init(_ types: Set<String> = [], style: Style = .late) {
         self.types = types
         self.style = style
     }
 
-    /// Refuses a request as a whole before anything of it is done.
+    /// Refuses a request as a whole, before any of it is carried out.
     ///
-    /// - Throws: The 400.
+    /// - Throws: A 400 if the request is refused.
     func check(_ asked: Set<String>) throws {
         guard let type = StreamType.requestOrder.first(where: asked.intersection(types).contains) else { return }
         switch style {
@@ -48,7 +48,7 @@ package struct DemoRetirement: Hashable, Sendable {
 }
 
 extension DemoBackend {
-    /// The request types that it has given up; change it while it runs.
+    /// The request types that the backend has given up; may be changed while it runs.
     package var retirement: DemoRetirement {
         get { retired.withLockedValue(\.self) }
         set { retired.withLockedValue { $0 = newValue } }

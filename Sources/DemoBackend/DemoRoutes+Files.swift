@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Media, as apps load it past a sync gateway.
+/// The routes for media, which apps load past a sync gateway.
 extension DemoRoutes {
     func addFiles(to router: Router<DemoContext>) {
         router.get("/files/:name") { request, context in
@@ -58,10 +58,10 @@ extension DemoRoutes {
         return Response(status: status, headers: headers, body: body)
     }
 
-    /// Returns the one range of a `Range` field.
+    /// Returns the single range of a `Range` field.
     ///
-    /// Nil if there are several or none that is understood, so that the whole file is sent (RFC 9110, 14.2); `range`
-    /// is nil if it lies outside of the file.
+    /// The result is nil if there are several ranges, or none that is understood, so that the whole file is sent (RFC
+    /// 9110, 14.2); its `range` is nil if it lies outside of the file.
     private static func range(_ field: String, size: Int) -> (range: Range<Int>?, Void)? {
         guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -77,7 +77,7 @@ extension DemoRoutes {
         return (first < size ? first..<min(last + 1, size) : nil, ())
     }
 
-    /// Takes a file of any size and says how much came and what its checksum is.
+    /// Receives a file of any size and answers with its size and checksum.
     private func receive(_ request: Request) async throws -> Response {
         _ = try await caller(of: request)
         var size = 0

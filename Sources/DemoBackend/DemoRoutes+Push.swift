@@ -7,7 +7,7 @@ import Hummingbird
 import NIOCore
 
 extension DemoRoutes {
-    /// Serves `POST /sync/push`: one transaction, one answer for each idempotency key.
+    /// Serves `POST /sync/push`: one transaction, and one answer for each idempotency key.
     func push(_ request: Request) async throws -> Response {
         let caller = try await caller(of: request)
         let buffer = try await request.body.collect(upTo: backend.configuration.maximumBody)
@@ -39,7 +39,7 @@ extension Push.Answer {
     }
 }
 
-/// Answers that were given under an idempotency key, so that a repeated request is not carried out again.
+/// The answers that were given under an idempotency key, so that a repeated request is not carried out again.
 struct StoredAnswers: Sendable {
     private let userID: String
     private let key: String?
@@ -53,7 +53,7 @@ struct StoredAnswers: Sendable {
         digest = Self.digest(of: "\(request.method) \(request.uri.path)\n\(body)")
     }
 
-    /// Finds the answer that was given before.
+    /// Returns the answer that was given before; nil if there is none.
     ///
     /// - Throws: A 422 if the key was used for another request.
     func find(in db: Database) throws -> Push.Answer? {
@@ -75,7 +75,7 @@ struct StoredAnswers: Sendable {
             arguments: [userID, key, digest, answer.status, answer.body, now])
     }
 
-    /// Returns FNV-1a and the length: enough to tell a client's mistake from a repetition.
+    /// Returns the FNV-1a hash and the length: enough to tell a client's mistake from a repetition.
     private static func digest(of text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

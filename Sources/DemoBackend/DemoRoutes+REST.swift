@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Plain REST: one record a request, no transactions across them.
+/// The routes of plain REST: one record a request, without transactions across requests.
 extension DemoRoutes {
     func addREST(to router: Router<DemoContext>) {
         for entity in Entity.all where entity.keys.count == 1 {
@@ -79,7 +79,7 @@ extension DemoRoutes {
         return Response(status: .noContent)
     }
 
-    /// Runs one request's work in a transaction and turns refusals into statuses.
+    /// Runs one request's work in a transaction and turns refusals into error statuses.
     @discardableResult
     func perform<Value: Sendable>(
         for caller: Accounts.Caller, _ work: @escaping @Sendable (RecordGuard, Database) throws -> Value

@@ -4,7 +4,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// The routes by which tests across processes, and users with curl, steer the backend, if the configuration allows it.
+/// The routes by which tests in other processes, and users with curl, control the backend; only if the configuration
+/// allows it.
 extension DemoRoutes {
     func addSteering(to router: Router<DemoContext>) {
         router.post("/_demo/edit") { request, _ in
@@ -97,7 +98,7 @@ extension DemoRetirement {
 }
 
 extension DemoFault {
-    /// Reads `{"method","path","skip","times","status","retryAfter"}`, or instead of the status
+    /// Reads `{"method","path","skip","times","status","retryAfter"}`; the status may be replaced by
     /// `"statusAfterwards":status`, `"loseRequest":true`, `"loseAnswer":true`, `"delay":ms` or the stream's
     /// `cutAfterLines`, `cutAfterBytes`, `endAfterLines`, `stallAfterLines`, `delayPerLine`, `omitsComplete` and
     /// `malformed` (name by line number).
@@ -138,7 +139,7 @@ extension DemoFault {
 }
 
 extension RandomFaults {
-    /// Reads `{"seed","probability","delay"}`; nil where there is no seed.
+    /// Reads `{"seed","probability","delay"}`; nil if there is no seed.
     fileprivate init?(_ body: [String: DemoValue]) {
         guard let seed = body["seed"]?.number.flatMap({ UInt64(exactly: $0) }) else { return nil }
         self.init(

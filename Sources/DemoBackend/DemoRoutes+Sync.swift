@@ -27,7 +27,7 @@ extension DemoRoutes {
         try await backend.pruneOnceADay()
         var producer = try await StreamProducer(asked, caller: caller, of: backend)
         let first = try await producer.next()
-        // A client that goes away must be noticed while nothing is written.
+        // The server must notice that a client has gone even while it writes nothing.
         try await context.channel.setOption(.allowRemoteHalfClosure, value: false).get()
 
         let compresses = backend.configuration.compresses && Self.acceptsGzip(request)

@@ -4,7 +4,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Labels on a task: many at once, each with a result of its own inside a 200.
+/// The routes for labels on a task: many at once, each with a result of its own inside a 200.
 extension DemoRoutes {
     func addTaskTags(to router: Router<DemoContext>) {
         router.put("/tasks/:id/tags") { request, context in
@@ -33,7 +33,7 @@ extension DemoRoutes {
         return Response(json: .array(results))
     }
 
-    /// Changes one tag; returns the name of the error, nil for success.
+    /// Adds or removes one label and returns the name of the error; nil if it worked.
     private func change(_ tag: String, of task: String, _ records: RecordGuard, adding: Bool) throws -> String? {
         let exists = try records.writer.exists(.taskTags, key: [task, tag])
         do {

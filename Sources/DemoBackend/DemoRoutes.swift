@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The context of one request: its connection, and its fault.
+/// The context of one request: its connection, and the faults of its stream.
 struct DemoContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -17,7 +17,7 @@ struct DemoContext: RequestContext {
     }
 }
 
-/// All endpoints.
+/// The backend's endpoints.
 struct DemoRoutes {
     let backend: DemoBackend
 
@@ -35,9 +35,9 @@ struct DemoRoutes {
         return router.buildResponder()
     }
 
-    /// Returns the session that a request belongs to.
+    /// Returns the caller whose session a request belongs to.
     ///
-    /// - Throws: A 401 if there is none.
+    /// - Throws: A 401 if there is no such session.
     func caller(of request: Request) async throws -> Accounts.Caller {
         guard let token = token(of: request) else { throw DemoError.unauthenticated }
         let now = backend.clock.now
@@ -47,7 +47,7 @@ struct DemoRoutes {
         return caller
     }
 
-    /// Returns the JSON body of a request; nil if it has none.
+    /// Returns the JSON body of a request; nil if the body is not JSON.
     func body(of request: Request) async throws -> DemoValue? {
         let buffer = try await request.body.collect(upTo: backend.configuration.maximumBody)
         return DemoValue(parsing: buffer.readableBytesView)
@@ -64,7 +64,7 @@ struct DemoRoutes {
     }
 
     /// Returns the access token: the text after the scheme `Bearer`, or `Basic`, whose user and password are one token
-    /// here.
+    /// here; else a configured header field or the cookie.
     private func token(of request: Request) -> String? {
         if let header = request.headers[.authorization] {
             let parts = header.split(separator: " ", maxSplits: 1)

@@ -3,29 +3,29 @@
 
 import GRDB
 
-/// The numbers of records that ``DemoBackend/seed(_:)`` makes, and the seed of their random values.
+/// The numbers of records that ``DemoBackend/seed(_:)`` makes, and the seed of their random contents.
 package struct DemoSeed: Sendable {
-    /// The number of projects: Ada owns two thirds and Bob the rest; every third is shared with the other.
+    /// The number of projects: Ada owns two thirds and Bob the rest; every third is shared with the other user.
     package var projects = 12
-    /// Tasks in all projects together.
+    /// The number of tasks in all projects together.
     package var tasks = 2400
-    /// Comments on tasks.
+    /// The number of comments on tasks.
     package var comments = 1200
-    /// Tags of each user.
+    /// The number of tags of each user.
     package var tags = 8
-    /// Labels on tasks.
+    /// The number of labels on tasks.
     package var taskTags = 800
-    /// The same seed makes the same records.
+    /// The seed of the random numbers; the same seed makes the same records.
     package var seed: UInt64 = 1
 
-    /// Creates numbers that add up to a few thousand records.
+    /// Creates a seed of a few thousand records.
     package init() {}
 }
 
 extension DemoBackend {
     /// Fills the database with projects, tasks, comments, tags and labels of two users, in one transaction.
     ///
-    /// Ids are short and speak: `p-3`, `t-17`, `c-5`, `ada-tag-2`. What exists already is changed.
+    /// Ids are short and readable: `p-3`, `t-17`, `c-5`, `ada-tag-2`. Records that exist already are changed.
     package func seed(_ seed: DemoSeed = DemoSeed()) async throws {
         let now = clock.now
         let users = try await store.write { db in
@@ -42,7 +42,7 @@ extension DemoBackend {
     }
 }
 
-/// Makes the records of a seed.
+/// A maker of the records of a seed.
 private struct SeedMaker {
     let seed: DemoSeed
     let now: Int64
@@ -123,7 +123,7 @@ private struct SeedMaker {
     }
 }
 
-/// Random numbers that are the same for the same seed.
+/// A generator of random numbers that are the same for the same seed.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

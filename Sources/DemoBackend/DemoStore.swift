@@ -5,7 +5,7 @@ import GRDB
 
 /// The database and the functions that its triggers call.
 ///
-/// One serial connection: writes are in commit order, and a query that is not running holds nothing.
+/// There is one serial connection: writes are in commit order, and the database holds nothing between two queries.
 struct DemoStore: Sendable {
     let queue: DatabaseQueue
     let clock: DemoClock
@@ -48,8 +48,8 @@ struct DemoStore: Sendable {
         try await queue.write(body)
     }
 
-    /// Removes what is older than the backend promises to keep: deletions after 31 days, sessions that were not
-    /// used for 90 days, answers of pushes after a day.
+    /// Forgets data that is older than the backend promises to remember: deletions after 31 days, sessions 90 days
+    /// after their last use, answers of pushes after a day.
     static func prune(at now: Int64, in db: Database) throws {
         let limit = UpdateIDs.uuid(milliseconds: now - DemoClock.days(31), tail: 0)
         for table in auditTables + ["id_maps"] {
@@ -59,7 +59,7 @@ struct DemoStore: Sendable {
         try db.execute(sql: "DELETE FROM answers WHERE made_at < ?", arguments: [now - DemoClock.days(1)])
     }
 
-    /// The tables of deletions.
+    /// The tables that keep deletions.
     static let auditTables = Entity.all.map(\.audit.table) + ["task_share_audit"]
 
     private static func newestID(in db: Database) throws -> String? {

@@ -55,7 +55,7 @@ extension DemoValue {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Returns a number's text; exact whole numbers have no fraction and no exponent.
+    /// Returns the text of a number; whole numbers that are exact are written without a fraction or an exponent.
     private static func text(of number: Double) -> String {
         guard number.isFinite else { return "null" }
         if number == number.rounded(), abs(number) < 9_007_199_254_740_992 { return String(Int64(number)) }

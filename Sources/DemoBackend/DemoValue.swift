@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A JSON value, for request bodies, records and expectations of tests.
+/// A JSON value, for request bodies, records and the assertions of tests.
 package enum DemoValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -12,26 +12,26 @@ package enum DemoValue: Hashable, Sendable {
     case array([DemoValue])
     case object([String: DemoValue])
 
-    /// Reads one JSON document; nil where the bytes are none.
+    /// Reads one JSON document; nil if the bytes are none.
     package init?(parsing bytes: some Sequence<UInt8>) {
         guard let value = try? JSONDecoder().decode(DemoValue.self, from: Data(bytes)) else { return nil }
         self = value
     }
 
-    /// Returns the member of an object; nil if there is none, and for every other kind of value.
+    /// Returns the member of an object; nil if there is none, and for any other kind of value.
     package subscript(name: String) -> DemoValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The value of a string.
+    /// The value of a string; nil for any other kind of value.
     package var string: String? { if case .string(let value) = self { value } else { nil } }
-    /// The value of a number.
+    /// The value of a number; nil for any other kind of value.
     package var number: Double? { if case .number(let value) = self { value } else { nil } }
-    /// The value of a boolean.
+    /// The value of a boolean; nil for any other kind of value.
     package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The elements of an array.
+    /// The elements of an array; nil for any other kind of value.
     package var array: [DemoValue]? { if case .array(let value) = self { value } else { nil } }
-    /// The members of an object.
+    /// The members of an object; nil for any other kind of value.
     package var object: [String: DemoValue]? { if case .object(let value) = self { value } else { nil } }
 
     /// The value as compact JSON, an object's members in alphabetical order.
@@ -75,10 +75,10 @@ extension DemoValue: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, Expr
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates an array.
     package init(arrayLiteral elements: DemoValue...) { self = .array(elements) }
-    /// Creates an object; of members of one name the last counts.
+    /// Creates an object; of several members of one name, the last counts.
     package init(dictionaryLiteral elements: (String, DemoValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
-    /// JSON's null, not the absence of a value.
+    /// Creates JSON's null, which is not the absence of a value.
     package init(nilLiteral: ()) { self = .null }
 }

@@ -3,7 +3,7 @@
 
 import GRDB
 
-// Records whose ids the database counts: a client learns them from the answer of the call that made the record.
+// Records with ids that the database assigns: a client learns them from the answer of the call that made the record.
 extension Entity {
     static let folders = Entity(
         name: "folders", keys: [Field("id", column: "id", .integer)],
@@ -25,7 +25,7 @@ extension Entity {
     /// True if the database makes the ids, which are whole numbers on the wire.
     var isNumbered: Bool { keys[0].kind == .integer }
 
-    /// Returns the key of a request's path.
+    /// Returns the key of the record that a request's path names.
     ///
     /// - Throws: A 400 for an id that no record of this table can have.
     func key(ofPath id: String) throws -> String {
@@ -36,14 +36,14 @@ extension Entity {
         return id
     }
 
-    /// Returns the id of a stored record, the parts of composite keys joined with `.`.
+    /// Returns the id of a stored record, with the parts of composite keys joined with `.`.
     func id(of row: Row) -> String {
         keys.map { DemoValue(key: row[$0.column]).keyText ?? "" }.joined(separator: ".")
     }
 }
 
 extension DemoValue {
-    /// Creates a part of a key from the database's value.
+    /// Creates a part of a key from its value in the database.
     init(key: DatabaseValue) {
         switch key.storage {
         case .int64(let number): self = .number(Double(number))
@@ -52,6 +52,6 @@ extension DemoValue {
         }
     }
 
-    /// A part of a key as text: a string, or a whole number.
+    /// The text of a part of a key: a string, or a whole number; nil for any other value.
     var keyText: String? { string ?? number.flatMap { Int64(exactly: $0) }.map { String($0) } }
 }

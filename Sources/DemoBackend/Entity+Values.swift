@@ -4,9 +4,9 @@
 import GRDB
 
 extension Entity.Field {
-    /// Returns the database's value for a value of a request.
+    /// Returns the value that the database stores for a value that a client sent.
     ///
-    /// - Throws: A sentence about the mistake in the value.
+    /// - Throws: ``InvalidMember`` with one sentence if the value cannot be stored.
     func databaseValue(of value: DemoValue) throws(InvalidMember) -> DatabaseValue {
         if case .null = value {
             guard isOptional else { throw InvalidMember("\(name) must not be null") }
@@ -32,7 +32,7 @@ extension Entity.Field {
         }
     }
 
-    /// Returns the answer's value for a value of the database.
+    /// Returns the value that is sent for a value of the database.
     func value(of stored: DatabaseValue) -> DemoValue {
         switch kind {
         case .string: String.fromDatabaseValue(stored).map(DemoValue.string) ?? .null
@@ -57,7 +57,7 @@ extension Entity {
     }
 }
 
-/// A member of a record that cannot be stored, with a sentence that says why.
+/// The error of a member that cannot be stored, with one sentence as the reason.
 struct InvalidMember: Error {
     let message: String
     init(_ message: String) { self.message = message }

@@ -3,7 +3,7 @@
 
 /// A kind of record: its name in pushes, its key, and its members with the columns that hold them.
 struct Entity: Sendable {
-    /// The kind of a member's value.
+    /// The kinds of values that a member may have.
     enum Kind: String, Sendable {
         case string, number, boolean, date, object
         case integer = "whole number"
@@ -15,7 +15,7 @@ struct Entity: Sendable {
         let column: String
         let kind: Kind
         let isOptional: Bool
-        /// The table that a value must name a record of, which the user sees.
+        /// The table in which a value must name a record that the user sees.
         let references: String?
 
         init(

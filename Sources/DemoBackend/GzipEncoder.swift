@@ -3,9 +3,9 @@
 
 import CZlib
 
-/// Compresses a body as it is written, without flushing in between, as usual middleware does.
+/// An encoder that compresses a body as it is written, without flushing in between, as usual middleware does.
 final class GzipEncoder {
-    /// The stream's memory, on the heap because zlib remembers the address.
+    /// The stream is on the heap, since zlib remembers its address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let isReady: Bool
 
@@ -23,7 +23,7 @@ final class GzipEncoder {
         stream.deallocate()
     }
 
-    /// Returns the output for these bytes, which may be empty; at the end, all that is left.
+    /// Returns the compressed output for these bytes, which may be empty; at the end, all remaining output.
     func encode(_ bytes: [UInt8], isEnd: Bool) throws -> [UInt8] {
         guard isReady else { throw DemoError.internal("zlib cannot start") }
         var input = bytes

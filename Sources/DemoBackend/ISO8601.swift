@@ -18,7 +18,7 @@ enum ISO8601 {
             + "." + padded(rest % 1000, 3) + "Z"
     }
 
-    /// Milliseconds since 1970 of `YYYY-MM-DDTHH:MM:SS[.fff](Z|±HH:MM)`; nil for anything else.
+    /// Returns the milliseconds since 1970 of `YYYY-MM-DDTHH:MM:SS[.fff](Z|±HH:MM)`; nil for anything else.
     static func milliseconds(of text: String) -> Double? {
         var rest = Substring(text)
         guard let year = number(&rest, 4), skip("-", &rest), let month = number(&rest, 2), skip("-", &rest),
@@ -65,7 +65,7 @@ enum ISO8601 {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Returns the number of a day, 1970-01-01 being 0, in the Gregorian calendar; years are counted from March.
+    /// Returns the number of a day in the Gregorian calendar, with 1970-01-01 as 0; years are counted from March.
     private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400

@@ -21,7 +21,7 @@ final class OneShot<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(with: result) }
     }
 
-    /// The result, when it is there.
+    /// The result, as soon as it is set.
     var value: Value {
         get async throws {
             try await withCheckedThrowingContinuation { continuation in

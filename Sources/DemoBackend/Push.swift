@@ -7,7 +7,7 @@ import GRDB
 struct Push: Sendable {
     static let maximumOperations = 100_000
 
-    /// One line.
+    /// One line of a push.
     struct Operation: Sendable {
         enum Kind: String {
             case create, update, delete
@@ -20,18 +20,18 @@ struct Push: Sendable {
         let base: String?
     }
 
-    /// The outcome of the push.
+    /// The answer to a push.
     struct Answer: Sendable {
         let status: Int
         let body: String
     }
 
-    /// The lines as far as they could be read, with the sentence about each that could not.
+    /// The operations of the lines, with an error for each line that could not be read.
     private let lines: [Result<Operation, InvalidMember>]
 
     /// Reads the lines of a body.
     ///
-    /// - Throws: A 400 where a line is no JSON object or there are too many.
+    /// - Throws: A 400 if a line is no JSON object or there are too many.
     init(lines text: String, acceptsClientIDs: Bool, makeID: () -> String) throws {
         let texts = text.utf8.split(separator: 0x0A).filter { $0.contains { $0 > 0x20 } }
         guard texts.count <= Self.maximumOperations else { throw DemoError.badRequest("too many operations") }
@@ -47,9 +47,9 @@ struct Push: Sendable {
         }
     }
 
-    /// Applies all lines; where one is refused, the rest are tried too, so that the answer names every refusal.
+    /// Applies all lines; if one is refused, the rest are still tried, so that the answer names every refusal.
     ///
-    /// - Returns: The answer; unless its status is 200 the transaction must be rolled back.
+    /// - Returns: The answer; unless its status is 200, the transaction must be rolled back.
     func apply(with records: RecordGuard) throws -> Answer {
         var done: [DemoValue] = []
         var refused: [DemoValue] = []

@@ -1,37 +1,37 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets calls about single records go wrong by chance.
+/// The random faults of calls about single records.
 ///
-/// What happens to a call follows from the seed, its content and how often the very same call came before, and so not
-/// from the order in which parallel calls arrive. Streams, acks and accounts are left alone.
+/// The fault of a call follows from the seed, its content and the number of times that the same call came before, and
+/// so not from the order in which parallel calls arrive. Streams, acks and accounts are left alone.
 package struct RandomFaults: Sendable {
-    /// A way to go wrong.
+    /// The kinds of random faults.
     package enum Way: Hashable, CaseIterable, Sendable {
-        /// Not carried out, and a 500, 502 or 504.
+        /// The call is not carried out, and the answer is a 500, 502 or 504.
         case refuse
-        /// Not carried out, and a 429 or 503.
+        /// The call is not carried out, and the answer is a 429 or 503.
         case putOff
-        /// Carried out, and a 500, 502 or 504.
+        /// The call is carried out, and the answer is a 500, 502 or 504.
         case refuseAfterwards
-        /// Not carried out, and no answer.
+        /// The call is not carried out, and there is no answer.
         case loseRequest
-        /// Carried out, and no answer.
+        /// The call is carried out, and there is no answer.
         case loseAnswer
-        /// Carried out late.
+        /// The call is carried out late.
         case late
     }
 
-    /// The same seed lets the same calls fail.
+    /// The seed of the random numbers; the same seed lets the same calls fail.
     package var seed: UInt64
     /// The share of calls that go wrong, from 0 to 1.
     package var probability: Double
-    /// The ways, each as likely as the others.
+    /// The kinds of faults, each as likely as the others.
     package var ways: [Way]
-    /// The delay of a late call, in milliseconds; usually more than its client waits.
+    /// The delay of a late call in milliseconds, usually more than its client waits.
     package var delay: Int
 
-    /// Faults of a seed.
+    /// Creates random faults of a seed.
     package init(seed: UInt64, probability: Double, ways: [Way] = Way.allCases, delay: Int = 400) {
         self.seed = seed
         self.probability = probability

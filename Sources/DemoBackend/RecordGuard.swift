@@ -3,7 +3,7 @@
 
 import GRDB
 
-/// Writes records for a user who may not do everything.
+/// A writer of records for a user whose permissions are limited.
 struct RecordGuard {
     /// The reason why a record was not written.
     struct Refusal: Error {
@@ -19,7 +19,7 @@ struct RecordGuard {
 
     private var db: Database { writer.db }
 
-    /// Creates a record, or changes it where it exists.
+    /// Creates a record, or changes it if it exists.
     func create(_ entity: Entity, key: [String], data: [String: DemoValue], base: String? = nil) throws {
         try checkRejected(key)
         if try writer.exists(entity, key: key) {
@@ -31,13 +31,13 @@ struct RecordGuard {
 
     /// Creates a record whose id the database makes.
     ///
-    /// - Returns: Its id.
+    /// - Returns: The record's id.
     func insert(_ entity: Entity, data: [String: DemoValue]) throws -> String {
         try checkRejected([data["clientId"]?.string].compactMap(\.self))
         return try checking(entity, data: data) { try writer.insert(entity, data: data) }
     }
 
-    /// Changes a record, or creates it where it does not exist and never was deleted.
+    /// Changes a record, or creates it if it does not exist and never was deleted.
     func update(_ entity: Entity, key: [String], data: [String: DemoValue], base: String? = nil) throws {
         try checkRejected(key)
         if try writer.exists(entity, key: key) {
@@ -51,9 +51,9 @@ struct RecordGuard {
         try write(entity, key: key, data: data)
     }
 
-    /// Deletes a record; one that is not there, or not to be seen, is fine.
+    /// Deletes a record; a record that does not exist, or that the user cannot see, is no error.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was such a record.
     @discardableResult
     func delete(_ entity: Entity, key: [String], base: String? = nil) throws -> Bool {
         try checkRejected(key)
@@ -75,7 +75,7 @@ struct RecordGuard {
             arguments: StatementArguments(arguments)) ?? false
     }
 
-    /// Returns the id of the record's last change.
+    /// Returns the id of the record's last change; nil if there is no such record.
     func version(of entity: Entity, key: [String]) throws -> String? {
         try String.fetchOne(
             db, sql: "SELECT update_id FROM \(entity.name) WHERE \(entity.keyCondition)",
@@ -91,7 +91,7 @@ struct RecordGuard {
         try checking(entity, data: data) { _ = try writer.put(entity, key: key, data: data) }
     }
 
-    /// Refuses members that clients may not write, and members that cannot be stored.
+    /// Refuses rejected texts, references to records that the user does not see, and members that cannot be stored.
     private func checking<Value>(
         _ entity: Entity, data: [String: DemoValue], _ body: () throws -> Value
     ) throws -> Value {
@@ -117,7 +117,7 @@ struct RecordGuard {
         }
     }
 
-    /// Refuses a record that has changed after the token's id, because it is in conflict.
+    /// Refuses, as a conflict, a record that has changed after the token's id.
     private func checkBase(_ entity: Entity, key: [String], base: String?) throws {
         guard let base else { return }
         let parts = base.split(separator: "|", omittingEmptySubsequences: false)
@@ -127,7 +127,7 @@ struct RecordGuard {
         }
     }
 
-    /// Returns the project that a record belongs to, if it is known.
+    /// Returns the project that a record belongs to; nil if it is unknown.
     private func project(of entity: Entity, key: [String]) throws -> String? {
         switch entity.name {
         case Entity.projects.name: key[0]
@@ -144,7 +144,7 @@ struct RecordGuard {
         }
     }
 
-    /// Members other than viewers may write into a project; so may everybody where there is no such project.
+    /// Refuses users who are no members of a project, and viewers; all users may write if there is no such project.
     private func checkRole(in project: String?) throws {
         guard let project, try writer.exists(.projects, key: [project]) else { return }
         let role = try String.fetchOne(

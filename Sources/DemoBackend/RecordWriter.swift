@@ -3,13 +3,13 @@
 
 import GRDB
 
-/// Writes records in one transaction, without asking who may do it.
+/// A writer of records in one transaction, without checks of permissions.
 struct RecordWriter {
     let db: Database
-    /// The user who counts as the creator of new records.
+    /// The user who becomes the creator of new records.
     let userID: String
 
-    /// Creates a record or changes the members that are given; says whether the record is new.
+    /// Creates a record or changes the given members; returns true if the record is new.
     ///
     /// `updateID` is the id of the change; nil makes a new one. A member that cannot be stored is an ``InvalidMember``.
     @discardableResult
@@ -29,9 +29,9 @@ struct RecordWriter {
         return true
     }
 
-    /// Creates a record of a table whose ids the database counts.
+    /// Creates a record of a table whose ids the database assigns.
     ///
-    /// - Returns: Its id.
+    /// - Returns: The record's id.
     @discardableResult
     func insert(_ entity: Entity, data: [String: DemoValue], updateID: String? = nil) throws -> String {
         try insert(entity, try columns(of: entity, data: data, updateID: updateID))
@@ -46,7 +46,7 @@ struct RecordWriter {
             .execute(arguments: StatementArguments(all.map(\.value)))
     }
 
-    /// Deletes a record; false where there is none.
+    /// Deletes a record and returns true, or returns false if there is none.
     @discardableResult
     func delete(_ entity: Entity, key: [String]) throws -> Bool {
         try db.execute(
@@ -54,7 +54,7 @@ struct RecordWriter {
         return db.changesCount > 0
     }
 
-    /// Makes a user a member of a project; one who is a member already gets the role.
+    /// Makes a user a member of a project; an existing member gets the role.
     func share(project: String, with user: String, role: String) throws {
         try db.execute(
             sql: """
@@ -76,7 +76,7 @@ struct RecordWriter {
             sql: "INSERT OR IGNORE INTO task_shares (task_id, user_id) VALUES (?, ?)", arguments: [task, user])
     }
 
-    /// Takes back what ``share(task:with:)`` did.
+    /// Reverses ``share(task:with:)``.
     func unshare(task: String, from user: String) throws {
         try db.execute(
             sql: "DELETE FROM task_shares WHERE task_id = ? AND user_id = ?", arguments: [task, user])

@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables whose ids the database counts.
+// Tables whose ids the database assigns.
 extension Schema {
-    /// The tables with numbered keys; the contents of a deleted folder go with it by the foreign keys.
+    /// The tables, with foreign keys by which the contents of a deleted folder are deleted too.
     ///
-    /// Each folder within it gets a line; its notes only if the configuration says so. A note's folder is gone
-    /// already when the note goes with it.
+    /// Each folder within it gets an audit row; its notes do only if the configuration says so. A note that is deleted
+    /// with its folder is recognized by the folder, which is already gone.
     static let numbered = """
         CREATE TABLE IF NOT EXISTS folders (
           id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL DEFAULT '',

@@ -1,11 +1,11 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tables, and the triggers that keep update ids and deletions.
+/// The tables, and the triggers that maintain update ids and deletions.
 ///
 /// `demo_uuid7()`, `demo_now()` and `demo_flag(name)` are functions that ``DemoStore`` adds to each connection. The
-/// one row of `cascading` says how deep in a cascade a delete is, since deletions that follow from another's write
-/// no audit row of their own.
+/// single row of `cascading` states the depth of a delete in a cascade, since tasks and comments that are deleted with
+/// their parents have no audit row of their own; labels on tasks have one at depth 1.
 enum Schema {
     static let sql = tables + indexes + audits + updates + deletes + moves + cascades + numbered
 
@@ -63,10 +63,10 @@ enum Schema {
 
         """
 
-    /// One row for each deletion.
+    /// The audit tables, with one row for each deletion.
     ///
-    /// `user_id` names the one user whom it concerns; where it is null, everybody who may
-    /// see the project, or the creator where the project is unknown.
+    /// `user_id` names the one user whom the deletion concerns; if it is null, it concerns all users who may see the
+    /// project, or the creator if the project is unknown.
     private static let audits = """
         CREATE TABLE IF NOT EXISTS project_audit (
           id TEXT PRIMARY KEY DEFAULT (demo_uuid7()), project_id TEXT NOT NULL, user_id TEXT NOT NULL);
@@ -86,7 +86,7 @@ enum Schema {
 
         """
 
-    /// Any change of a row gives it a new update id, unless the writer set one itself.
+    /// The triggers that give a changed row a new update id, unless the writer set one itself.
     private static let updates =
         ["projects", "tasks", "comments", "tags", "task_tags"]
         .map {
@@ -133,8 +133,8 @@ enum Schema {
 
         """
 
-    /// The triggers of moves: records that come into a user's sight get new update ids, records that leave it an audit
-    /// row.
+    /// The triggers for moves: records that come into a user's sight get new update ids; for records that leave it, an
+    /// audit row is written for that user.
     private static let moves = """
         CREATE TRIGGER IF NOT EXISTS tasks_moved AFTER UPDATE OF project_id ON tasks
         WHEN NEW.project_id IS NOT OLD.project_id AND demo_flag('announcesMoves') BEGIN
@@ -156,7 +156,7 @@ enum Schema {
 
         """
 
-    /// The triggers of cascades, which run before the delete, while the parent is still there.
+    /// The triggers that delete dependent records; they run before the delete, while the parent still exists.
     private static let cascades = """
         CREATE TRIGGER IF NOT EXISTS projects_cascade BEFORE DELETE ON projects BEGIN
           UPDATE cascading SET depth = depth + 1;

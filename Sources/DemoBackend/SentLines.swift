@@ -3,13 +3,13 @@
 
 import NIOConcurrencyHelpers
 
-/// Counts what streams have sent, by line type.
+/// The counts of the lines that streams have sent, by line type.
 final class SentLines: Sendable {
     private let counts = NIOLockedValueBox<[String: Int]>([:])
 
     func add(_ lines: StreamLines) { counts.withLockedValue { $0.merge(lines.types) { $0 + $1 } } }
 
-    /// Returns the counts, and begins anew.
+    /// Returns the counts and resets them.
     func take() -> [String: Int] {
         counts.withLockedValue { counts in
             defer { counts = [:] }
@@ -19,7 +19,7 @@ final class SentLines: Sendable {
 }
 
 extension DemoBackend {
-    /// Returns the number of lines of each type since the last call, without bulk rows; lines that a fault kept back
-    /// count.
+    /// Returns the number of lines of each type that were sent since the last call, without bulk rows; lines that a
+    /// fault kept back are counted.
     package func takeSentLines() -> [String: Int] { sent.take() }
 }

@@ -3,10 +3,10 @@
 
 import GRDB
 
-/// The position of a stream: a value that is carried from query to query, so that no transaction is held in between.
+/// The position of a stream: a value that is carried from query to query, so that nothing is held in between.
 ///
-/// Each kind of line has a query of its own, and all are bounded by one id taken at the beginning. A record that
-/// changes meanwhile is in no line of this stream: it has a newer id, so the next stream brings it.
+/// Each kind of line has a query of its own, and all queries are bounded by one id taken at the beginning. A change
+/// made in the meantime is in no line of this stream: it has a newer id, so the next stream brings it.
 struct StreamCursor: Sendable {
     enum Step: Sendable {
         case retired(String)
@@ -22,7 +22,7 @@ struct StreamCursor: Sendable {
     struct BackfillParent: Sendable {
         let parent: String
         let createID: String
-        /// The position within this parent, inclusive; empty begins at its first row.
+        /// The id at which to go on within this parent, inclusive; empty begins at its first row.
         let from: String
         let end: String
     }
@@ -56,13 +56,13 @@ struct StreamCursor: Sendable {
         return after.isEmpty
     }
 
-    /// Takes the lines that were made since the last call.
+    /// Removes and returns the lines that were made since the last call.
     mutating func takeLines() -> StreamLines {
         defer { lines = StreamLines() }
         return lines
     }
 
-    /// Decides whether there is a stream or only a reset line.
+    /// Begins the stream: decides whether it has lines or only a reset line.
     mutating func begin(_ request: StreamRequest, at now: Int64, ids: UpdateIDs, in db: Database) throws {
         let session = caller.sessionID
         if request.reset { try Checkpoints.clear(session, in: db) }
@@ -121,7 +121,7 @@ struct StreamCursor: Sendable {
         after = ""
     }
 
-    /// Returns the id in the checkpoint of a namespace; an id that is none fails as a database's column type would.
+    /// Returns the id in the checkpoint of a namespace; a malformed id fails as it would in a database's column type.
     private func position(_ namespace: String) throws -> String? {
         guard let token = checkpoints[namespace] else { return nil }
         let parts = token.split(separator: "|", omittingEmptySubsequences: false)
@@ -164,9 +164,9 @@ extension StreamCursor {
         finishPage(rows)
     }
 
-    /// Puts the memberships since the last backfill in front of the other steps.
+    /// Puts the memberships since the last backfill before the other steps.
     ///
-    /// Without a checkpoint of the rows themselves all of them come as ordinary lines, and only the position is noted.
+    /// Without a checkpoint of the rows themselves, all rows come as ordinary lines, and only the position is noted.
     private mutating func advance(_ backfill: StreamType.Backfill, of type: StreamType, in db: Database) throws {
         let resume = checkpoints[backfill.lineType]?
             .split(separator: "|", omittingEmptySubsequences: false).map(String.init)
@@ -206,8 +206,8 @@ extension StreamCursor {
         finishPage(rows)
     }
 
-    /// Notes a position that the backend reaches by itself: it writes the session's checkpoint, and informs a client
-    /// that keeps checkpoints itself.
+    /// Notes a position that the backend reaches by itself: stores it in the session's checkpoint, or sends it to a
+    /// client that keeps its checkpoints itself.
     private mutating func note(_ token: String, in db: Database) throws {
         let namespace = String(token.prefix { $0 != "|" })
         if usesSession {

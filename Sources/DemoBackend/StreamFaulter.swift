@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Applies the fault of one stream to its lines.
+/// The faults of one stream, applied to its lines.
 struct StreamFaulter {
-    /// The next step.
+    /// The next step of the sender.
     enum Output {
         case bytes([UInt8])
         case wait(milliseconds: Int)
@@ -18,7 +18,7 @@ struct StreamFaulter {
 
     init(_ fault: DemoFault.Stream) { self.fault = fault }
 
-    /// Returns the steps for these lines, in order.
+    /// Returns the outputs for these lines, in order.
     mutating func outputs(for lines: StreamLines) -> [Output] {
         var outputs: [Output] = []
         for line in lines.lines {

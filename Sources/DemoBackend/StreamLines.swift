@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run of complete lines, and where each ends.
+/// A run of complete lines, with the offset at which each ends.
 struct StreamLines: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var ends: [Int] = []
@@ -12,7 +12,7 @@ struct StreamLines: Sendable {
 
     init() {}
 
-    /// Creates a copy of some of another run's lines.
+    /// Creates a copy of some lines of another run.
     init(copying other: StreamLines, _ range: Range<Int>) {
         guard !range.isEmpty else { return }
         let start = range.lowerBound == 0 ? 0 : other.ends[range.lowerBound - 1]
@@ -20,12 +20,12 @@ struct StreamLines: Sendable {
         ends = other.ends[range].map { $0 - start }
     }
 
-    /// Changes bytes without changing how many there are.
+    /// Changes bytes without changing their number.
     mutating func patch(_ body: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
         bytes.withUnsafeMutableBufferPointer { body($0) }
     }
 
-    /// Adds a line in the order in which members stand on the wire.
+    /// Adds a line, with its members in the order that they have on the wire.
     mutating func append(type: String, data: DemoMembers, ack: String) {
         bytes.append(contentsOf: #"{"type":"#.utf8)
         DemoValue.write(type, to: &bytes)

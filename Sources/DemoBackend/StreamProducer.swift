@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs the queries of one stream and gives its lines in chunks of about 64 KiB.
+/// A producer that runs the queries of one stream and returns its lines in chunks of about 64 KiB.
 struct StreamProducer {
     private let store: DemoStore
     private let hook: StreamHook?
@@ -13,7 +13,7 @@ struct StreamProducer {
 
     /// Begins the stream.
     ///
-    /// - Throws: The answer instead of a stream.
+    /// - Throws: The error to answer with instead of a stream.
     init(_ request: StreamRequest, caller: Accounts.Caller, of backend: DemoBackend) async throws {
         let store = backend.store
         self.store = store
@@ -59,16 +59,16 @@ struct StreamProducer {
 
 /// A point between two queries of a stream.
 package struct StreamPoint: Hashable, Sendable {
-    /// The kind of lines that the next query gives.
+    /// The kind of lines that the next query returns.
     package enum Part: String, Sendable {
         case deletes, backfill, upserts
     }
     /// The request type that is served.
     package var request: String
-    /// The lines that come next.
+    /// The kind of the type's lines that come next.
     package var part: Part
 
-    /// Creates a point before the lines of this part.
+    /// Creates the point before the lines of a part.
     package init(request: String, part: Part) {
         self.request = request
         self.part = part
@@ -84,5 +84,6 @@ package struct StreamPoint: Hashable, Sendable {
     }
 }
 
-/// Called before the first query of each part of a stream; what it writes is newer than the stream's bound.
+/// A function called before the first query of each part of a stream; records that it writes are newer than the
+/// stream's bound.
 package typealias StreamHook = @Sendable (StreamPoint) async throws -> Void

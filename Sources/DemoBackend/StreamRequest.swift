@@ -1,16 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A client's request to `POST /sync/stream`.
+/// The body of a request to `POST /sync/stream`.
 struct StreamRequest: Sendable {
     let types: Set<String>
     let reset: Bool
-    /// The tokens of checkpoint style *request*; nil where the session's own are meant.
+    /// The tokens of checkpoint style *request*; nil if the session's own are to be used.
     let checkpoints: [String: String]?
 
-    /// Reads a request.
+    /// Reads a request body.
     ///
-    /// - Throws: A 400 for a body of another form and for unknown types, even one among many.
+    /// - Throws: A 400 for a body of another form and for unknown types, even a single one among many.
     init(body: DemoValue?, requiresCheckpoints: Bool = false) throws {
         guard let body, case .object = body else { throw DemoError.badRequest("body must be a JSON object") }
         guard let types = body["types"]?.array?.map(\.string) else {
@@ -40,7 +40,7 @@ struct StreamRequest: Sendable {
         }
     }
 
-    /// Refuses two versions of a type, because they are the same records twice.
+    /// Refuses two versions of one type, which would bring the same records twice.
     private static func requireOneVersion(of types: Set<String>) throws {
         for (baseName, versions) in Dictionary(grouping: types, by: { $0.prefix(while: { $0 != "V" }) }) {
             guard versions.count > 1 else { continue }

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
-/// Writes one stream to its client, as fast as the client reads and as wrong as it was told to.
+/// A sender that writes one stream to its client, as fast as the client reads and with the faults that were injected.
 struct StreamSender: Sendable {
     let producer: StreamProducer
     let first: StreamLines?
@@ -16,8 +16,8 @@ struct StreamSender: Sendable {
 
     /// Writes everything and ends the body.
     ///
-    /// An error of a query can only be before a line now, and a status can't be sent any more: the body is never ended
-    /// and the connection stays open until the client goes.
+    /// An error of a query can only occur between lines now, and a status can no longer be sent: the body is never
+    /// ended and the connection stays open until the client goes.
     @concurrent func send(to writer: inout any ResponseBodyWriter) async throws {
         var producer = producer
         var faulter = fault.map(StreamFaulter.init)

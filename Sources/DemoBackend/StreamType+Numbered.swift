@@ -3,7 +3,7 @@
 
 import GRDB
 
-// Records whose ids the database counts: ids and references are JSON numbers.
+// Records with ids that the database assigns: ids and references are JSON numbers.
 extension StreamType {
     static let folders = StreamType(
         request: "FoldersV1", upsert: "FolderV1",
@@ -38,10 +38,10 @@ extension StreamType {
     private static func whole(_ value: Int64?) -> DemoValue { value.map { .number(Double($0)) } ?? .null }
 }
 
-/// Lines that say which id the database has given to a record that came with a client's.
+/// The lines that state which id the database has given to a record that came with a client's id.
 enum IDMaps {
     static let lineType = "IdMapV1"
-    /// The requests with whose lines they come.
+    /// The request types with whose lines they come.
     static let requests: Set = [StreamType.folders.request, StreamType.notes.request]
     static let sql = """
         SELECT i.*, i.id AS update_id FROM id_maps i WHERE i.id < :now AND i.id > :after AND i.user_id = :user \

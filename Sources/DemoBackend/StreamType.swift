@@ -3,19 +3,20 @@
 
 import GRDB
 
-/// A request type: which lines it gives, and the queries behind them.
+/// A request type: the lines that it brings, and the queries behind them.
 ///
-/// The queries take `:user`, `:now` (the bound of the stream), `:after` (the checkpoint, or where the previous page
-/// ended) and `:limit`; backfills also `:parent` and `:end`. Their rows come in the order of `update_id`.
+/// The queries take `:user`, `:now` (the bound of the stream), `:after` (the checkpoint, or the end of the previous
+/// page) and `:limit`; backfills also `:parent`, `:from` and `:end`. Their rows come in the order of `update_id`.
 struct StreamType: Sendable {
-    /// Deletions: the line type, the query, and which members name the record.
+    /// The deletions of a type: the line type, the query, and the members that name the record.
     struct Deletes: Sendable {
         let lineType: String
         let sql: String
         let members: [(name: String, column: String)]
     }
 
-    /// The rows that become visible later: memberships in their order, and the rows that came into sight with one.
+    /// The backfill of older rows that become visible: memberships in their order, and the rows that came into sight
+    /// with one.
     struct Backfill: Sendable {
         let lineType: String
         let parents: String
@@ -25,13 +26,13 @@ struct StreamType: Sendable {
     let request: String
     let upsert: String
     let deletes: Deletes?
-    /// Lines that each take every record with one value, where the configuration wants them.
+    /// The lines that each delete all records with one value, if the configuration asks for them.
     var clears: Deletes? = nil
     let backfill: Backfill?
     let sql: String
     let render: @Sendable (Row) -> DemoMembers
 
-    /// All request types in the order in which a stream serves them, regardless of the requested order.
+    /// All request types in the order in which a stream serves them, regardless of the order in the request.
     static let all = [
         projects(version: 1), projects(version: 2), tasks(version: 1), tasks(version: 2), sharedTasks, comments, tags,
         taskTags, folders, notes,

@@ -3,7 +3,7 @@
 
 import NIOConcurrencyHelpers
 
-/// Makes the UUIDs of version 7 that order changes.
+/// A maker of the UUIDs of version 7 that order changes.
 final class UpdateIDs: Sendable {
     private struct Last {
         var milliseconds: Int64 = 0
@@ -20,8 +20,8 @@ final class UpdateIDs: Sendable {
 
     /// Returns the id of a change that is made now.
     ///
-    /// In commit order every id is greater than all before it, even if the clock goes back; otherwise the last 74 bits
-    /// are random and ids of the same millisecond have no order.
+    /// In commit order, each id is greater than all before it, regardless of the clock; in faithful order, 64 bits are
+    /// random and ids of the same millisecond have no order.
     func next() -> String {
         switch order {
         case .faithful: return Self.uuid(milliseconds: clock.now, tail: .random(in: 0...UInt64.max))
@@ -37,9 +37,9 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// Returns the upper bound of the ids in a stream that begins now.
+    /// Returns the id below which a stream that begins now reads.
     ///
-    /// The faithful one leaves out the last millisecond, as a database does whose ids have no order within it.
+    /// In faithful order, it leaves out the last millisecond, like a database whose ids have no order within one.
     func bound() -> String {
         switch order {
         case .faithful: Self.uuid(milliseconds: clock.now - 1, tail: .random(in: 0...UInt64.max))
@@ -47,7 +47,7 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// Goes on after an id that an earlier run of the backend made.
+    /// Makes coming ids greater than an id that an earlier run of the backend made.
     func resume(after id: String) {
         guard let milliseconds = Self.milliseconds(of: id) else { return }
         last.withLockedValue { last in
@@ -55,7 +55,7 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// Returns the time in an id; nil if the text is no UUID.
+    /// Returns the time in an id, in milliseconds since 1970; nil if the text is no UUID.
     static func milliseconds(of id: String) -> Int64? {
         isUUID(id) ? Int64(id.filter { $0 != "-" }.prefix(12), radix: 16) : nil
     }
@@ -74,8 +74,9 @@ final class UpdateIDs: Sendable {
         }
     }
 
-    /// Makes a UUID: 48 bits of time, the version, 12 bits, the variant, 62 bits; the tail's 64 bits follow ten zero
-    /// bits.
+    /// Returns a UUID with 48 bits of time, the version, 12 bits, the variant and 62 bits.
+    ///
+    /// The tail's 64 bits are spread over the last 74, in their order, with four and six zero bits in between.
     static func uuid(milliseconds: Int64, tail: UInt64) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(36)

@@ -5,16 +5,16 @@
 enum Visibility {
     /// The condition for a task `t`: members of its project see it, and its creator if the project is unknown.
     static let task = scope(project: "t.project_id", creator: "t.creator_id")
-    /// The condition for a comment `c`, which goes with its task.
+    /// The condition for a comment `c`: it is visible with its task.
     static let comment = following(task: "c.task_id", creator: "c.creator_id")
-    /// The condition for a label on a task `g`, which goes with its task.
+    /// The condition for a label on a task `g`: it is visible with its task.
     static let taskTag = following(task: "g.task_id", creator: "g.creator_id")
     /// The condition for a project `p`.
     static let project = "p.id IN (\(projects))"
     /// The condition for a tag `l`.
     static let tag = "l.creator_id = :user"
 
-    /// Returns the condition for a record of a project, or of its creator if there is no such project.
+    /// Returns the condition for a record that belongs to a project, or to its creator if there is no such project.
     static func scope(project: String, creator: String) -> String {
         """
         (\(project) IN (\(projects)) OR (\(creator) = :user AND \(project) IS NOT NULL \
@@ -23,7 +23,7 @@ enum Visibility {
         """
     }
 
-    /// Returns the condition for a record of a task, or of its creator if there is no such task.
+    /// Returns the condition for a record that belongs to a task, or to its creator if there is no such task.
     static func following(task: String, creator: String) -> String {
         """
         (EXISTS (SELECT * FROM tasks t WHERE t.id = \(task) AND \(Self.task)) \

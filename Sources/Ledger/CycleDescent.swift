@@ -1,22 +1,23 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The descendants of deleted records in tables that are each other's parents: found in one walk, followed in memory.
+/// The descendants of deleted records in tables that are each other's parents: links are gathered in one walk and
+/// followed in memory.
 ///
-/// A table of replies may be nested as deep as it has records; a walk for each generation would never end.
+/// A table of replies may be nested as deep as it has records; one walk for each generation would never end.
 struct CycleDescent {
-    /// The most records that can be followed: 24 bytes each.
+    /// The number of records that can be followed, at 24 bytes each.
     static let maximum = 1 << 20
 
-    /// A record that is there unless its parent has gone.
+    /// A record that exists unless its parent is gone, with that parent.
     struct Pair {
         var parent: UInt64
         var child: UInt64
-        /// The number in the stream of the line that brought it; 0 if none did.
+        /// The number of the stream line that brought the child; 0 if none did.
         var sequence: UInt64
     }
 
-    /// The two tables of a link, by index.
+    /// The two tables of a pair, by index in the schema.
     private struct Edge: Hashable {
         var parent: Int
         var child: Int
@@ -24,18 +25,18 @@ struct CycleDescent {
 
     private var pairs: [Edge: [Pair]] = [:]
     private var count = 0
-    /// True if there were too many; no record can be followed then.
+    /// True if there were more than the maximum; then nothing can be followed.
     private(set) var hasOverflowed = false
     private let places: Set<Int>
     private let maximum: Int
 
-    /// Creates a descent among records of these tables; their parents in other tables are followed before.
+    /// Creates a descent that follows parents in these tables only; parents in other tables are dealt with before.
     init(within places: Set<Int> = [], maximum: Int = Self.maximum) {
         self.places = places
         self.maximum = maximum
     }
 
-    /// Notes that a record of one table names one of another, or of the same.
+    /// Notes that a record of one table names a record of another table, or of the same one, as its parent.
     mutating func add(_ pair: Pair, from parent: Int, to child: Int) {
         guard pair.parent != 0, places.contains(parent) else { return }
         guard count < maximum else {
@@ -46,20 +47,19 @@ struct CycleDescent {
         pairs[Edge(parent: parent, child: child), default: []].append(pair)
     }
 
-    /// Sorts the records; must be called once, before ``follow(_:keeping:)``.
+    /// Sorts the pairs by parent; call it once, before ``follow(_:keeping:)``.
     mutating func sort() {
-        // The keys are copied, so that the arrays need not be.
+        // The keys are copied so that the arrays need not be.
         for edge in Array(pairs.keys) { pairs[edge]?.sort { $0.parent < $1.parent } }
     }
 
     /// Adds all descendants of the records that are gone, at any depth.
     ///
-    /// Each record is visited once for every departure of its parent, and departures only become later and more
-    /// certain.
+    /// Each record is visited once for every kind of departure, and departures only become later and more certain.
     ///
     /// - Parameters:
-    ///   - moved: The records that are gone by themselves; then all.
-    ///   - kept: Tables whose records stay unless a line deletes them or an ancestor.
+    ///   - moved: The records that are gone by themselves; afterwards, all that are gone.
+    ///   - kept: Tables whose records stay unless a line says that they or their parents are gone.
     func follow(_ moved: inout MovedParents, keeping kept: Set<Int>) {
         guard !hasOverflowed else { return }
         var work: [(table: Int, link: UInt64)] = []
@@ -76,7 +76,7 @@ struct CycleDescent {
         }
     }
 
-    /// Follows one generation.
+    /// Follows one record to its children.
     private func descend(
         from table: Int, by link: UInt64, _ departure: RecordVerdict.Departure, moved: inout MovedParents,
         keeping kept: Set<Int>, work: inout [(table: Int, link: UInt64)]

@@ -4,15 +4,15 @@
 import LineProjection
 package import SyncModel
 
-/// The references among the records that one push deletes.
+/// The references of deleted records to other records that the same push deletes.
 ///
-/// A deletion carries only an id; in tables that refer to themselves, or to each other in a circle, only the
-/// client's ledger shows which record has to go first (push rule 1: children before their parents).
+/// A deletion carries only an id; in tables that refer to themselves, or to each other in a circle, only the client's
+/// ledger shows which of them has to go first (push rule 1: children before their parents).
 package struct DeletionReferences {
     private let held: HeldRecords
     private let cyclic: Set<Int>
 
-    /// Looks into what a client holds.
+    /// Creates a search in the records that a client holds.
     package init(_ held: HeldRecords) {
         self.held = held
         cyclic = Self.cyclicTables(held.schema)
@@ -31,10 +31,11 @@ package struct DeletionReferences {
         return Set(order.cycles.flatMap { order.order[$0] })
     }
 
-    /// Finds the parents of deleted records.
+    /// Looks up the parents of deleted records.
     ///
-    /// - Parameter deleted: The ids by the table's index.
-    /// - Returns: The deleted records that each deleted record refers to; without records that are unknown.
+    /// - Parameter deleted: The ids by the table's index in the schema.
+    /// - Returns: For each deleted record, the deleted records that it refers to; records without known references are
+    ///   left out.
     /// - Throws: Errors of reading the ledger.
     package func find(_ deleted: [Int: [String]]) async throws -> [PushReference: [PushReference]] {
         let tables = deleted.filter { cyclic.contains($0.key) }

@@ -4,22 +4,22 @@
 import LineProjection
 package import SyncModel
 
-/// Finds the descendants of the records that a client deletes, for tables with `cascade = gateway`.
+/// A search for the descendants of the records that a client deletes, for tables with `cascade = gateway`.
 ///
-/// The search follows `parent`, as the client's ledger has it, to any depth: a found record counts as deleted if its
-/// own table cascades. Reads the whole ledger of every table below a deleted record: once, twice in tables that are
-/// each other's parents.
+/// Descendants are found by `parent`, as the client's ledger has it, at any depth: a record that was found counts as
+/// deleted itself if its own table cascades. The search reads the whole ledger of every table below a deleted record:
+/// once, or twice in tables that are each other's parents.
 package struct DescendantSearch {
     /// The reason why a search failed.
     package enum Failure: Error {
-        /// There are more than one push may delete.
+        /// There are more descendants than one push may delete.
         case tooMany
     }
 
     /// The most descendants that one push may delete.
     package static let maximum = 50_000
 
-    /// A record and its parent.
+    /// A record and the parent that it names.
     private struct Pair {
         var parentTable: Int
         var parent: UInt64
@@ -33,9 +33,9 @@ package struct DescendantSearch {
     private let order: TableOrder
     /// The cascading tables that a link leads to, by table and link.
     private let parents: [[[Int]]]
-    /// The records that the push names, in any operation.
+    /// All records that the push names, with any kind of operation.
     private var named: [Int: Set<IDHash>] = [:]
-    /// The deleted records that take descendants along.
+    /// The deleted records that take their children along, as link digests by table.
     private var gone: [Int: Set<UInt64>] = [:]
     private var found: [Int: [String]] = [:]
     private var count = 0
@@ -51,7 +51,7 @@ package struct DescendantSearch {
         }
     }
 
-    /// Returns true if any of these operations can take descendants along.
+    /// Returns true if any of these operations can have descendants that have to be deleted.
     package static func isNeeded(for operations: [PushOperation], in schema: Schema) -> Bool {
         let deleted = Set(operations.lazy.filter { $0.kind == .delete }.map(\.table))
         let names = Set(deleted.map { schema.tables[$0] }.filter { $0.cascade == .gateway }.map(\.name))
@@ -61,7 +61,7 @@ package struct DescendantSearch {
             }
     }
 
-    /// Finds the ids to delete as well, by the table's index; none that the push names itself.
+    /// Returns the ids to delete as well, by the table's index in the schema, without those that the push names itself.
     ///
     /// - Throws: ``Failure/tooMany``, and errors of reading the ledger.
     package mutating func run(_ operations: [PushOperation]) async throws -> [Int: [String]] {
@@ -90,7 +90,7 @@ package struct DescendantSearch {
         parents[place].joined().contains { gone[$0]?.isEmpty == false }
     }
 
-    /// Takes every record of a table whose parent is gone.
+    /// Collects every record of a table whose parent is gone.
     private mutating func collect(_ place: Int) async throws {
         var walk = try held.walk(place)
         while try await walk.next() {
@@ -108,8 +108,8 @@ package struct DescendantSearch {
         }
     }
 
-    /// Finds out what takes others along in tables that are each other's parents: in one walk, then in memory, since
-    /// they may be nested as deep as they have records.
+    /// Finds the records that take others along in tables that are each other's parents: in one walk and then in
+    /// memory, since the tables may be nested as deep as they have records.
     private mutating func close(over places: [Int]) async throws {
         var pairs: [Pair] = []
         for place in places where cascades(place) {

@@ -9,16 +9,16 @@ package import SyncModel
 package struct HeldRecords: Sendable {
     /// The configuration.
     package var schema: Schema
-    /// The source of chunks.
+    /// The source of the chunks.
     package var source: any LedgerSource
-    /// The layers of the ledger in the order of their priority.
+    /// The layers of the ledger in lookup order.
     package var layers: [LayerID]
-    /// The notes of pushes after the cursor.
+    /// The notes of pushes that the cursor has not seen.
     package var notes: [PushNote]
     /// The key of id hashes.
     package var key: SipHash.Key
 
-    /// Takes everything as it is.
+    /// Creates held records from their parts as they are.
     package init(
         schema: Schema, source: any LedgerSource, layers: [LayerID], notes: [PushNote] = [], key: SipHash.Key
     ) {
@@ -29,7 +29,7 @@ package struct HeldRecords: Sendable {
         self.key = key
     }
 
-    /// Begins a walk over the records of one table.
+    /// Returns a walk over the records of one table, before the first one.
     func walk(_ place: Int) throws(LedgerError) -> HeldRecordWalk {
         let table = schema.tables[place]
         var byHash: [IDHash: PushNote] = [:]
@@ -39,7 +39,7 @@ package struct HeldRecords: Sendable {
         return HeldRecordWalk(view: view, notes: byHash, shape: shape)
     }
 
-    /// Returns the indices, by link, of the tables whose deleted records delete those of a table.
+    /// Returns, for each link of a table, the indices of the tables whose deleted records delete records of this table.
     func parents(of place: Int) -> [[Int]] {
         schema.tables[place].links.map { link in
             link.parents.compactMap { name in schema.tables.firstIndex { $0.name == name } }
@@ -47,17 +47,17 @@ package struct HeldRecords: Sendable {
     }
 }
 
-/// Goes over the records of one table that a client holds, or looks some of them up in the order of their hashes.
+/// A walk over the records of one table that a client holds, in full or by single ids in the order of their hashes.
 struct HeldRecordWalk {
     private var view: LedgerView
     private var notes: [IDHash: PushNote]
     private let shape: LedgerShape
-    /// The note that tells of the current record, where the ledger does not.
+    /// The note of the current record, if the ledger does not have the record.
     private var note: PushNote?
 
     /// The hash of the current record's id.
     private(set) var hash = IDHash.first
-    /// The digests of its links; 0 where one is unknown.
+    /// The digests of the current record's links; 0 if unknown.
     private(set) var links: [UInt64] = []
 
     init(view: LedgerView, notes: [IDHash: PushNote], shape: LedgerShape) {
@@ -69,7 +69,7 @@ struct HeldRecordWalk {
     /// The id of the current record.
     var id: String { note?.id ?? view.entry?.id ?? "" }
 
-    /// Goes to the next record that the client holds; those that only notes tell of come last.
+    /// Goes to the next record that the client holds; records that only notes name come last.
     mutating func next() async throws -> Bool {
         while try await view.next() {
             guard let position = view.position else { break }
@@ -83,15 +83,17 @@ struct HeldRecordWalk {
         return false
     }
 
-    /// Goes to a record, and tells whether the client holds it; not to be mixed with ``next()``.
+    /// Goes to a record and returns true if the client holds it; not to be mixed with ``next()``.
     mutating func seek(to hash: IDHash) async throws -> Bool {
         self.hash = hash
         _ = try await view.seek(to: hash)
         return load(notes[hash])
     }
 
-    /// Lays a note over the record: the backend need not have a record that is merely seen, or was refused, and has
-    /// already deleted one that is gone.
+    /// Loads the record at ``hash`` and returns true if it counts as held.
+    ///
+    /// The backend need not have a record that is only seen or was refused, and it has already deleted one that is
+    /// gone.
     private mutating func load(_ note: PushNote?) -> Bool {
         self.note = nil
         links.removeAll(keepingCapacity: true)

@@ -3,21 +3,21 @@
 
 import SyncModel
 
-/// The knowledge about one record before a stream: its ledger entry with the notes of newer pushes laid over it.
+/// One record as it was known before a stream: its ledger entry with the notes of newer pushes laid over it.
 struct KnownRecord {
-    /// The believed state on the device; nil if the record is unknown.
+    /// The state that the device is believed to have; nil if the record was never met.
     var state: LedgerState?
-    /// The hash of what it was sent; nil where none is to be trusted.
+    /// The hash of the content that the device was sent; nil if none can be trusted.
     var content: UInt64?
-    /// True if the ledger has a hash that must not be trusted.
+    /// True if the ledger has a hash that cannot be trusted.
     var isDistrusted = false
-    /// The feeds that it came by; 0 where they are unknown.
+    /// The feeds that the record came by, as a mask; 0 if unknown.
     var sources: UInt64 = 0
-    /// The digests of its links.
+    /// The digests of the record's links.
     var links: [UInt64] = []
-    /// The time at which a tombstone was made.
+    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
     var goneAt: Int64 = 0
-    /// True if a push after the cursor has named the record: it is never `created`, and its hash is not trusted
+    /// True if a push that the cursor has not seen has named the record: it is never `created`, and no hash is trusted
     /// (finding 14).
     var isNoted = false
     /// True if the ledger has an entry of the record.
@@ -25,7 +25,7 @@ struct KnownRecord {
     /// True if that entry says that the device holds the record.
     var wasHeld = false
 
-    /// Forgets the record, and keeps the storage for the next one.
+    /// Forgets everything; the storage is kept for the next record.
     mutating func clear() {
         state = nil
         content = nil
@@ -38,7 +38,7 @@ struct KnownRecord {
         wasHeld = false
     }
 
-    /// Takes over what the ledger has, where it has an entry.
+    /// Loads the entry that the view is at.
     mutating func load(_ view: LedgerView, _ table: LedgerDiffTable) {
         state = view.state
         let isTrusted = RecordVerdict.isTrusted(view.sources, table.rules)
@@ -51,20 +51,21 @@ struct KnownRecord {
         wasHeld = view.state == .held
     }
 
-    /// Lays a note over it.
+    /// Lays a note over the entry.
     ///
-    /// The note comes from a file, and from a time when the table may have had other links: what does not fit the
-    /// present shape is not looked at.
+    /// The note comes from a file, and from a time when the table may have had other links: links that do not fit the
+    /// present shape are ignored.
     mutating func overlay(_ note: PushNote, shape: LedgerShape) {
-        // The backend has what the device was sent: let a row that comes as it was not undo what waits in quarantine.
+        // The backend has what the device was sent: a row that comes unchanged must not undo what waits in quarantine.
         if note.state == .refused, state == .held { return }
         let fits = note.shape == shape.tag && note.links.count == shape.links
         isNoted = true
         content = nil
         switch note.state {
-        // What one device has deleted the others still have, and the line that says so may get lost.
+        // What one device has deleted, the others still have, and the line that says so may get lost.
         case .held, .gone:
-            // A backend need not put the record where the device has; what was streamed counts more.
+            // The backend need not have the record under the feeds and parents that the device gave it; a streamed
+            // state counts more.
             if state != .held {
                 sources = 0
                 if fits, note.links.contains(where: { $0 != 0 }) { links = note.links }

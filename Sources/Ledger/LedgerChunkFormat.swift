@@ -3,13 +3,14 @@
 
 import Deduplication
 
-/// The bytes of a chunk: a header, then the entries, one behind the other.
+/// The bytes of a chunk: a header, then the entries, one after the other.
 ///
 /// The header has the format's version, the number of links and the bytes of the mask (1 byte each), the shape's tag
 /// (4) and a checksum (8). An entry has
-/// - one byte: in its lower three bits what follows the id, in the others the form of the id (``PackedID``),
+/// - one byte: in its lower three bits the kind of what follows the id, in the others the form of the id
+///   (``PackedID``),
 /// - the rest of the packed id,
-/// - 8 bytes of content hash, or of the time at which a tombstone was made, or none,
+/// - 8 bytes: the content hash, or the time at which a tombstone was made; or nothing,
 /// - the links, 8 bytes each, and the mask; not for state *unknown*.
 ///
 /// Numbers are little-endian. The id's hash is not stored: it is computed from the id.
@@ -17,17 +18,17 @@ enum LedgerChunkFormat {
     static let version: UInt8 = 1
     static let headerBytes = 15
 
-    /// The first bytes of entries, by what follows the id.
+    /// The kinds of what follows the id, as the first byte of an entry has them.
     static let heldBare: UInt8 = 0
     static let heldWithContent: UInt8 = 1
     static let tombstone: UInt8 = 2
     static let seen: UInt8 = 3
     static let unknown: UInt8 = 4
 
-    /// Returns the most bytes of an entry.
+    /// Returns the most bytes that an entry can have.
     static func maximumEntryBytes(_ shape: LedgerShape) -> Int { PackedID.maximumBytes + 8 + shape.tailBytes }
 
-    /// Writes a whole chunk.
+    /// Returns a whole chunk.
     static func chunk(of entries: UnsafeRawBufferPointer, shape: LedgerShape) -> [UInt8] {
         let count = headerBytes + entries.count
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -43,7 +44,7 @@ enum LedgerChunkFormat {
         }
     }
 
-    /// Returns the shape of a chunk's entries; nil if the bytes are no chunk, or not as they were written.
+    /// Returns the shape of a chunk's entries; nil if the bytes are not a chunk, or not as they were written.
     static func shape(of bytes: UnsafeRawBufferPointer) -> LedgerShape? {
         guard bytes.count >= headerBytes, bytes[0] == version else { return nil }
         guard UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 7, as: UInt64.self)) == checksum(bytes) else {
@@ -53,10 +54,10 @@ enum LedgerChunkFormat {
         return LedgerShape(links: bytes[1], maskBytes: bytes[2], tag: tag)
     }
 
-    /// Computes 64 bits over all bytes except the checksum; it protects against accidents, not against attackers.
+    /// Returns 64 bits over everything except the checksum itself, against accidents and not against attackers.
     ///
-    /// Each step is one to one in the sum and in the word, so damage within one word is always found, any other with a
-    /// chance of 1 to 2^64 of being missed.
+    /// Each step is one-to-one in the sum and in the word, so damage within one word is always found; any other damage
+    /// is missed with a chance of 1 in 2^64.
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let head = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) & 0x00ff_ffff_ffff_ffff
         var sum = mixed(UInt64(truncatingIfNeeded: bytes.count), head)

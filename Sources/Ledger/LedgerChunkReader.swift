@@ -5,14 +5,14 @@ import Deduplication
 package import LineProjection
 package import SyncModel
 
-/// Reads the entries of one chunk in their order, without allocating.
+/// A reader of the entries of one chunk in their order, which allocates no memory.
 ///
-/// The bytes come from a file, so none of them is trusted.
+/// The bytes come from a file: nothing in them is relied on.
 package struct LedgerChunkReader: Sendable {
-    /// The shape of the chunk's entries.
+    /// The shape of the chunk's entries: their parts besides id and hash.
     package let shape: LedgerShape
     private let bytes: [UInt8]
-    /// The offsets of the current entry, of the end of its id, and of the next entry.
+    /// The offset of the current entry; the next two are those of its id's end and of its own end.
     private var start = 0
     private var idEnd = 0
     private var end = LedgerChunkFormat.headerBytes
@@ -27,15 +27,15 @@ package struct LedgerChunkReader: Sendable {
         self.bytes = bytes
     }
 
-    /// Creates a reader of an empty chunk.
+    /// Creates a reader without entries.
     init() {
         shape = LedgerShape(links: 0, feeds: 0)
         bytes = []
     }
 
-    /// Goes to the next entry; false where there is none.
+    /// Goes to the next entry and returns true, or returns false if there is none.
     ///
-    /// Before the first call there is no entry to look at.
+    /// Before the first call the reader is at no entry.
     @inline(__always)
     package mutating func next() throws(LedgerError) -> Bool {
         guard end < bytes.count else { return false }
@@ -67,7 +67,7 @@ package struct LedgerChunkReader: Sendable {
         }
     }
 
-    /// The hash of what the device was sent; nil where none is to be trusted.
+    /// The hash of the content that the device was sent; nil if none can be trusted.
     @inline(__always)
     package var content: UInt64? { kind == LedgerChunkFormat.heldWithContent ? word(at: idEnd) : nil }
 
@@ -75,14 +75,14 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var goneAt: Int64 { kind == LedgerChunkFormat.tombstone ? Int64(bitPattern: word(at: idEnd)) : 0 }
 
-    /// Returns the digest of the link at `index` in the chunk's shape; 0 if there is no such link.
+    /// Returns the digest of the link at an index of the chunk's shape; 0 if there is no such link.
     @inline(__always)
     package func link(_ index: Int) -> UInt64 {
         guard kind != LedgerChunkFormat.unknown, index >= 0, index < shape.links else { return 0 }
         return word(at: end &- shape.tailBytes &+ index &* 8)
     }
 
-    /// The feeds that the record came by; 0 where they are unknown.
+    /// The feeds that the record came by, as a mask; 0 if unknown.
     @inline(__always)
     package var sources: UInt64 {
         guard kind != LedgerChunkFormat.unknown, shape.maskBytes > 0 else { return 0 }
@@ -95,19 +95,19 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var packedID: Range<Int> { start..<idEnd }
 
-    /// Passes the packed id to `body`, valid only during the call.
+    /// Passes the packed id to `body`; valid only as long as `body` runs.
     @inline(__always)
     package func withPackedID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<idEnd])) }
     }
 
-    /// Passes the id's text to `body`, valid only during the call.
+    /// Passes the id's text to `body`; valid only as long as `body` runs.
     ///
     /// - Precondition: The reader is at an entry.
     @inline(__always)
     package func withID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         precondition(idEnd > start, "there is no entry before the first")
-        // With what follows the id, since letters are read in words.
+        // The bytes behind the id come along, since letters are read in words.
         return bytes.withUnsafeBytes {
             PackedID.withCheckedText(of: UnsafeRawBufferPointer(rebasing: $0[start...]), body)
         }
@@ -116,7 +116,7 @@ package struct LedgerChunkReader: Sendable {
     /// The id's text.
     package var id: String { withID { String(decoding: $0, as: UTF8.self) } }
 
-    /// Computes the id's hash, with every call.
+    /// Returns the id's hash, computed with every call.
     @inline(__always)
     package func hash(_ key: SipHash.Key) -> IDHash { withID { IDHash(id: $0, key: key) } }
 
@@ -127,7 +127,7 @@ package struct LedgerChunkReader: Sendable {
             links: state == .unknown ? [] : (0..<shape.links).map { link($0) }, sources: sources, goneAt: goneAt)
     }
 
-    /// Adds the entry to others; without links and sources where those have another shape.
+    /// Adds the entry to others; without links and sources if those have another shape.
     @inline(__always)
     func copyEntry(to buffer: inout LedgerEntryBuffer) {
         if shape == buffer.shape {

@@ -3,21 +3,21 @@
 
 package import SyncModel
 
-/// Makes the chunks of one table of one layer from entries that come in the order of their hashes.
+/// A writer that makes the chunks of one table of one layer from entries that come in the order of their hashes.
 ///
-/// After each entry take away what ``takeFullChunk()`` gives, and at the end what ``takeRest()`` does.
+/// After each entry, take away what ``takeFullChunk()`` returns, and at the end what ``takeRest()`` returns.
 package struct LedgerChunkWriter: Sendable {
-    /// The size, in bytes, of rows that fill four overflow pages of a SQLite file and the smallest part inside of its
-    /// tree: rows of this size leave the smallest part of their pages empty.
+    /// The usual maximum: it fills four pages of a SQLite file that lie outside its tree, plus the least that is kept
+    /// inside; rows of this size leave the smallest part of their pages empty.
     package static let defaultMaximumBytes = 16_800
 
     /// The client's table.
     package let table: String
-    /// The shape of the entries.
+    /// The shape of the entries: their parts besides id and hash.
     package let shape: LedgerShape
-    /// The most bytes of a chunk, except one that holds a single entry.
+    /// The most bytes of a chunk; only a chunk with a single entry may have more.
     package let maximumBytes: Int
-    /// The entries so far, and the bytes of finished chunks.
+    /// The size of what was added so far; its bytes are those of finished chunks.
     package private(set) var count = LedgerCount()
 
     private var buffer: LedgerEntryBuffer
@@ -37,7 +37,7 @@ package struct LedgerChunkWriter: Sendable {
     /// Adds an entry by the text of its id, of 1…255 bytes.
     ///
     /// - Precondition: The hash is greater than the one before; there are no more links than the shape has. Missing
-    ///   ones are 0. Values that a state does not store (a tombstone's content, an unknown record's links) are left
+    ///   links are 0. Parts that a state does not store (a tombstone's content, an unknown record's links) are left
     ///   out.
     @inline(__always)
     package mutating func append(
@@ -51,7 +51,7 @@ package struct LedgerChunkWriter: Sendable {
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
-    /// Adds an entry by its packed id, as a reader gives it; else like
+    /// Adds an entry by its packed id, as a reader returns it; otherwise like
     /// ``append(id:hash:state:content:links:sources:goneAt:)``.
     @inline(__always)
     package mutating func append(
@@ -77,7 +77,7 @@ package struct LedgerChunkWriter: Sendable {
         }
     }
 
-    /// Adds the entry that a reader is at; without links and sources where its chunk has another shape.
+    /// Adds the entry that a reader is at; without links and sources if its chunk has another shape.
     @inline(__always)
     package mutating func append(entryOf reader: borrowing LedgerChunkReader, hash: IDHash) {
         let start = buffer.count
@@ -85,7 +85,7 @@ package struct LedgerChunkWriter: Sendable {
         close(from: start, hash: hash, isHeld: reader.state == .held)
     }
 
-    /// Adds that the id which a reader is at was not there.
+    /// Adds an entry of state *unknown* for the id that a reader is at: the id was not there.
     package mutating func append(unknownIDOf reader: borrowing LedgerChunkReader, hash: IDHash) {
         let start = buffer.count
         reader.withPackedID {
@@ -96,11 +96,11 @@ package struct LedgerChunkWriter: Sendable {
         close(from: start, hash: hash, isHeld: false)
     }
 
-    /// Takes the oldest full chunk that was not taken yet; returns nil if there is none.
+    /// Removes and returns the oldest full chunk that was not taken yet; nil if there is none.
     @inline(__always)
     package mutating func takeFullChunk() -> LedgerChunk? { full.isEmpty ? nil : full.removeFirst() }
 
-    /// Ends the last chunk; to be called until nil comes, for full chunks come first.
+    /// Ends the last chunk and returns the oldest chunk; call it until it returns nil, since full chunks come first.
     ///
     /// The order of hashes goes on.
     package mutating func takeRest() -> LedgerChunk? {

@@ -19,10 +19,10 @@ extension LedgerDiff {
         view: LedgerView, writer: inout LedgerChunkWriter
     ) {
         var verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
-        let unreadable = unreadableLine(in: table, subject, group)
-        let isUnreadable = unreadable != nil
+        let unreadable = input.signs.unreadable(
+            subject.hash, in: table.place, after: subject.isInStream && table.types.count == 1 ? group : nil)
+        let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? 0)
         // By the feed of its unreadable line a record is there, too, also if it leaves the others.
-        let unread = unreadable?.feeds ?? 0
         if verdict.sources != 0 { verdict.sources |= unread }
         if purpose == .count || purpose == .gather {
             if known.state == .held { missing.held += 1 }
@@ -45,9 +45,7 @@ extension LedgerDiff {
         if table.isParent, !table.isCyclic || purpose != .write {
             noteParent(in: table, subject, group, gone: isGone ? verdict : nil)
         }
-        if purpose == .gather {
-            noteChild(in: table, subject, group, verdict: verdict, unreadable: unreadable?.sequence)
-        }
+        if purpose == .gather { noteChild(in: table, subject, group, verdict: verdict, since: unreadable?.sequence) }
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
@@ -83,17 +81,6 @@ extension LedgerDiff {
         } else {
             report.awaitingRedelivery.formUnion(table.requestTypes)
         }
-    }
-
-    /// Returns a record's unreadable lines if its newest line is one, else nil: the record is there, even if earlier
-    /// lines have deleted it (finding 13).
-    private func unreadableLine(
-        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup
-    ) -> StreamSigns.Unreadable? {
-        guard let line = input.signs.quarantined[table.place]?[subject.hash] else { return nil }
-        // With several feeds, the line may be of another one than the deletion.
-        guard subject.isInStream, table.types.count == 1 else { return line }
-        return line.sequence > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? line : nil
     }
 
     /// Returns true if a record that has left its feed may have gone to one that brings no lines for now.
@@ -152,7 +139,8 @@ extension LedgerDiff {
 
     /// Notes on which records of tables in a cycle a record hangs, if it is there otherwise.
     private mutating func noteChild(
-        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict, unreadable: UInt64?
+        in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict,
+        since unreadable: UInt64?
     ) {
         guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
         let upsert = subject.isInStream ? group.upsert : nil
@@ -274,8 +262,7 @@ extension LedgerDiff {
             withPackedID(place) { id in
                 writer.append(
                     packed: id, hash: place.subject.hash, state: state, content: content, links: links,
-                    sources: sources,
-                    goneAt: goneAt)
+                    sources: sources, goneAt: goneAt)
             }
         }
     }

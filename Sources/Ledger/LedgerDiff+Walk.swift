@@ -25,7 +25,7 @@ extension LedgerDiff {
         var hasGroup = try await reader.next()
         var hasEntry = isScan ? try await view.next() : false
         var notes = table.notes[...]
-        var unread = unread(of: table)[...]
+        var unread = table.unread[...]
         while true {
             var least: IDHash?
             if hasGroup { least = reader.group.hash }
@@ -49,12 +49,6 @@ extension LedgerDiff {
         finish(table, for: purpose, writer: &writer)
     }
 
-    /// Returns the records of unreadable lines in their order, if the table has several feeds: the feed of such a line
-    /// is news, although the stream has not brought its record.
-    private func unread(of table: LedgerDiffTable) -> [IDHash] {
-        table.types.count > 1 ? input.signs.quarantined[table.place]?.keys.sorted() ?? [] : []
-    }
-
     /// Returns true if all of the ledger has to be read, not only the records that the stream names.
     func scans(_ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose) -> Bool {
         guard input.plan.basis != .nothing else { return false }
@@ -71,7 +65,7 @@ extension LedgerDiff {
             source: input.source, layers: [], table: table.name, shape: table.shape, key: input.key)
         let isPlain =
             purpose == .write && table.rules.isFirst && !table.hasDeletions && !table.hasMovedParents
-            && unread(of: table).isEmpty
+            && table.unread.isEmpty
         known.clear()
         loop: while true {
             switch reader.advance() {

@@ -5,23 +5,23 @@ package import Deduplication
 import LineProjection
 package import SyncModel
 
-/// Compares a complete stream with the records that a replica holds, and decides which changes go out.
+/// A comparison of a complete stream with the records that a replica holds, which decides what goes out.
 ///
 /// Table by table, parents first, the stream's records, the ledger's entries and the notes of pushes are merged in the
-/// order of their hashes. Every record is judged on its final state (``RecordVerdict``); the change for the client
-/// becomes a verdict on a line or an id in a list of deletions, and its new state an entry of the next layer.
-/// Memory grows with the stream only by a few bits a line, and by the digests of deleted parents
+/// order of their hashes. Every record is judged by its final state (``RecordVerdict``); the result for the client
+/// becomes a verdict on a line or an id in a list of deletions, and the result for the ledger an entry of the next
+/// layer. Memory does not grow with the stream, except for a few bits a line and the digests of deleted parents
 /// (``MovedParents``, ``CycleDescent``).
 package struct LedgerDiff: Sendable {
-    /// The sinks of results that do not stay in memory.
+    /// The destinations of the results that do not stay in memory.
     package struct Sinks {
-        /// Keeps chunks of the new layer.
+        /// The function that stores chunks of the new layer.
         package var store: ([LedgerChunk]) async throws -> Void
-        /// Puts bytes into the spool.
+        /// The function that appends bytes to the spool.
         package var spool: ([UInt8]) async throws -> Void
-        /// The offset of the spool's next bytes.
+        /// The function that returns the offset at which the next bytes of the spool will lie.
         package var spoolLength: () -> UInt64
-        /// Sinks.
+        /// Creates sinks from their functions.
         package init(
             store: @escaping ([LedgerChunk]) async throws -> Void, spool: @escaping ([UInt8]) async throws -> Void,
             spoolLength: @escaping () -> UInt64
@@ -36,7 +36,7 @@ package struct LedgerDiff: Sendable {
     struct Missing {
         /// Records that the device holds.
         var held = 0
-        /// Those of them that would go although no line says so.
+        /// Those held records that would go although no line says so.
         var absent = 0
         /// Records that would be deleted once more.
         var again = 0
@@ -46,46 +46,47 @@ package struct LedgerDiff: Sendable {
     static let chunkBatch = 64
 
     let input: LedgerDiffInput
-    /// The view's table and the walk's state.
+    /// The current record as it was known before the stream; the storage serves one record after the other.
     var known = KnownRecord()
 
-    /// The verdicts on all lines.
+    /// The verdict on every line.
     package internal(set) var diffed: DiffedLines
-    /// Deletions that no line names, by the table's index.
+    /// Deletions that no line names, by the table's index in the schema.
     var deletions: [SegmentWriter]
-    /// The growth of the ledger, by table.
+    /// The changes of the ledger's size, by table.
     package internal(set) var counts: [String: LedgerCount] = [:]
-    /// The figures of the diff.
+    /// The figures of the diff, for the log and the metrics.
     package internal(set) var figures = LedgerDiffFigures()
-    /// The report on which the course of the pull depends.
+    /// The findings that the course of the pull depends on.
     package internal(set) var report = LedgerDiffReport()
 
     /// The pending redeliveries that the answer brings.
     package internal(set) var delivered: [PendingRedelivery] = []
 
-    /// Links of records that are gone, and of such that went and came again.
+    /// Links of records that are gone, and of records that went and came again.
     var parents = MovedParents()
-    /// Chunks that were not stored yet.
+    /// Chunks that are not stored yet.
     var chunks: [LedgerChunk] = []
     var missing = Missing()
-    /// The descent of deletions, while tables that are each other's parents are diffed.
+    /// The descent through tables that are each other's parents, while such tables are diffed.
     var descent = CycleDescent()
 
-    /// Creates a diff that has not begun; by `verdicts` no line goes out yet.
+    /// Creates a diff that has not begun; `verdicts` are those of lines that go nowhere yet.
     package init(_ input: LedgerDiffInput, verdicts: [LineVerdicts]) {
         self.input = input
         diffed = DiffedLines(verdicts: verdicts)
         deletions = verdicts.map { _ in SegmentWriter() }
     }
 
-    /// The positions of deletions that no line names, by the table's index; only once everything is diffed.
+    /// The spool's segments with the deletions that no line names, by the table's index in the schema; valid only once
+    /// everything is diffed.
     package var absences: [SegmentIndex] { deletions.map { $0.finished() } }
 
-    /// Diffs everything.
+    /// Diffs all tables.
     ///
-    /// If the report asks for a second look, nothing else of it may be used.
+    /// If the report asks for a second look, nothing else in it is valid.
     ///
-    /// - Throws: Errors of reading and of the sinks, and ``LedgerError``.
+    /// - Throws: ``LedgerError``, and errors of reading and of the sinks.
     package mutating func run(_ reader: inout DeduplicationReader, _ sinks: Sinks) async throws {
         let parents = Set(input.schema.tables.flatMap { $0.links.flatMap(\.parents) })
         var rank = 0
@@ -110,7 +111,7 @@ package struct LedgerDiff: Sendable {
         for place in diffed.verdicts.indices { diffed.verdicts[place].seal() }
     }
 
-    /// Diffs tables that are each other's parents, or a single one.
+    /// Diffs a group of tables that are each other's parents, or a single table.
     private mutating func diff(
         _ tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
@@ -127,7 +128,8 @@ package struct LedgerDiff: Sendable {
         }
     }
 
-    /// Finds out what goes with what in tables that are each other's parents, and decides whether it may.
+    /// Finds the descendants of deleted records in tables that are each other's parents, and decides whether they may
+    /// be deleted.
     private mutating func followCycle(
         in tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
@@ -162,18 +164,18 @@ package struct LedgerDiff: Sendable {
         }
         for index in tables.indices {
             tables[index].setParents(parents, excluding: descent.hasOverflowed ? places : [])
-            // A comparison gathers them even if nothing is gone.
+            // A comparison gathers links even if nothing is gone.
             if descent.hasOverflowed, places.contains(where: parents.areKnown) { suspend(tables[index]) }
         }
     }
 
-    /// Schedules a comparison of a table as soon as possible, unless one is running.
+    /// Requests a comparison of a table as soon as possible, unless the table is already being compared.
     private mutating func suspend(_ table: LedgerDiffTable) {
         guard table.isLedgered else { return }
         report.suspended.formUnion(table.requestTypes.subtracting(input.plan.compared))
     }
 
-    /// Counts what is missing and decides whether it may be deleted.
+    /// Counts the missing records of a table and decides whether they may be deleted.
     private mutating func count(
         _ table: inout LedgerDiffTable, reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
@@ -204,7 +206,7 @@ package struct LedgerDiff: Sendable {
         }
     }
 
-    /// Hands over what is gathered, where it is enough or the end.
+    /// Passes gathered results to the sinks, if there are enough of them or the diff ends.
     mutating func flush(_ sinks: Sinks, isEnd: Bool = false) async throws {
         if chunks.count >= Self.chunkBatch || isEnd && !chunks.isEmpty {
             try await sinks.store(chunks)

@@ -5,15 +5,15 @@ package import Deduplication
 package import LineProjection
 package import SyncModel
 
-/// All that a diff needs besides the stream's lines.
+/// The input of a diff besides the stream's lines.
 package struct LedgerDiffInput: Sendable {
-    /// The most deletions for absence in a table (finding 28).
+    /// The limit on deletions for absence in one table (finding 28).
     package struct AbsenceLimit: Hashable, Sendable {
-        /// So many are always let pass.
+        /// The number of deletions that is always allowed.
         package var records = 100
-        /// The share of all records that the device holds, in percent; 100 is no limit.
+        /// The share of all records that the device holds, in percent; 100 means no limit.
         package var percent = 20
-        /// Creates the defaults.
+        /// Creates the default limit.
         package init() {}
     }
 
@@ -21,40 +21,40 @@ package struct LedgerDiffInput: Sendable {
     package var plan: LedgerDiffPlan
     /// The configuration.
     package var schema: Schema
-    /// The client's version of it.
+    /// The client's version of the schema.
     package var schemaVersion: Int
     /// The tables, parents first.
     package var order: TableOrder
-    /// The request types that fill tables with a ledger; empty where none is kept.
+    /// The request types that fill tables with a ledger; empty if no ledger is kept.
     package var types: [String: LedgeredType]
-    /// The layers to look through, in their order: the cursor's, or those of each of the principal's ledgers.
+    /// The layers to look through, in lookup order: those of the cursor, or those of each of the principal's ledgers.
     package var ledgers: [[LayerID]] = []
-    /// Those of them that are small.
+    /// The chunks of the small layers.
     package var preloaded: [LayerID: [LedgerChunk]] = [:]
-    /// True if chunks that cannot be read count as missing; only if the plan is not exact.
+    /// True if unreadable chunks count as absent; only if the plan is not exact.
     package var skipsDamage = false
-    /// The source of the other chunks.
+    /// The source of all other chunks.
     package var source: any LedgerSource
     /// The key of id hashes.
     package var key: SipHash.Key
-    /// The notes of pushes after the cursor.
+    /// The notes of pushes that the cursor has not seen.
     package var notes: [PushNote] = []
-    /// The records that the client gets again because a 409 has named them: their hashes are not trusted.
+    /// The records that the client gets again because a 409 has named them: no hash of theirs is believed.
     package var redeliveries: [PendingRedelivery] = []
-    /// The facts that the stream has reported beside its records.
+    /// The signs that the stream gave besides its records.
     package var signs = StreamSigns()
-    /// The limit of deletions for absence.
+    /// The limit on deletions for absence.
     package var limit = AbsenceLimit()
-    /// The most bytes of a chunk in the new layer, except one with a single entry.
+    /// The most bytes of a chunk of the new layer; only a chunk with a single entry may have more.
     package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
-    /// The number of lines that had come when the comparison of a whole type began; nil where none did.
+    /// The number of lines that had come when the comparison of a whole type began; nil if none did.
     package var comparisonBegan: UInt64?
     /// The time in milliseconds since 1970.
     package var now: Int64 = 0
-    /// The time before which tombstones are no longer needed.
+    /// The time, in milliseconds since 1970, before which tombstones are no longer needed.
     package var tombstonesBefore: Int64 = 0
 
-    /// Creates an input without knowledge.
+    /// Creates an input without layers, notes or signs.
     package init(
         plan: LedgerDiffPlan, schema: Schema, schemaVersion: Int, order: TableOrder, types: [String: LedgeredType],
         source: any LedgerSource, key: SipHash.Key
@@ -73,22 +73,23 @@ package struct LedgerDiffInput: Sendable {
 package struct LedgerDiffFigures: Hashable, Sendable {
     /// Records that are new to the device.
     package var created = 0
-    /// Records that it may have already.
+    /// Records that the device may already have.
     package var updated = 0
     /// Records that are gone.
     package var deleted = 0
-    /// Lines that told nothing new, and were dropped.
+    /// Lines that brought no change and were dropped.
     package var equal = 0
-    /// Records that the principal's own pushes brought back; they are among the updated ones.
+    /// Records that the principal's own pushes brought back; counted in ``updated`` too.
     package var echoes = 0
-    /// Deletions of what did not come; they are among the deleted ones.
+    /// Deletions of records that did not come; counted in ``deleted`` too.
     package var absent = 0
-    /// Deletions of what has lost its parent; they are among the deleted ones.
+    /// Deletions of records that have lost their parent; counted in ``deleted`` too.
     package var descendants = 0
-    /// Missing records that were not deleted because more was not certain.
+    /// Records that were kept although they are missing or were deleted before: their absence is uncertain, or too many
+    /// are missing.
     package var heldBack = 0
-    /// Differences that only comparing everything has found: the backend's stream had missed them.
+    /// Differences that only the comparison of everything has found: the backend's stream had missed them.
     package var repairs = 0
-    /// Creates figures of 0.
+    /// Creates figures of zero.
     package init() {}
 }

@@ -9,44 +9,47 @@ package import SyncModel
 struct LedgerDiffTable {
     /// The purpose of a walk over the table.
     enum Purpose {
-        /// Counts what is missing, before anything is decided.
+        /// A count of the missing records, before anything is decided.
         case count
-        /// Finds whether any record is gone by itself, for tables that are each other's parents.
+        /// A search for any record that is gone by itself, for tables that are each other's parents.
         case find
-        /// Finds those, what is missing, and what would go with what.
+        /// A search for the records that are gone, the missing ones, and the links by which others would go with them.
         case gather
-        /// Decides and writes.
+        /// The decision on every record, with its results written.
         case write
     }
 
-    /// Its index in the schema.
+    /// The table's index in the schema.
     let place: Int
     let name: String
     let shape: LedgerShape
-    /// True if a ledger is kept of it.
+    /// True if a ledger of the table is kept.
     let isLedgered: Bool
-    /// True if records of other tables are deleted with its own.
+    /// True if records of other tables are deleted with the table's own.
     let isParent: Bool
-    /// True if it is in a cycle of parents.
+    /// True if the table is in a cycle of parents.
     let isCyclic: Bool
-    /// The links' parents, by index in the schema.
+    /// The parent tables of each link, by index in the schema.
     let parents: [[Int]]
-    /// The request type of every feed, as the client's version has it.
+    /// The request type of every feed at the client's schema version; nil if the feed has none.
     let types: [String?]
     var rules = RecordVerdict.Rules()
-    /// The notes of its records in the order of their hashes.
+    /// The notes of the table's records in the order of their hashes.
     var notes: [(hash: IDHash, note: PushNote)] = []
-    /// The pending redeliveries of its records.
+    /// The records of unreadable lines in the order of their hashes, if the table has several feeds: the feed of such a
+    /// line is news, although the stream has not brought its record.
+    let unread: [IDHash]
+    /// The pending redeliveries of the table's records.
     var redeliveries: [IDHash: PendingRedelivery] = [:]
     /// True if records that did not come must stay.
     var isHeldBack = false
-    /// True if they stay because it is unknown which did not come.
+    /// True if records must stay because it is unknown which of them are missing.
     var isBlind = false
-    /// True if the backend refuses one of its request types: a record may have moved away from the parent that
-    /// has gone.
+    /// True if the backend currently refuses one of the table's request types: a record may have moved away, unseen,
+    /// from the parent that is gone.
     var isRefused: Bool { rules.isRefused }
-    /// True if one of its request types was not streamed with the others at the presented cursor, so that its lines may
-    /// be older than theirs.
+    /// True if one of the table's request types was not streamed with the others at the presented cursor, so that its
+    /// lines may be older than theirs.
     let isLate: Bool
 
     init(place: Int, input: LedgerDiffInput, isParent: Bool, isCyclic: Bool) {
@@ -60,6 +63,7 @@ struct LedgerDiffTable {
         self.isParent = isParent
         self.isCyclic = isCyclic
         types = feeds
+        unread = feeds.count > 1 ? input.signs.quarantined[place]?.keys.sorted() ?? [] : []
         parents = table.links.map { link in
             link.parents.compactMap { name in input.schema.tables.firstIndex { $0.name == name } }
         }
@@ -85,7 +89,7 @@ struct LedgerDiffTable {
         }
         rules.allSources = table.feeds.count < 64 ? (1 << UInt64(max(1, table.feeds.count))) - 1 : .max
         for (source, type) in feeds.enumerated() where isLedgered {
-            // What is not asked for any more is compared in full with the rest.
+            // A feed that is no longer requested is compared in full with the rest.
             if type.map({ plan.compared.contains($0) }) ?? !plan.compared.isEmpty {
                 rules.comparedSources |= 1 << UInt64(min(source, 63))
             }
@@ -103,8 +107,8 @@ struct LedgerDiffTable {
         notes.sort { $0.hash < $1.hash }
     }
 
-    /// Adds pending redeliveries as records named by a push, so that their hashes are not trusted and their deletions
-    /// go out.
+    /// Adds a note for each pending redelivery, as if a push had named the record, so that its hash is not believed and
+    /// a deletion of it goes out.
     private mutating func addRedeliveries(_ input: LedgerDiffInput) {
         for redelivery in input.redeliveries where redelivery.table == name {
             redeliveries[IDHash(id: redelivery.id, key: input.key)] = redelivery
@@ -116,19 +120,19 @@ struct LedgerDiffTable {
         }
     }
 
-    /// True if records are deleted by the value of a link.
+    /// True if a delete line deletes records by the value of a link.
     var hasDeletions: Bool { !rules.deletions.isEmpty }
 
-    /// True if parents of its records are gone, or went and came again.
+    /// True if parents of the table's records are gone, or went and came again.
     var hasMovedParents: Bool { !rules.goneParents.isEmpty || !rules.returnedParents.isEmpty }
 
-    /// True if records may be missing although everything came, or because of their parents.
+    /// True if records may be missing because everything came and they did not, or because of their parents.
     var mayMiss: Bool {
         rules.comparedSources != 0 || !rules.returnedParents.isEmpty
             || rules.goneParents.contains { $0.records.values.contains(where: \.isAbsent) }
     }
 
-    /// Tells which parents are gone by now; those of `excluded` tables as if none were.
+    /// Sets the parents that are gone by now; those in `excluded` tables count as present.
     mutating func setParents(_ moved: MovedParents, excluding excluded: [Int] = []) {
         rules.goneParents = []
         rules.returnedParents = []
@@ -143,7 +147,7 @@ struct LedgerDiffTable {
         }
     }
 
-    /// The request types that the table's records come by.
+    /// The request types that bring the table's records.
     var requestTypes: Set<String> { Set(types.compactMap { $0 }) }
 }
 
@@ -152,7 +156,7 @@ extension LedgerShape {
     package init(table: Table) {
         let links = table.links
         var names = links.map { table.columns[$0.column].name }
-        // A mask means other sources when feeds change places.
+        // The bits of a mask mean other sources if feeds change their order.
         if table.feeds.count > 1 { names += table.feeds.map { $0.versions.first?.requestType ?? "" } }
         let digest = Array(names.joined(separator: "\n").utf8).withUnsafeBytes {
             SipHash.hash64($0, key: SipHash.Key(0, 0))

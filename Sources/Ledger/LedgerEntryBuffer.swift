@@ -4,12 +4,12 @@
 import Deduplication
 import SyncModel
 
-/// Entries of one shape as bytes, one behind the other.
+/// Entries of one shape as bytes, one after the other.
 struct LedgerEntryBuffer: Sendable {
     let shape: LedgerShape
-    /// The most bytes of an entry, and room for writing in words.
+    /// The most bytes that an entry needs, and room for writing in words.
     private let reserve: Int
-    /// Bytes of entries and, behind them, room that was written before.
+    /// The bytes of the entries, followed by room for more.
     private var bytes: [UInt8] = []
     private(set) var count = 0
 
@@ -18,7 +18,7 @@ struct LedgerEntryBuffer: Sendable {
         reserve = LedgerChunkFormat.maximumEntryBytes(shape) + PackedID.slack
     }
 
-    /// Returns a chunk of the entries in this range of offsets.
+    /// Returns a chunk of the entries between two offsets, at which entries begin.
     func chunk(_ range: Range<Int>) -> [UInt8] {
         bytes.withUnsafeBytes {
             LedgerChunkFormat.chunk(of: UnsafeRawBufferPointer(rebasing: $0[range]), shape: shape)
@@ -38,7 +38,7 @@ struct LedgerEntryBuffer: Sendable {
         count = kept
     }
 
-    /// Adds an entry by its id's text or packed id; links that are missing are 0.
+    /// Adds an entry by its id's text or packed id; missing links are 0.
     @inline(__always)
     mutating func append(
         _ id: UnsafeRawBufferPointer, isPacked: Bool, state: LedgerState, content: UInt64?,
@@ -66,7 +66,7 @@ struct LedgerEntryBuffer: Sendable {
             entry.storeBytes(of: form | tail, as: UInt8.self)
             guard state != .unknown else { return end }
             for index in 0..<shape.links { Self.write(index < links.count ? links[index] : 0, at: &end, of: entry) }
-            // The bytes behind the mask are the next entry's, which comes after it.
+            // The bytes behind the mask belong to the next entry, which is written later.
             if shape.maskBytes > 0 { (entry + end).storeBytes(of: sources.littleEndian, as: UInt64.self) }
             return end &+ shape.maskBytes
         }

@@ -3,39 +3,41 @@
 
 import SyncModel
 
-/// Goes forward through one table of one layer, a window of chunks at a time.
+/// A cursor that goes forward through one table of one layer, a window of chunks at a time.
 struct LedgerLayerCursor: Sendable {
     /// The position of a cursor.
     enum Place: Sendable {
         /// The cursor is at an entry.
         case entry
-        /// Between entries: before the window's next chunk, or behind the window where the store may have more.
+        /// The cursor is between entries: before the window's next chunk, or behind the window if the store may have
+        /// more.
         case gap
-        /// Behind the layer's last entry.
+        /// The cursor is behind the layer's last entry.
         case end
     }
 
     let layer: LayerID
     private(set) var place = Place.gap
-    /// The hash of the entry that was reached last.
+    /// The hash of the last entry that was reached.
     private(set) var head = IDHash.first
-    /// Reads the current chunk and is at the current entry.
+    /// The reader of the current chunk, at the current entry.
     private(set) var reader = LedgerChunkReader()
 
     private let scope: LedgerScope
     /// Chunks that follow each other in the layer.
     private var window: [NumberedChunk] = []
-    /// The chunk of the window that the reader is in or has left; -1 before the first.
+    /// The index in the window of the chunk that the reader is in or has left; -1 before the first.
     private var index = -1
-    /// The number of entries of the chunk that were reached; nil if the reader is in no chunk.
+    /// The number of the chunk's entries that were reached; nil if the reader is in no chunk.
     private var reached: Int?
-    /// True if no chunk follows the window.
+    /// True if nothing follows the window.
     private var isComplete: Bool
     private var hasHead = false
     /// The number of chunks that the last read asked for.
     private var readAhead = 1
 
-    /// Creates a cursor before the first entry; with the layer's chunks, of all tables, if they have been read.
+    /// Creates a cursor before the first entry; `preloaded` are the layer's chunks, of all tables, if they have been
+    /// read.
     init(layer: LayerID, scope: LedgerScope, preloaded: [LedgerChunk]?) throws(LedgerError) {
         self.layer = layer
         self.scope = scope
@@ -60,7 +62,7 @@ struct LedgerLayerCursor: Sendable {
         }
     }
 
-    /// Goes on behind a chunk that cannot be read, where that is wanted.
+    /// Goes on behind a chunk that cannot be read, if the scope allows it.
     @inline(never)
     private mutating func skipDamage(_ error: LedgerError) throws(LedgerError) -> Place {
         guard scope.skipsDamage else { throw error }
@@ -73,7 +75,8 @@ struct LedgerLayerCursor: Sendable {
         while try place != .end && step() == .gap { try await readOn() }
     }
 
-    /// Does what ``pass(_:)`` does if the next entry is in memory; else returns false, and `pass` has to be called.
+    /// Passes `hash` like ``pass(_:)`` if that takes no more than the next entry in memory; otherwise returns false,
+    /// and ``pass(_:)`` has to do it.
     @inline(__always)
     mutating func passInMemory(_ hash: IDHash) throws(LedgerError) -> Bool {
         switch place {
@@ -83,17 +86,17 @@ struct LedgerLayerCursor: Sendable {
         }
     }
 
-    /// Goes to the first entry behind `hash`; stays where it is there or farther.
+    /// Goes to the first entry behind `hash`; stays if the cursor is already there or farther.
     mutating func pass(_ hash: IDHash) async throws {
         if place == .entry, hash < head { return }
         if hasHead, !(head < hash) { return try await next() }
         if try await seek(hash) || place == .gap { try await next() }
     }
 
-    /// Goes to the entry of an id, and tells whether there is one.
+    /// Goes to the entry of an id and returns true if there is one.
     ///
-    /// If not, the cursor is between the entries before and behind it, or at the one behind it. Reads only chunks that
-    /// can hold the id.
+    /// If not, the cursor is between the entries before and behind the id, or at the one behind it. Only chunks that
+    /// can hold the id are read.
     mutating func seek(_ hash: IDHash) async throws -> Bool {
         while place != .end {
             if place == .entry, !(head < hash) { return head == hash }
@@ -107,7 +110,7 @@ struct LedgerLayerCursor: Sendable {
         return false
     }
 
-    /// Leaves the current chunk where a later one of the window begins no later than `hash`.
+    /// Leaves the current chunk if a later one of the window begins at `hash` or before it.
     private mutating func skipChunks(to hash: IDHash) {
         var next = index
         while next + 1 < window.count, !(hash < window[next + 1].chunk.first) { next += 1 }
@@ -124,9 +127,9 @@ struct LedgerLayerCursor: Sendable {
     }
 }
 
-// What has been read is checked on the way.
+// Checks of what has been read.
 extension LedgerLayerCursor {
-    /// Checks the order.
+    /// Checks the order of an entry that was reached.
     @inline(__always)
     private mutating func arrive() throws(LedgerError) {
         let hash = reader.hash(scope.key)
@@ -165,9 +168,9 @@ extension LedgerLayerCursor {
     }
 }
 
-// What is behind the window is read from the store.
+// Reading from the store behind the window.
 extension LedgerLayerCursor {
-    /// Reads the chunks that follow the window, more with every time.
+    /// Reads the chunks that follow the window, twice as many each time.
     private mutating func readOn() async throws {
         readAhead = min(scope.readAhead, readAhead * 2)
         try await read(readAhead)
@@ -180,10 +183,11 @@ extension LedgerLayerCursor {
         try setWindow(chunks)
     }
 
-    /// Reads the chunk that can hold an id behind the window; false where it is the one that was searched already.
+    /// Reads the chunk behind the window that can hold an id; returns false if that is the chunk that was just
+    /// searched.
     ///
-    /// Hashes are spread evenly, so the width of a chunk tells about how many others lie between: a few are read in a
-    /// row, with what follows.
+    /// Hashes are spread evenly, so the width of a chunk tells about how many others lie between: if they are few, they
+    /// are read in a row.
     private mutating func leap(to hash: IDHash) async throws -> Bool {
         if let last = window.last?.chunk, last.entries > 8 {
             let width = head.high &- last.first.high
@@ -195,7 +199,7 @@ extension LedgerLayerCursor {
         readAhead = 1
         guard let found = try await scope.source.chunk(layer: layer, table: scope.table, holding: hash) else {
             guard window.isEmpty else { return false }
-            // All chunks begin behind the id, so that the first one is next.
+            // All chunks begin behind the id, so the first one is next.
             try await read(1)
             return true
         }

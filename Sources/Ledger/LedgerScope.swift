@@ -4,13 +4,13 @@
 import LineProjection
 import SyncModel
 
-/// The values that all cursors of one walk through a table share.
+/// The parameters that all cursors of one walk through a table share.
 struct LedgerScope: Sendable {
     let source: any LedgerSource
     let table: String
     let key: SipHash.Key
-    /// The number of chunks that a walk reads at once.
+    /// The number of chunks that a walk reads at once, at most.
     let readAhead: Int
-    /// True if chunks that cannot be read count as missing.
+    /// True if unreadable chunks count as absent.
     var skipsDamage = false
 }

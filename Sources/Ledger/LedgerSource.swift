@@ -16,14 +16,15 @@ package struct NumberedChunk: Hashable, Sendable {
     }
 }
 
-/// The source of chunks: the state store, as the ledger sees it.
+/// A source of chunks: the state store, seen from the engine.
 ///
-/// Chunks may be damaged: each is checked before it is used.
+/// Its chunks need not be right: every chunk is checked before it is used.
 package protocol LedgerSource: Sendable {
-    /// Reads the chunk that would hold an id: the last one of the layer's table whose first hash is not greater; else
-    /// nil.
+    /// Returns the chunk that would hold an id: the last one of the layer's table whose first hash is not greater; nil
+    /// if there is none.
     func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk?
 
-    /// Reads the chunks of a layer's table in their order, those that begin after a hash (nil: all), at most `limit`.
+    /// Returns at most `limit` chunks of a layer's table in their order: those that begin after a hash, or from the
+    /// first if the hash is nil.
     func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) async throws -> [NumberedChunk]
 }

@@ -6,31 +6,32 @@ package import SyncModel
 
 /// One table of a ledger as a cursor sees it: through all its layers, forward only.
 ///
-/// It can also show the ledgers of several devices as one, if it is unknown which device's is right: a record that any
-/// of them holds counts as held, else one that any had deleted as deleted, by all feeds together and without a hash.
+/// The view may also combine the ledgers of several devices, if only one device's can be right and it is unknown which:
+/// a record that any of them holds counts as held, else one that any had deleted as deleted, by all sources together
+/// and without a hash.
 ///
-/// ``next()`` walks through everything, ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can
-/// be mixed. While the view is at an entry, its properties describe it, without allocating.
+/// ``next()`` walks through everything; ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can
+/// be mixed. While the view is at an entry, its properties describe the entry, without allocating.
 ///
 /// Layers that do not change while the view is in use are read consistently. A base that is compacted meanwhile may
-/// look damaged; a pull detects that by the ledger's version.
+/// look damaged; a pull notices that by the ledger's version.
 package struct LedgerView: Sendable {
     /// The client's table.
     package let table: String
-    /// The meaning of links and feeds; those of chunks of another shape are unknown.
+    /// The shape that gives links and sources their meaning; those of chunks of another shape are unknown.
     package let shape: LedgerShape
-    /// The hash of the current entry, or what was looked for last; nil before the first.
+    /// The hash of the current entry, or of the last id that was looked up; nil before the first.
     package private(set) var position: IDHash?
 
     private var cursors: [LedgerLayerCursor]
-    /// The end of each ledger's cursors; and true if there may be several ledgers.
+    /// The index in `cursors` at which each ledger ends.
     private let ends: [Int]
     private let isUnion: Bool
-    /// The sources of the current entry in all ledgers that agree about its state.
+    /// The combined sources of the current entry in all ledgers that agree about its state.
     private var allSources: UInt64 = 0
-    /// The cursor that is at the current entry; -1 where there is none.
+    /// The index of the cursor at the current entry; -1 if there is none.
     private var winner = -1
-    /// True if every other cursor is behind the position, the next of them at `bound`.
+    /// True if every other cursor is behind the position; the next of them is at `bound`.
     private var isLeading = false
     private var bound: IDHash?
 
@@ -38,13 +39,13 @@ package struct LedgerView: Sendable {
     ///
     /// - Parameters:
     ///   - source: The source of chunks that are not preloaded.
-    ///   - layers: In the order of their priority, as ``LedgerOutline/layers`` has them.
+    ///   - layers: The layers in lookup order, as ``LedgerOutline/layers`` has them.
     ///   - preloaded: All chunks of those layers that are small, in their order, of this and other tables.
     ///   - table: The client's table.
     ///   - shape: The present shape of the table's entries.
     ///   - key: The deployment's key of id hashes.
-    ///   - readAhead: The most chunks that a walk reads at once; a walk begins with fewer.
-    ///   - skipsDamage: True if chunks that cannot be read count as missing; else they are errors.
+    ///   - readAhead: The number of chunks that a walk reads at once, at most; a walk begins with fewer.
+    ///   - skipsDamage: True if unreadable chunks count as absent; otherwise they are errors.
     /// - Throws: ``LedgerError/damaged`` if preloaded chunks are not in their order.
     package init(
         source: any LedgerSource, layers: [LayerID], preloaded: [LayerID: [LedgerChunk]] = [:], table: String,
@@ -55,10 +56,10 @@ package struct LedgerView: Sendable {
             key: key, readAhead: readAhead, skipsDamage: skipsDamage)
     }
 
-    /// Creates a view of one or several ledgers before the first entry; the rest is as for one.
+    /// Creates a view of one or several ledgers before the first entry; the other parameters are as for one.
     ///
-    /// `ledgers` has the layers of each in the order of their priority: of any number of different devices where
-    /// `isUnion` is set, else of one.
+    /// `ledgers` has the layers of each ledger in lookup order: of any number of devices if `isUnion` is true, else of
+    /// one.
     package init(
         source: any LedgerSource, ledgers: [[LayerID]], isUnion: Bool, preloaded: [LayerID: [LedgerChunk]] = [:],
         table: String, shape: LedgerShape, key: SipHash.Key, readAhead: Int = 16, skipsDamage: Bool = false
@@ -73,7 +74,7 @@ package struct LedgerView: Sendable {
             return end
         }
         let layers = ledgers.joined()
-        // However many layers there are, what is read ahead of them all stays bounded.
+        // The chunks read ahead stay bounded, regardless of the number of layers.
         let readAhead = max(1, min(readAhead, 1_024 / max(1, layers.count)))
         let scope = LedgerScope(source: source, table: table, key: key, readAhead: readAhead, skipsDamage: skipsDamage)
         cursors = []
@@ -82,27 +83,27 @@ package struct LedgerView: Sendable {
         }
     }
 
-    /// Goes to the next id that is known, in its newest state.
+    /// Goes to the next known id, in its newest state.
     ///
-    /// - Returns: False where there is none, and then with every call.
-    /// - Throws: ``LedgerError/damaged``, or what the source throws. The view is of no use then.
+    /// - Returns: False if there is none; every further call then returns false too.
+    /// - Throws: ``LedgerError/damaged``, or errors of the source. The view is unusable after that.
     package mutating func next() async throws -> Bool {
         while isLeading {
             guard try cursors[winner].step() == .entry else { break }
             let hash = cursors[winner].head
             if let bound, !(hash < bound) { break }
             position = hash
-            // No other ledger has it.
+            // No other ledger has the id.
             if isUnion { allSources = cursors[winner].reader.shape == shape ? cursors[winner].reader.sources : 0 }
             if cursors[winner].reader.state != .unknown { return true }
         }
         return try await merge()
     }
 
-    /// Goes to an id, and tells whether it is known; ``next()`` goes on behind it in either case.
+    /// Goes to an id and returns true if it is known; ``next()`` goes on behind it in either case.
     ///
     /// - Precondition: The hash is not less than ``position``.
-    /// - Throws: ``LedgerError/damaged``, or what the source throws. The view is of no use then.
+    /// - Throws: ``LedgerError/damaged``, or errors of the source. The view is unusable after that.
     package mutating func seek(to hash: IDHash) async throws -> Bool {
         if hash == position { return winner >= 0 }
         precondition(position.map { $0 < hash } ?? true, "a view goes forward only")
@@ -123,7 +124,7 @@ package struct LedgerView: Sendable {
         return winner >= 0
     }
 
-    /// Takes what one ledger says about the current id.
+    /// Takes the entry of one ledger for the current id into account.
     private mutating func consider(_ index: Int) {
         let state = cursors[index].reader.state
         guard isUnion else {
@@ -135,7 +136,7 @@ package struct LedgerView: Sendable {
         if winner < 0 || Self.rank(cursors[winner].reader.state) < Self.rank(state) {
             (winner, allSources) = (index, sources)
         } else if cursors[winner].reader.state == state {
-            // Where one does not know them, nobody does.
+            // If one ledger does not know the sources, they are unknown.
             allSources = allSources == 0 || sources == 0 ? 0 : allSources | sources
         }
     }
@@ -149,7 +150,7 @@ package struct LedgerView: Sendable {
         }
     }
 
-    /// Brings all cursors behind the position and finds the one that is next.
+    /// Brings all cursors behind the position and finds the one with the least id.
     private mutating func merge() async throws -> Bool {
         isLeading = false
         var leader = -1
@@ -177,12 +178,12 @@ package struct LedgerView: Sendable {
             leader = least
             if isUnion { considerAll(at: cursors[least].head) } else { consider(least) }
         } while winner < 0
-        // One that stands beside others at this id cannot go on alone.
+        // A cursor that shares this id with others cannot go on alone.
         isLeading = winner == leader
         return true
     }
 
-    /// Takes what each ledger says about the id that its cursors may be at.
+    /// Takes the entries of all ledgers for an id into account.
     private mutating func considerAll(at hash: IDHash) {
         var index = 0
         for end in ends {
@@ -198,7 +199,7 @@ package struct LedgerView: Sendable {
     }
 }
 
-// The current entry. Where there is none it is unknown.
+// The current entry; its state is unknown if there is none.
 extension LedgerView {
     /// True if the view is at an entry.
     @inline(__always)
@@ -208,7 +209,7 @@ extension LedgerView {
     @inline(__always)
     package var state: LedgerState { winner >= 0 ? cursors[winner].reader.state : .unknown }
 
-    /// The hash of what the device was sent; nil where none is to be trusted.
+    /// The hash of the content that the device was sent; nil if none can be trusted.
     @inline(__always)
     package var content: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.content : nil }
 
@@ -220,28 +221,28 @@ extension LedgerView {
     @inline(__always)
     package func link(_ index: Int) -> UInt64 { hasShape ? cursors[winner].reader.link(index) : 0 }
 
-    /// The feeds that the record came by; 0 where they are unknown.
+    /// The feeds that the record came by, as a mask; 0 if unknown.
     @inline(__always)
     package var sources: UInt64 {
         isUnion ? (winner >= 0 ? allSources : 0) : hasShape ? cursors[winner].reader.sources : 0
     }
 
-    /// The layer that tells it.
+    /// The layer that has the current entry; nil if there is none.
     package var layer: LayerID? { winner >= 0 ? cursors[winner].layer : nil }
 
-    /// Passes the id's text to `body`, valid only during the call; empty if there is no entry.
+    /// Passes the id's text to `body`; valid only as long as `body` runs, and empty if there is no entry.
     @inline(__always)
     package func withID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         winner >= 0 ? cursors[winner].reader.withID(body) : body(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Passes the packed id to `body`, valid only during the call; empty if there is no entry.
+    /// Passes the packed id to `body`; valid only as long as `body` runs, and empty if there is no entry.
     @inline(__always)
     package func withPackedID<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         winner >= 0 ? cursors[winner].reader.withPackedID(body) : body(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// The entry as a value; nil where there is none.
+    /// The entry as a value; nil if there is none.
     package var entry: LedgerEntry? {
         guard winner >= 0, let position else { return nil }
         return LedgerEntry(
@@ -249,7 +250,7 @@ extension LedgerView {
             links: (0..<shape.links).map { link($0) }, sources: sources, goneAt: goneAt)
     }
 
-    /// Adds the entry to those of another layer; without links and sources where the shapes differ.
+    /// Adds the entry to a writer of another layer; without links and sources if the shapes differ.
     ///
     /// - Precondition: The view is at an entry.
     @inline(__always)

@@ -3,9 +3,9 @@
 
 package import SyncModel
 
-/// A request type as the ledger sees it: what a comparison of everything that it brings is about.
+/// A request type as the ledger sees it: the subject of a comparison of everything that the type brings.
 package struct LedgeredType: Hashable, Sendable {
-    /// A table that it fills, and as which of the table's sources.
+    /// A table that the type fills, and the index of the type's feed among the table's sources.
     package struct Part: Hashable, Sendable {
         /// The table's name.
         package var table: String
@@ -18,23 +18,25 @@ package struct LedgeredType: Hashable, Sendable {
         }
     }
 
-    /// The tables that it fills.
+    /// The tables that the type fills.
     package var parts: [Part] = []
-    /// The namespaces of its upserts; without their tokens the backend streams every row that is there, and if a
-    /// vector has none of them it does so anyway.
+    /// The namespaces of the type's upserts: if they are forgotten, the backend streams every row that exists, as it
+    /// does if a vector has none of them.
     ///
-    /// Those of its deletions stay: a deleted record is found by its absence, and an old deletion that comes again
-    /// would count as a repair, and delete records that have become its record's children since.
+    /// The namespaces of its deletions stay: a row that is gone is recognized by its absence, and an old deletion that
+    /// came again would count as a repair, and take along records that have become children of the deleted one since.
     package var namespaces: Set<String> = []
-    /// The types that clients of other versions request instead.
+    /// The request types that clients of other schema versions request instead.
     package var others: Set<String> = []
-    /// The mappings of its tables, with a plus between them.
+    /// The digests of its tables' mappings, joined with plus signs.
     package var mapping = ""
 
-    /// Returns the comparisons in the cursor's row of these types, or of those that they have replaced in a new version
-    /// of the client: these are due, but what the device holds is known.
+    /// Returns the comparisons that the cursor's row has for these types.
     ///
-    /// The other types were never compared, or some of their tables were without a ledger since.
+    /// If a type has replaced another one with a new version of the client, it gets the comparison of a type that is
+    /// due: what the device holds is known.
+    ///
+    /// The types that are left out were never compared, or some of their tables were without a ledger since.
     package static func known(_ types: [String: LedgeredType], of row: CursorRow) -> [String: FullComparison] {
         types.reduce(into: [:]) { known, type in
             if let comparison = row.comparisons[type.key], type.value.hasTables(of: comparison) {
@@ -45,12 +47,12 @@ package struct LedgeredType: Hashable, Sendable {
         }
     }
 
-    /// Returns true if the comparison was about as many tables.
+    /// Returns true if the comparison covered as many tables as the type fills now, or if none was ever complete.
     private func hasTables(of comparison: FullComparison) -> Bool {
         !comparison.isTracked || comparison.mapping.utf8.count { $0 == UInt8(ascii: "+") } == parts.count - 1
     }
 
-    /// Returns all request types that fill a table with a ledger for clients of a schema version.
+    /// Returns all request types that serve clients of a schema version and that fill a table with a ledger.
     package static func all(
         in tables: [Table], at schemaVersion: Int, digests: [String: String]
     ) -> [String: LedgeredType] {

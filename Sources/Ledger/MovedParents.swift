@@ -3,26 +3,27 @@
 
 /// The records that are gone, and those that went and came again, by the digests that name them as parents.
 struct MovedParents {
-    /// The most parents; the children of others stay until they are compared.
+    /// The most records that are kept; the children of others stay until they are compared.
     static let maximum = 1 << 18
 
-    /// The departures of records, by the table's index and the digest.
+    /// The departures of the records that are gone, by the table's index and the record's digest.
     private(set) var gone: [Int: [UInt64: RecordVerdict.Departure]] = [:]
-    /// Those that went and came again: the number of lines that had come before the part of the stream that said so.
+    /// The records that went and came again: the number of lines that had come before the part of the stream that said
+    /// so.
     private(set) var returned: [Int: [UInt64: UInt64]] = [:]
-    /// Tables with more moved parents, or whose children are unknown.
+    /// Tables with more such records than can be kept, or with records whose children are unknown.
     private(set) var overflowed: Set<Int> = []
     private var count = 0
     private let maximum: Int
 
     init(maximum: Int = Self.maximum) { self.maximum = maximum }
 
-    /// Returns true if a record of a table has moved.
+    /// Returns true if any record of a table is known to be gone, or to have gone and come again.
     func areKnown(of table: Int) -> Bool { gone[table] != nil || returned[table] != nil }
 
     /// Notes that a record is gone.
     ///
-    /// - Returns: The departure, if it is news.
+    /// - Returns: The departure as it is known now, if that is news; else nil.
     @discardableResult
     mutating func end(
         _ link: UInt64, of table: Int, _ departure: RecordVerdict.Departure
@@ -42,17 +43,17 @@ struct MovedParents {
     ///
     /// - Parameters:
     ///   - link: The digest that names it.
-    ///   - table: The table's index.
+    ///   - table: The table's index in the schema.
     ///   - began: The number of lines that had come before the part of the stream with its last deletion.
     mutating func comeBack(_ link: UInt64, of table: Int, began: UInt64) {
         guard returned[table]?[link] != nil || hasRoom(for: table) else { return }
         returned[table, default: [:]][link] = max(returned[table]?[link] ?? 0, began)
     }
 
-    /// Leaves it to a comparison what has gone with records of a table.
+    /// Leaves it to a comparison to find the descendants of a table's records.
     mutating func leaveOpen(_ table: Int) { overflowed.insert(table) }
 
-    /// Forgets those of a table.
+    /// Forgets the records of a table.
     mutating func forget(_ table: Int) {
         count -= (gone[table]?.count ?? 0) + (returned[table]?.count ?? 0)
         gone[table] = nil
@@ -60,7 +61,7 @@ struct MovedParents {
         overflowed.remove(table)
     }
 
-    /// Forgets those of a table that no line has deleted.
+    /// Forgets the records of a table that are gone without a line that says so.
     mutating func forgetAbsent(_ table: Int) {
         let before = gone[table]?.count ?? 0
         gone[table] = gone[table]?.filter { !$0.value.isAbsent }

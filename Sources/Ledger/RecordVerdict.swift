@@ -4,57 +4,61 @@
 import Deduplication
 import SyncModel
 
-/// The verdict on one record at the end of a stream, decided on its final state.
+/// The decision on one record at the end of a stream, made on the record's final state.
 struct RecordVerdict: Hashable {
-    /// The change for the client.
+    /// The outcomes for the client.
     enum Outcome: Hashable {
-        /// No change.
+        /// No change: nothing is sent.
         case untouched
-        /// It is new to the device.
+        /// The record is new to the device.
         case created
-        /// It may be there already.
+        /// The record may already be on the device.
         case updated
-        /// The device has it as it is.
+        /// The device has the record as it is.
         case equal
-        /// It is still there, though a source may have gone.
+        /// The record still exists, though a source may have gone.
         case kept
-        /// It is gone, because a line says so.
+        /// The record is gone, because a line says so.
         case deleted
-        /// It is gone with its parent.
+        /// The record is gone with its parent.
         case descendant
-        /// It did not come although everything did.
+        /// The record did not come although everything did.
         case absent
-        /// It was deleted before, and whether the device has heard of it is not certain.
+        /// The record was deleted before, and it is uncertain whether the device has heard of that.
         case deletedAgain
     }
 
-    /// The change for the client.
+    /// The outcome for the client.
     var outcome: Outcome
-    /// The feeds that it comes by now.
+    /// The feeds that the record comes by now, as a mask.
     var sources: UInt64 = 0
-    /// The departure of its parent, if the record goes with it.
+    /// The departure of the record's parent, if the record goes with it.
     var parent: Departure?
-    /// True if it stays although its parent may have gone after it came, in a later part of the stream.
+    /// True if the record stays although its parent may have gone after it came, in a later part of the stream.
     var isDoubtful = false
 
     /// The departure of a record whose children go with it.
     struct Departure: Hashable {
-        /// The number of lines before the stream request that brought the deletion; 0 if none did.
+        /// The number of lines that had come before the stream request that brought the deletion; 0 if none did.
         ///
-        /// Children that came in an earlier request are gone with it; those of the same request exist in spite of it.
+        /// Children that came in an earlier request are gone with the record; those of the same one exist in spite of
+        /// it.
         var began: UInt64 = 0
-        /// The same of the part of that request, where it broke and was taken up again; at least as great.
+        /// The number of lines that had come before the part of that request, if it broke and was resumed; at least as
+        /// great.
         ///
-        /// What came in an earlier part of the request may be gone or not: only a comparison can tell (finding 16).
+        /// A child that came in an earlier part of the request may or may not be gone: only a comparison can tell
+        /// (finding 16).
         var resumed: UInt64 = 0
-        /// True if no line says so: the record, or its ancestor, did not come although everything did.
+        /// True if no line says so: the record, or one that it went with, did not come although everything did.
         var isAbsent = false
 
-        /// Returns true if a child goes with it that the line of this number brought; 0 for no line.
+        /// Returns true if a child goes with the record; `sequence` is the number of the line that brought the child, 0
+        /// if none did.
         func takesAlong(_ sequence: UInt64) -> Bool { began >= sequence }
 
-        /// Merges two departures of the same record, or of another with the same digest: the later and the certain one
-        /// counts.
+        /// Returns the combination of two departures of one record, or of two with the same digest: the later and more
+        /// certain counts.
         func merged(with other: Departure) -> Departure {
             Departure(
                 began: max(began, other.began), resumed: max(resumed, other.resumed),
@@ -62,61 +66,62 @@ struct RecordVerdict: Hashable {
         }
     }
 
-    /// True if the record is gone and no line says so, neither of it nor of its ancestor (finding 28).
+    /// True if the record is gone and no line says so, neither of the record nor of one that it goes with (finding 28).
     var isAbsent: Bool { outcome == .absent || outcome == .descendant && parent?.isAbsent == true }
 
     /// The rules under which the records of one table are judged.
     struct Rules {
         /// True if this is a client's first pull.
         var isFirst = false
-        /// True if the ledger is exactly what the device has.
+        /// True if what is known is exactly what the device has.
         var isExact = true
-        /// True if the client has only just got the table, so that the ledger's entries of it are not trusted.
+        /// True if the client has only just gained the table, so that nothing in its ledger is believed.
         var isRenewed = false
-        /// True if its rows are fetched anew for a client that has got the table, or columns of it.
+        /// True if the table's rows are fetched again for a client that has gained the table or columns of it.
         var isFetched = false
-        /// True if the device then has nothing of the table.
+        /// True if the device certainly has nothing of a renewed table.
         var isEmpty = false
         /// True if the ledger has seen all of the table once, and every change since.
         var isTracked = true
-        /// The feeds of which the ledger has seen everything.
+        /// The feeds that the ledger has seen in full once, with every change since, as a mask.
         var trackedSources = UInt64.max
-        /// All feeds of the table, and those that came completely.
+        /// All feeds of the table as a mask; the next mask has those that came in full.
         var allSources: UInt64 = 1
         var comparedSources: UInt64 = 0
-        /// The feeds that the backend does not take for now, and whether there are any.
+        /// The feeds that the backend currently refuses, as a mask.
         var refusedSources: UInt64 = 0
         var isRefused: Bool { refusedSources != 0 }
         /// True if a difference that only a comparison finds is a gap in the backend's stream.
         var isAudited = false
-        /// Deletions by the value of a link.
+        /// The deletions by the value of a link.
         var deletions: [LinkDeletions] = []
-        /// The parents that are gone, and those that went and came again, with the number of lines that had come
-        /// before the part of the stream that said so.
+        /// The parents that are gone; the next list has those that went and came again, with the number of lines that
+        /// had come before the part of the stream that said so.
         var goneParents: [Parents<[UInt64: Departure]>] = []
         var returnedParents: [Parents<[UInt64: UInt64]>] = []
     }
 
-    /// Parents by their digests, shared with whoever has found them.
+    /// Parents by their digests; the storage is shared with the ``MovedParents`` that they come from.
     struct Parents<Records> {
         /// The index of the link that names them.
         var link: Int
         var records: Records
     }
 
-    /// The deletions by delete lines of one feed through one link.
+    /// The values of one link that delete lines of one source have named.
     struct LinkDeletions {
         /// The index of the link.
         var link: Int
         /// The source as a bit of a mask.
         var source: UInt64
-        /// The number in the stream of the newest line, by the digest of the value.
+        /// The number of the newest delete line, by the digest of the value.
         var sequences: [UInt64: UInt64]
     }
 
-    /// Returns true if the hash of a record that came by these feeds is that of the device's row.
+    /// Returns true if the ledger's hash of a record that came by these feeds is that of the content on the device.
     ///
-    /// By a feed that was not compared since its table had no ledger, the device may have got another row.
+    /// The device may have received something else by a feed that was not compared since its table was without a
+    /// ledger.
     static func isTrusted(_ sources: UInt64, _ rules: Rules) -> Bool {
         rules.isExact && (sources == 0 ? rules.allSources : sources) & rules.trackedSources != 0
     }
@@ -124,9 +129,9 @@ struct RecordVerdict: Hashable {
     /// Judges a record.
     ///
     /// - Parameters:
-    ///   - known: The record before the stream.
-    ///   - group: The stream's lines about it; nil if there are none.
-    ///   - rules: The rules of its table.
+    ///   - known: The record as it was known before.
+    ///   - group: The lines of the stream for the record; nil if there are none.
+    ///   - rules: The rules of the record's table.
     init(_ known: KnownRecord, _ group: RecordGroup?, rules: Rules) {
         let isHeld = known.state == .held
         let added = group?.add ?? 0
@@ -174,15 +179,15 @@ struct RecordVerdict: Hashable {
         known.sources == 0 ? rules.allSources : known.sources
     }
 
-    /// Returns true if the stream alone says by which feeds a record is there: only a push has named it so far, so that
-    /// every feed that has it brings a line of its own (finding 14).
+    /// Returns true if the stream alone says by which feeds a record exists: only a push has named the record so far,
+    /// so every feed that has it brings a line of its own (finding 14).
     private static func isPlaced(_ known: KnownRecord, by group: RecordGroup?, rules: Rules) -> Bool {
         guard known.isNoted, !known.wasHeld, rules.isExact, rules.isTracked, let group else { return false }
         return group.add != 0 || group.deletion != nil
     }
 
-    /// Returns the departure of the parents that take along a record with a line of this number (0: none); nil if no
-    /// parent has gone.
+    /// Returns the combined departure of all parents that take along a record whose line came as number `sequence` (0:
+    /// none came); nil if there is none.
     private static func parentGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Departure? {
         var found: Departure?
         for parents in rules.goneParents where parents.link < links.count {
@@ -192,8 +197,8 @@ struct RecordVerdict: Hashable {
         return found
     }
 
-    /// Returns true if a parent may have taken along a record whose line came before: it went in a later part of the
-    /// stream, for good or to come again (finding 16).
+    /// Returns true if a parent may have taken along a record whose line came before: the parent went in a later part
+    /// of the stream, for good or to come again (finding 16).
     private static func mayHaveGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Bool {
         func isLater(_ began: UInt64?) -> Bool { began ?? 0 >= sequence }
         return rules.goneParents.contains {
@@ -204,7 +209,7 @@ struct RecordVerdict: Hashable {
             }
     }
 
-    /// Judges a record that is there and whose row came.
+    /// Judges a record that exists and whose row came.
     private static func delivery(of upsert: DeduplicationEntry, _ known: KnownRecord, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .created }
         if rules.isRenewed { return rules.isExact && rules.isEmpty && !known.isNoted ? .created : .updated }
@@ -218,13 +223,14 @@ struct RecordVerdict: Hashable {
         }
     }
 
-    /// Judges a record that is no longer there, or never was.
+    /// Judges a record that does not exist any more, or never did.
     private static func end(_ known: KnownRecord, isNamed: Bool, _ rules: Rules) -> Outcome {
         if rules.isFirst { return .untouched }
         switch (known.state, isNamed) {
         case (nil, true), (.unknown?, true):
             return rules.isExact && (rules.isTracked || rules.isEmpty) ? .untouched : .deleted
-        // A deletion of what was deleted before is passed on: the device may be one that has not heard (finding 9).
+        // A deletion of a record that was deleted before is passed on: this device may be one that has not heard
+        // (finding 9).
         case (_, true): return .deleted
         case (.held?, false): return .absent
         case (.tombstone?, false):

@@ -4,27 +4,27 @@
 import JSONBytes
 package import SyncModel
 
-/// Writes what a client gets back when all went well, around records that are sent from a spool.
+/// A writer of the answers to successful requests, around records that are sent from a spool.
 ///
 /// The pieces of a pull answer in their order: ``opening``, then for each table ``tableOpening(_:isFirst:)``, the
 /// created records, ``updatedOpening``, the updated ones, ``deletedOpening``, the deleted ids, ``tableClosing``, and
-/// at last ``closing(cursor:strategy:)``. Between records stands ``separator``. Each table has all three lists: a
+/// at last ``closing(cursor:strategy:)``. Records are separated by ``separator``. Each table has all three lists: a
 /// client that misses one fails before it applies anything (protocol rule 4).
 package struct AnswerWriter: Sendable {
-    /// The instruction for records that a client has and the answer does not name.
+    /// The client's treatment of the records that it has and that the answer does not name.
     package enum Strategy: Hashable, Sendable {
-        /// Keep them.
+        /// The client keeps the records.
         case incremental
-        /// Drop them, except records that were never pushed.
+        /// The client drops the records, except those that it never pushed.
         ///
-        /// WatermelonDB understands this since 0.25, and only in apps that return the whole answer; other apps keep the
-        /// records (protocol rule 6).
+        /// Understood since 0.25 and only by apps that hand the whole answer on; others keep the records (protocol rule
+        /// 6).
         case replacement
-        /// Drop them in these tables, and keep them in all others.
+        /// The client drops the records of these tables, and keeps those of all others.
         case replacementOf([String])
 
-        /// Returns true if the client drops the records of a table that the answer does not name, so that deletions
-        /// need not be named.
+        /// Returns true if records of the table that the answer does not name are dropped, so that deletions need not
+        /// be named.
         package func replaces(_ table: String) -> Bool {
             switch self {
             case .incremental: false
@@ -34,7 +34,7 @@ package struct AnswerWriter: Sendable {
         }
     }
 
-    /// The type of every answer that isn't an error.
+    /// The content type of every answer that is not an error.
     package static let contentType = "application/json; charset=utf-8"
     /// The bytes between two records, and between two deleted ids.
     package static let separator = Array(",".utf8)
@@ -47,10 +47,10 @@ package struct AnswerWriter: Sendable {
 
     private let dialect: WireDialect
 
-    /// Creates a writer of a dialect.
+    /// Creates a writer for a dialect.
     package init(dialect: WireDialect) { self.dialect = dialect }
 
-    /// The beginning of a pull answer, up to its first table.
+    /// The bytes of a pull answer before its first table.
     package var opening: [UInt8] {
         var writer = JSONWriter()
         appendWrapOpening(to: &writer)
@@ -80,10 +80,10 @@ package struct AnswerWriter: Sendable {
         return writer.bytes
     }
 
-    /// Returns the whole answer to a push that was applied.
+    /// Returns the whole answer to a push that was accepted.
     ///
-    /// The answer is `{}` unless it names records that the backend will never take. WatermelonDB understands them since
-    /// 0.24, and only in apps that return the answer; other apps count the records as synced (protocol rule 6).
+    /// The answer is `{}` unless records were rejected because the backend will never accept them. Rejected records are
+    /// understood since 0.24 and only by apps that hand the answer on; others count them as synced (protocol rule 6).
     package func pushAnswer(rejected: [RecordList] = []) -> [UInt8] {
         var writer = JSONWriter()
         appendWrapOpening(to: &writer)
@@ -124,14 +124,14 @@ package struct AnswerWriter: Sendable {
     }
 }
 
-/// Some records of one table, by their ids.
+/// A list of records of one table, by their ids.
 package struct RecordList: Hashable, Sendable {
-    /// The client's name of the table.
+    /// The client's name for the table.
     package var table: String
     /// The ids.
     package var ids: [String]
 
-    /// Records of a table.
+    /// Creates a list of records.
     package init(table: String, ids: [String]) {
         self.table = table
         self.ids = ids

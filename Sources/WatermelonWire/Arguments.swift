@@ -4,7 +4,7 @@
 import JSONBytes
 import SyncModel
 
-/// The arguments in query and body, without the changes.
+/// The arguments of a request, from its query and its body: all that it states besides changes.
 struct Arguments {
     private(set) var lastPulledAt = Told<Int64>.nothing
     private(set) var schemaVersion = Told<Int>.nothing
@@ -13,9 +13,10 @@ struct Arguments {
     private let readsMigration: Bool
     private let readsSchemaVersion: Bool
 
-    /// Takes what the query tells; without `readsMigration` migrations, which mean nothing in a push, may be anything.
+    /// Reads the arguments in the query; without `readsMigration`, migrations may be anything, since they mean nothing
+    /// in a push.
     ///
-    /// Where a header field tells the schema version, what query and body say of it is not even looked at.
+    /// If a header field states the schema version, those in query and body are not even read.
     init(
         query: QueryParameters, schemaVersion: Told<Int>, dialect: WireDialect, readsMigration: Bool
     ) throws(WireError) {
@@ -38,7 +39,7 @@ struct Arguments {
         if !bracketed.isEmpty { try migration.merge(reader.read(bracketed: bracketed), orThrow: .migrationTwice) }
     }
 
-    /// Takes what a member of the body tells in addition.
+    /// Adds the argument that a member of the body states.
     mutating func merge(_ kind: ArgumentKind, _ value: JSONSlice) throws(WireError) {
         switch kind {
         case .lastPulledAt:

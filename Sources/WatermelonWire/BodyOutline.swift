@@ -3,22 +3,22 @@
 
 import JSONBytes
 
-/// An outline of the members of a body's object, which shows if the body is a pull or a push.
+/// The kinds of the members of a body's object, which decide whether the body is a pull or a push.
 ///
-/// Tables may have any name, so the form of a member counts first and its name second: an object with
+/// Tables may have any name, so the kind of a member depends on its form first and on its name second: a member with
 /// `created`, `updated` and `deleted` is a table's set under any name.
 struct BodyOutline {
-    /// The changes in a push body.
+    /// The form in which a push body holds its changes.
     enum Changes {
-        /// The changes stand under a name of their own.
+        /// The changes are a member with a name of their own.
         case envelope(JSONSlice)
-        /// The body's own members are the tables, except members that are arguments.
+        /// The body's own members are the tables, except those that are arguments.
         case bare
-        /// One table's set, whose table the configuration names.
+        /// The body is the set of one table, which the configuration names.
         case set(JSONSlice)
     }
 
-    /// The arguments that stand beside the changes, in their order.
+    /// The arguments beside the changes, in their order.
     private(set) var arguments: [(kind: ArgumentKind, value: JSONSlice)] = []
     private var envelopes: [JSONSlice] = []
     private var tables = 0
@@ -28,7 +28,7 @@ struct BodyOutline {
     private let object: JSONSlice
     private let dialect: WireDialect
 
-    /// Looks at the members of an object once.
+    /// Reads the members of an object once.
     init(_ object: JSONSlice, dialect: WireDialect) {
         self.object = object
         self.dialect = dialect
@@ -56,20 +56,20 @@ struct BodyOutline {
 
     /// True if the body can be answered as a pull on a path that also takes pushes.
     ///
-    /// Besides the arguments, only members are allowed that cannot be changes under another name: a 2xx would make the
-    /// client believe that they were taken.
+    /// Besides arguments, only members are allowed that cannot be changes under another name: a 2xx would make the
+    /// client believe that they were accepted.
     var isPlainPull: Bool {
         if hasChanges || emptyObjects > 0 { return false }
         if others.isEmpty { return true }
         return !arguments.isEmpty && others.allSatisfy { !Self.couldHoldChanges($0.value) }
     }
 
-    /// Returns the changes of a push.
+    /// Returns the changes of a push, with their form.
     func changes() throws(WireError) -> Changes {
         guard let envelope = envelopes.last else { return try changesWithoutEnvelope() }
         let setsOfOthers = tables - envelopes.count { $0.isChangeSet }
         if envelope.isChangeSet, others.isEmpty, lists == 0 {
-            // A table that is called like an envelope: as an envelope, its lists would have to be sets.
+            // This table is named like an envelope: in an envelope, its lists would have to be sets.
             if setsOfOthers > 0 || (arguments.isEmpty && dialect.pushTable == nil) { return .bare }
         }
         guard envelopes.count == 1, setsOfOthers == 0, lists == 0 else { throw .changesTwice }
@@ -107,11 +107,11 @@ struct BodyOutline {
     }
 }
 
-/// The kind of a pull's argument.
+/// The kinds of a pull's arguments.
 enum ArgumentKind {
     case lastPulledAt, schemaVersion, migration
 
-    /// Returns the kind of the argument of this name; nil if the name is not an argument's.
+    /// Returns the kind of the argument with this name; nil if it is no argument.
     static func named(_ name: JSONSlice, in dialect: WireDialect) -> ArgumentKind? {
         if name.equals(any: dialect.lastPulledAtNames) { return .lastPulledAt }
         if name.equals(any: dialect.schemaVersionNames) { return .schemaVersion }

@@ -9,13 +9,13 @@ package enum ClientRequest: Sendable {
     case push(PushRequest)
 }
 
-/// A client asks what is new.
+/// A request for the changes since the client's last pull.
 package struct PullRequest: Hashable, Sendable {
-    /// The client's last cursor.
+    /// The point that the client has reached.
     package var lastPulledAt: LastPulledAt
-    /// The version of its schema; nil where it didn't say, as two thirds of apps don't.
+    /// The version of the client's schema; nil if it is not stated, as in two thirds of apps.
     package var schemaVersion: Int?
-    /// The tables and columns that its schema has gained since its last sync; nil if the request does not say so.
+    /// The tables and columns that the client's schema has gained since its last sync; nil if it is not stated.
     package var migration: Migration?
 
     /// Creates a pull.
@@ -26,15 +26,15 @@ package struct PullRequest: Hashable, Sendable {
     }
 }
 
-/// A client sends what its user changed.
+/// A request with the changes that were made in the client.
 package struct PushRequest: Sendable {
-    /// The cursor of the pull before it; nil where it didn't say, as a third of apps don't.
+    /// The cursor of the pull before the push; nil if it is not stated, as in a third of apps.
     ///
-    /// Like ``LastPulledAt/cursor(_:)`` it may be a number that no gateway ever handed out.
+    /// Like ``LastPulledAt/cursor(_:)``, it may be a number that no gateway ever handed out.
     package var lastPulledAt: Int64?
-    /// The version of its schema, where it said so.
+    /// The version of the client's schema; nil if it is not stated.
     package var schemaVersion: Int?
-    /// The records.
+    /// The pushed records.
     package var changes: PushChanges
 
     /// Creates a push.
@@ -45,13 +45,13 @@ package struct PushRequest: Sendable {
     }
 }
 
-/// The last cursor of a client that pulls.
+/// The point that a pulling client has reached.
 package enum LastPulledAt: Hashable, Sendable {
-    /// It has nothing yet: the first sync.
+    /// The client has nothing yet: this is its first sync.
     case never
-    /// The number that the client has stored, at least 1.
+    /// The number that the client keeps, at least 1.
     ///
-    /// The number may be above `Cursor.maximum`, if the app's earlier server counted nanoseconds, and is cut to
-    /// `Int64.max`; `Cursor(rawValue:)` is nil then, and the number must be treated as an unknown cursor.
+    /// The number may be above `Cursor.maximum` (in an app that comes from a server that counts nanoseconds), and is
+    /// cut to `Int64.max`; `Cursor(rawValue:)` is nil then, and the number is to be treated as an unknown cursor.
     case cursor(Int64)
 }

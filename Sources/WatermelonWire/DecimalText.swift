@@ -1,21 +1,21 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A decimal number by its text, without the detour over a floating-point number that could round it up.
+/// A decimal number by its text, without conversion to a floating-point number, which could round it up.
 struct DecimalText {
     /// True if the number is below zero; minus zero is not.
     let isNegative: Bool
     /// The number without sign and fraction, cut to `Int64.max`.
     let truncated: Int64
-    /// True if the number has no fraction.
+    /// True if there are only zeros behind the point.
     let isWhole: Bool
 
     /// The greatest length that is read; JavaScript writes no number longer than 25 characters.
     private static let maximumLength = 400
 
-    /// Reads digits with an optional minus sign, fraction and exponent; nil where the text is anything else.
+    /// Reads digits with an optional minus sign, fraction and exponent; nil if the text is anything else.
     ///
-    /// The plus sign of an exponent may be a space, which is what an unencoded one becomes in a query.
+    /// The plus sign of an exponent may be a space, since an unencoded one becomes a space in a query.
     init?(_ text: some Collection<UInt8>) {
         guard text.count <= Self.maximumLength else { return nil }
         var rest = Array(text)[...]
@@ -52,7 +52,7 @@ struct DecimalText {
         return digits.map { $0 - zero }
     }
 
-    /// Returns the value of the first `count` digits, with zeros for missing ones; `limit` if it would be more.
+    /// Returns the value of the first `count` digits, with zeros for missing ones, or `limit` if the value is greater.
     private static func saturated(_ digits: [UInt8], count: Int, limit: Int64) -> Int64 {
         var value: Int64 = 0
         for index in 0..<max(0, count) {

@@ -6,17 +6,18 @@ import SyncModel
 
 /// The answer to a failed request: for most apps a sentence that they show to their user as it is.
 package struct ErrorAnswer: Hashable, Sendable {
-    /// The field that carries ``code`` in every error answer.
+    /// The header field that carries ``code`` in every error answer.
     package static let codeField = "Rind-Error"
 
-    /// Details for programs, beyond the code.
+    /// The details for programs beyond the code.
     package enum Details: Hashable, Sendable {
-        /// The records that another device or user has changed meanwhile, and the backend's versions of some of them.
+        /// The records that have been changed elsewhere in the meantime, and the backend's present state of some of
+        /// them.
         case conflicts([RecordList], present: [PresentRecord] = [])
-        /// The records that caused the refusal of the request.
+        /// The records that are the reason for any other refusal.
         case records([RecordList])
 
-        /// The name of the member, and the records.
+        /// The name of the details' member in the body, and the records.
         fileprivate var named: (name: String, lists: [RecordList]) {
             switch self {
             case .conflicts(let lists, _): ("conflicts", lists)
@@ -29,11 +30,11 @@ package struct ErrorAnswer: Hashable, Sendable {
     package var status: Int
     /// The stable code, such as `request.last_pulled_at`.
     package var code: String
-    /// One short sentence for the user.
+    /// One short sentence for users.
     package var message: String
-    /// The id of the request in the log.
+    /// The request's id in the log.
     package var requestID: String
-    /// More, where there is more.
+    /// The records that the error is about; nil if it is about none.
     package var details: Details?
 
     /// Creates an error answer.
@@ -53,8 +54,8 @@ package struct ErrorAnswer: Hashable, Sendable {
     /// Returns the body and its type: JSON if the client names `application/json` in its `Accept` field, else the
     /// sentence.
     ///
-    /// `*/*` does not name it: the documentation's `fetch` sends that, and shows the body's text to the user. The text
-    /// names a few of the details' records and ends with the request id in parentheses.
+    /// `*/*` does not count as naming it: the documentation's `fetch` sends that, and throws the body's text at the
+    /// user. The text names a few of the details' records and ends with the request id in parentheses.
     package func body(accept: String?) -> (contentType: String, bytes: [UInt8]) {
         if let accept, Self.namesJSON(accept) { return (AnswerWriter.contentType, jsonBody) }
         return ("text/plain; charset=utf-8", textBody)
@@ -83,7 +84,7 @@ package struct ErrorAnswer: Hashable, Sendable {
         return Array("\(sentence) (\(requestID.shortened))".utf8)
     }
 
-    /// The number of records that the text of an error names.
+    /// The most records that the text of an error names.
     private static let shownRecords = 5
 
     private static func someOf(_ lists: [RecordList]) -> String? {
@@ -99,10 +100,12 @@ package struct ErrorAnswer: Hashable, Sendable {
         return parts.joined(separator: "; ") + (isCut ? " …" : "")
     }
 
-    /// The most bytes of tables and ids in the body; the client has sent them, but not as a promise to get them back.
+    /// The most bytes of tables and ids in the body; the client has sent them, but that is no promise to return them
+    /// all.
     private static let detailBytes = 256 * 1_024
 
-    /// Returns as many records as may be named, with ids cut to the length of an id, and the number that is left out.
+    /// Returns as many of the records as may be named, each cut to the length of an id, and the number of those left
+    /// out.
     private static func bounded(_ lists: [RecordList]) -> (lists: [RecordList], more: Int) {
         var bounded: [RecordList] = []
         var rest = detailBytes

@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment in ISO 8601 as JavaScript's `toISOString` and its relatives write it.
+/// A reader of times in ISO 8601, as JavaScript's `toISOString` and similar functions write them.
 enum ISODate {
-    /// Returns the milliseconds since 1970, without finer digits; nil if the text is no date with time and zone.
+    /// Returns the milliseconds since 1970, with finer digits cut off; nil if the text is no date with time and zone.
     ///
-    /// Between date and time stands `T` or a space. The zone is required, since the moment is ambiguous without it;
-    /// its plus sign may be a space, which is what an unencoded one becomes in a query.
+    /// Date and time are separated by `T` or a space. The zone is required, since nothing else determines the moment;
+    /// its plus sign may be a space, since an unencoded one becomes a space in a query.
     static func milliseconds(_ text: some Collection<UInt8>) -> Int64? {
         var reader = Reader(rest: Array(text)[...])
         guard let year = reader.number(digits: 4), reader.take("-"),
@@ -34,7 +34,7 @@ enum ISODate {
 
     /// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
     private static func days(year: Int, month: Int, day: Int) -> Int {
-        // Years that begin in March have their leap day at the end. 719,468 days lie between 0000-03-01 and 1970.
+        // In years that begin in March, the leap day comes last. From 0000-03-01 to 1970-01-01 there are 719,468 days.
         let shifted = month > 2 ? year : year - 1
         let monthDays = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5
         let leapDays = shifted.floorDivided(by: 4) - shifted.floorDivided(by: 100) + shifted.floorDivided(by: 400)
@@ -65,7 +65,7 @@ enum ISODate {
             return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         }
 
-        /// Reads the milliseconds of the digits behind the point.
+        /// Reads the digits behind the point and returns them as milliseconds.
         mutating func fraction() -> Int? {
             let digits = rest.prefix(while: Self.isDigit)
             guard !digits.isEmpty else { return nil }
@@ -74,7 +74,7 @@ enum ISODate {
             return three.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         }
 
-        /// Reads the minutes by which the zone is ahead of UTC.
+        /// Reads the zone and returns the minutes by which it is ahead of UTC.
         mutating func zone() -> Int? {
             if take("Zz") { return 0 }
             let sign = rest.first == UInt8(ascii: "-") ? -1 : 1

@@ -4,7 +4,7 @@
 import JSONBytes
 
 extension JSONSlice {
-    /// Returns true if the value is a string with one of these texts.
+    /// Returns true if the slice is a string with one of these texts.
     func equals(any names: [String]) -> Bool { names.contains { equals($0) } }
 
     /// The text of a string as UTF-8 bytes; nil for other kinds.
@@ -15,8 +15,8 @@ extension JSONSlice {
         return text
     }
 
-    /// True if the value has the form of a table's set: an object with at least one of `created`, `updated`, `deleted`,
-    /// each a list or null.
+    /// True if the slice has the form of a table's set: an object with at least one of `created`, `updated` and
+    /// `deleted`, each of them a list or null.
     var isChangeSet: Bool {
         var isSet = false
         var isOther = false
@@ -27,7 +27,7 @@ extension JSONSlice {
         return isSet && !isOther
     }
 
-    /// True if the value is an object without members.
+    /// True if the slice is an object without members.
     var isEmptyObject: Bool {
         guard kind == .object else { return false }
         var count = 0
@@ -48,7 +48,7 @@ enum ChangeList: CaseIterable {
     }
 }
 
-/// The address of a document in memory, from which the offsets of its slices are computed.
+/// The address in memory of a document with slices, used only to determine their offsets.
 struct DocumentOrigin {
     private let address: UInt
 

@@ -4,9 +4,9 @@
 import JSONBytes
 import SyncModel
 
-/// Reads a client's schema migration in all the forms in which apps send it.
+/// A reader of a client's schema migration, in all the forms in which apps send it.
 ///
-/// Ignoring a migration loses columns for good, so an unreadable migration is an error.
+/// Ignoring a migration loses columns permanently, so any migration that is not understood is an error.
 struct MigrationReader {
     let limits: WireDialect.Limits
 
@@ -14,7 +14,7 @@ struct MigrationReader {
     private static let maximumUnwraps = 4
     /// The greatest length of a table's or column's name in bytes.
     private static let maximumNameLength = 255
-    /// The names of the client's own columns.
+    /// The names that belong to the client's own bookkeeping.
     private static let internalNames: Set<String> = ["id", "_status", "_changed", "__proto__"]
 
     /// Reads the decoded value of a parameter, or the text of a JSON string.
@@ -73,7 +73,7 @@ struct MigrationReader {
                         (value, _) throws(WireError) in try read(value, unwraps: unwraps - 1)
                     }
                 } catch {
-                    // Not JSON: for a parameter that is an unreadable migration, the body may be fine.
+                    // The text is no JSON: for a parameter that is an unreadable migration, while the body may be fine.
                     throw error.code == .migration ? error : .migration
                 }
             }
@@ -122,13 +122,13 @@ struct MigrationReader {
         return Int(number.truncated)
     }
 
-    /// Returns true for keys behind a list's name: none, `[]` or a number.
+    /// Returns true if these keys behind a list's name are those of an element: none, `[]` or a number.
     private static func isListPlace(_ keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return true }
         return keys.count == 1 && (key.isEmpty || key.utf8.allSatisfy { (0x30...0x39).contains($0) })
     }
 
-    /// Holds the names against the limits.
+    /// Checks the names against the limits.
     private func checked(_ migration: Migration) throws(WireError) -> Migration {
         let tables = migration.tables + migration.columns.map(\.table)
         let columns = migration.columns.flatMap(\.columns)

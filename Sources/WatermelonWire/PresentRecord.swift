@@ -3,13 +3,13 @@
 
 import JSONBytes
 
-/// The backend's version of a record that a 409 names.
+/// The backend's present state of a record that a 409 names.
 package struct PresentRecord: Hashable, Sendable {
-    /// The client's name of the table.
+    /// The client's name for the table.
     package var table: String
-    /// The id as the client has it.
+    /// The id that the client uses.
     package var id: String
-    /// The record as a pull would bring it, one JSON object; nil where it is deleted.
+    /// The record as a pull would bring it, one JSON object; nil if it is deleted.
     package var json: [UInt8]?
 
     /// Creates a record.
@@ -19,9 +19,9 @@ package struct PresentRecord: Hashable, Sendable {
         self.json = json
     }
 
-    /// Appends an object with one of records by id for each table; `null` stands for a deleted one.
+    /// Appends an object with one member for each table: an object of its records by id, with `null` for deleted ones.
     ///
-    /// Tables come in the order in which they first stand in the list.
+    /// Tables come in the order in which they first appear in the list.
     static func append(_ records: [PresentRecord], to writer: inout JSONWriter) {
         var tables: [String] = []
         for record in records where !tables.contains(record.table) { tables.append(record.table) }

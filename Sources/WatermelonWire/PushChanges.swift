@@ -6,26 +6,26 @@ package import SyncModel
 
 /// The records of one push, lying in the bytes of its body.
 ///
-/// Nothing of a record is decoded but its id: what a push costs in memory is its body and its ids.
+/// Of a record only the id is decoded: a push takes no more memory than its body and its ids.
 package struct PushChanges: Sendable {
-    /// The validated JSON that the records lie in: the request's body, or what a JSON string in it contained.
+    /// The validated JSON that contains the records: the request's body, or the content of a JSON string in it.
     package let bytes: [UInt8]
-    /// The tables in the order of the body: every table that it names, empty and unknown ones included.
+    /// All tables that the body names, in its order, including empty and unknown ones.
     package let tables: [PushedTable]
 
     /// The number of records and deletions in all tables.
     package var recordCount: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Changes that were validated before; `bytes` holds every record of the tables.
+    /// Creates changes that were validated before; `bytes` must hold every record of the tables.
     package init(bytes: [UInt8], tables: [PushedTable]) {
         self.bytes = bytes
         self.tables = tables
     }
 
-    /// Gives a scanner that stands before the record's object.
+    /// Passes a scanner before the record's object to `body`.
     ///
-    /// The object was validated, so scanning it throws no error; a member that repeats counts as the last one, and the
-    /// members `id`, `_status` and `_changed` are there like any other.
+    /// The object was validated, so scanning it throws no error; if a member is repeated, the last one counts, and the
+    /// members `id`, `_status` and `_changed` are present like any other.
     ///
     /// - Precondition: The record is one of these changes.
     package func withScanner<R, E: Error>(

@@ -3,9 +3,9 @@
 
 import SyncModel
 
-/// The parameters of a query, decoded, in the order in which they stand.
+/// The decoded parameters of a query, in their order.
 struct QueryParameters {
-    /// One of them; a parameter without `=` has an empty value.
+    /// One parameter; without `=` it has an empty value.
     struct Parameter {
         var name: [UInt8]
         var value: [UInt8]
@@ -13,7 +13,7 @@ struct QueryParameters {
 
     private(set) var all: [Parameter] = []
 
-    /// Takes a raw query apart.
+    /// Splits a raw query into its parameters.
     init(_ query: String, limit: Int) throws(WireError) {
         for part in query.utf8.split(separator: UInt8(ascii: "&")) {
             guard all.count < limit else { throw .tooManyParameters(limit: limit) }
@@ -26,15 +26,15 @@ struct QueryParameters {
         }
     }
 
-    /// Returns the values of every parameter that has one of these names.
+    /// Returns the values of all parameters with one of these names.
     func values(named names: [String]) -> [[UInt8]] {
         all.filter { parameter in names.contains { parameter.name.elementsEqual($0.utf8) } }.map(\.value)
     }
 
-    /// Returns the keys in brackets behind one of these names, with the value: `migration[tables][]` gives `tables`,
-    /// ``.
+    /// Returns the keys in brackets behind one of these names, with the values: `migration[tables][]` has the keys
+    /// `tables` and an empty one.
     ///
-    /// The keys are nil for a name with such a beginning and without well-formed brackets.
+    /// If the brackets behind the name are malformed, the keys are nil.
     func bracketed(under names: [String]) -> [(keys: [String]?, value: [UInt8])] {
         all.compactMap { parameter in
             guard let opening = parameter.name.firstIndex(of: UInt8(ascii: "[")),

@@ -3,20 +3,19 @@
 
 import JSONBytes
 
-/// A body that was found to hold JSON: the bytes, validated, and where in them the request's own object lies.
+/// A body that contains JSON: the validated bytes, and the range of the request's own object in them.
 struct RequestBody {
-    /// The body, or what a JSON string in it contained.
+    /// The body, or the content of a JSON string in it.
     let bytes: [UInt8]
     /// The range of the value at the configured path.
     let range: Range<Int>
 
-    /// The number of times that JSON may stand in a JSON string: once around the whole body, once at the configured
-    /// path.
+    /// The number of times that JSON may be in a JSON string: once around the whole body, once at the configured path.
     private static let maximumUnwraps = 2
 
     /// Finds the request's object.
     ///
-    /// A byte order mark is passed over. A body of white space alone gives nil: it is none.
+    /// A byte order mark is skipped. The result is nil for a body of white space alone, which counts as none.
     ///
     /// - Throws: ``WireError/Code/notJSON``, ``WireError/Code/tooDeep`` or ``WireError/Code/bodyPath``.
     init?(_ body: [UInt8], dialect: WireDialect) throws(WireError) {
@@ -49,7 +48,7 @@ struct RequestBody {
         }
     }
 
-    /// Calls `body` with a whole document, having validated it.
+    /// Validates a whole document and calls `body` with it.
     static func withDocument<R>(
         _ bytes: [UInt8], maximumDepth: Int, _ body: (JSONSlice, DocumentOrigin) throws(WireError) -> R
     ) throws(WireError) -> R {
@@ -71,7 +70,7 @@ struct RequestBody {
         case nothing
     }
 
-    /// Follows the rest of the path as far as it goes without opening a JSON string.
+    /// Follows the rest of the path as far as possible without opening a JSON string.
     private static func look(
         into bytes: [UInt8], steps: inout ArraySlice<String>, maximumDepth: Int
     ) throws(WireError) -> Finding {

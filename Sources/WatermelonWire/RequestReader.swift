@@ -4,30 +4,31 @@
 import JSONBytes
 import SyncModel
 
-/// Reads the requests of unchanged clients, in every shape that apps were found to give them.
+/// A reader of the requests of unchanged clients, in every shape that apps were found to give them.
 ///
-/// Which headers say what type the body has makes no difference: apps send JSON as `text/plain` (the documentation's
+/// The headers that state the body's type make no difference: apps send JSON as `text/plain` (the documentation's
 /// `fetch` with a string body), as a form, as octets and without any type.
 package struct RequestReader: Sendable {
     /// The names and paths of this deployment.
     package let dialect: WireDialect
 
-    /// Creates a reader of a dialect.
+    /// Creates a reader for a dialect.
     package init(dialect: WireDialect) { self.dialect = dialect }
 
-    /// Reads one request, or reports in one sentence why it cannot; reading changes nothing.
+    /// Reads one request, or throws an error that says in one sentence why it is not understood; reading changes
+    /// nothing.
     ///
     /// On a path for both, a `POST` is a push if its body has `changes` or every value in it has `created`, `updated`
-    /// and `deleted`; without body, with `{}` or with a pull's arguments alone it is a pull; else it is refused,
-    /// because a 2xx makes a client believe that everything it sent was applied.
+    /// and `deleted`; without a body, with `{}` or with a pull's arguments alone it is a pull; otherwise it is refused,
+    /// because a 2xx makes a client believe that all it sent was accepted.
     ///
     /// - Parameters:
-    ///   - method: In capital letters.
+    ///   - method: The method in capital letters.
     ///   - route: The result of ``WireDialect/route(_:)``.
-    ///   - query: The text after the question mark, still percent-encoded; empty if there is none.
-    ///   - body: Decompressed, with or without a byte order mark.
-    ///   - versions: The values of the header field ``WireDialect/schemaVersionField``. A number in it is the client's
-    ///     schema version, and takes precedence over query and body.
+    ///   - query: The query after the question mark, still percent-encoded; empty if there is none.
+    ///   - body: The decompressed body, with or without a byte order mark.
+    ///   - versions: The values of the header field ``WireDialect/schemaVersionField``. A number there is the client's
+    ///     schema version regardless of query and body.
     /// - Returns: The pull or push.
     /// - Throws: ``WireError``, to be answered with its status and sentence. Nothing may be changed then.
     package func read(

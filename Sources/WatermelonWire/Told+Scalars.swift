@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Told<Int64> {
-    /// Reads `lastPulledAt`: a number (cut, never rounded up), an ISO date, either in quotes or not; 0 is ``none``.
+    /// Reads `lastPulledAt`: a number (cut, never rounded up) or an ISO date, with or without quotes; 0 is ``none``.
     ///
-    /// - Throws: ``WireError/Code/lastPulledAt`` for everything else, times before 1970 included.
+    /// - Throws: ``WireError/Code/lastPulledAt`` for everything else, including times before 1970.
     static func lastPulledAt(text: [UInt8]) throws(WireError) -> Told {
         try reading(text) { text throws(WireError) in
             let bare = text.withoutQuotes()
@@ -23,7 +23,7 @@ extension Told<Int64> {
 }
 
 extension Told<Int> {
-    /// The greatest schema version that is taken; SQLite's `user_version`, where clients keep it, has 32 bits.
+    /// The greatest schema version that is accepted; SQLite's `user_version`, in which clients keep it, has 32 bits.
     static var maximumVersion: Int64 { Int64(Int32.max) }
 
     /// Reads a schema version: a whole number of at least 1.
@@ -38,9 +38,9 @@ extension Told<Int> {
         }
     }
 
-    /// Reads the values of a header field that tells it, be it sent as several fields or as a list in one.
+    /// Reads the values of a header field that states the schema version, sent as several fields or as a list in one.
     ///
-    /// - Throws: ``WireError/Code/schemaVersion`` for what is none, and for two that differ.
+    /// - Throws: ``WireError/Code/schemaVersion`` for values that are no version, and for two that differ.
     static func schemaVersion(fields: [String]) throws(WireError) -> Told {
         var told = Told.nothing
         for field in fields {
@@ -53,7 +53,8 @@ extension Told<Int> {
 }
 
 extension [UInt8] {
-    /// Returns the bytes without the quotes around them: `JSON.stringify` of a string that became a parameter.
+    /// Returns the bytes without the quotes around them, if there are any: a parameter may be a string that went
+    /// through `JSON.stringify`.
     fileprivate func withoutQuotes() -> ArraySlice<UInt8> {
         let quote = UInt8(ascii: "\"")
         guard count >= 2, first == quote, last == quote else { return self[...] }

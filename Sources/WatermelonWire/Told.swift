@@ -1,22 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The value of one argument: query and body may both have it, and must not contradict each other.
+/// A value that a request states: query and body may both state it, and must not contradict each other.
 enum Told<Value: Equatable>: Equatable {
-    /// It isn't there, or is empty or `undefined`, as the apps' libraries write what is missing.
+    /// The value is absent, empty or `undefined`, as the apps' libraries write missing values.
     case nothing
-    /// It is there, and says that there is no value: `null`.
+    /// The request states that there is no value: `null`.
     case none
     case value(Value)
 
-    /// The value, where there is one.
+    /// The value; nil if there is none.
     var value: Value? {
         if case .value(let value) = self { value } else { nil }
     }
 
-    /// Takes a further statement in.
+    /// Merges a further statement of the value.
     ///
-    /// - Throws: `contradiction` where the two differ.
+    /// - Throws: `contradiction` if the two differ.
     mutating func merge(_ other: Told, orThrow contradiction: WireError) throws(WireError) {
         if other == .nothing { return }
         guard self == .nothing || self == other else { throw contradiction }
@@ -25,7 +25,7 @@ enum Told<Value: Equatable>: Equatable {
 }
 
 extension Told {
-    /// Returns the value of a parameter's text, which `read` reads.
+    /// Returns what the text of a parameter states; `read` reads a text that is neither empty nor `null`.
     static func reading(_ text: [UInt8], with read: ([UInt8]) throws(WireError) -> Told) throws(WireError) -> Told {
         let trimmed = text.trimmingSpaces()
         if trimmed.isEmpty || trimmed.elementsEqual("undefined".utf8) { return .nothing }
@@ -35,7 +35,7 @@ extension Told {
 }
 
 extension [UInt8] {
-    /// Returns the bytes without white space before and behind them.
+    /// Returns the bytes without leading and trailing white space.
     func trimmingSpaces() -> ArraySlice<UInt8> {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
         var trimmed = drop(while: isSpace)

@@ -6,18 +6,18 @@ import SyncModel
 extension WireDialect {
     /// The purpose of a path.
     package enum Route: String, CaseIterable, Sendable {
-        /// Pull and push, told apart by the request.
+        /// Pulls and pushes, told apart by the request.
         case sync
         /// Pulls only.
         case pull
         /// Pushes only.
         case push
 
-        /// The methods that the route takes, for the `Allow` field of a 405.
+        /// The methods that the route accepts, for the `Allow` field of a 405.
         package var allowedMethods: [String] { self == .push ? ["POST"] : ["GET", "POST"] }
     }
 
-    /// Returns the purpose of a path of the gateway's own; nil if the request passes through to the backend.
+    /// Returns what the gateway itself does on this path; nil if the request passes through to the backend.
     ///
     /// The path is the request target without its query, still percent-encoded.
     package func route(_ path: String) -> Route? {

@@ -3,22 +3,23 @@
 
 package import SyncModel
 
-/// The names and paths that one deployment's apps use, and how much a request may hold.
+/// The names and paths that one deployment's apps use, and the limits of a request.
 ///
-/// The defaults understand the documentation's requests and every variant that a server can tell by itself; what it
-/// cannot guess (another parameter name, a path into the body) stands in the configuration's `[wire]` section.
+/// The defaults understand the documentation's requests and every variant that a server can recognize by itself;
+/// variants that it cannot guess (another parameter name, a path into the body) are set in the configuration's `[wire]`
+/// section.
 package struct WireDialect: Hashable, Sendable {
     /// The limits of one request; a request beyond them gets 413 or 400.
     package struct Limits: Hashable, Sendable {
         /// The greatest nesting depth of a body.
         package var jsonDepth = 64
-        /// The most tables that one push may name, empty ones included.
+        /// The most tables that one push may name, including empty ones.
         package var tables = 1_000
-        /// The most records and deletions in one push, all tables together.
+        /// The most records and deletions that one push may carry in all tables together.
         package var records = 100_000
         /// The most tables and columns that one migration may name.
         package var migrationNames = 1_000
-        /// The most parameters of a query.
+        /// The most parameters that a query may have.
         package var queryParameters = 4_096
         /// Creates the default limits.
         package init() {}
@@ -28,15 +29,16 @@ package struct WireDialect: Hashable, Sendable {
     package var lastPulledAtNames = ["last_pulled_at", "lastPulledAt"]
     /// The names of `schemaVersion` in query and body.
     package var schemaVersionNames = ["schema_version", "schemaVersion", "schemaversion"]
-    /// The header field, in lower case, that tells the schema version instead of query and body; nil where none does.
+    /// The header field, in lower case, that states the schema version instead of query and body; nil if none does.
     package var schemaVersionField: String?
     /// The names of `migration` in query and body.
     package var migrationNames = ["migration"]
     /// The names under which a push body holds its changes.
     package var changesNames = ["changes"]
-    /// The path of a body's object, as the steps of a JSON pointer (RFC 6901); empty for the body itself.
+    /// The path of the request's object in a body, as the steps of a JSON pointer (RFC 6901); empty for the body
+    /// itself.
     package var bodyPath: [String] = []
-    /// The table of a push body that is one table's set alone; nil refuses such bodies.
+    /// The table of a push body that is the set of one table alone; if nil, such bodies are refused.
     package var pushTable: String?
     /// The name of the cursor in a pull answer.
     package var timestampName = "timestamp"
@@ -54,8 +56,8 @@ package struct WireDialect: Hashable, Sendable {
     /// Creates the default dialect.
     package init() {}
 
-    /// Returns the steps of a JSON pointer such as `/json/0/a~1b`; nil if the text is none (RFC 6901: not empty, no
-    /// slash first, or `~` before anything but `0` and `1`).
+    /// Returns the steps of a JSON pointer such as `/json/0/a~1b`; nil if the text is none (RFC 6901: not empty and
+    /// without a leading slash, or with `~` before anything but `0` and `1`).
     package static func steps(ofPointer pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }

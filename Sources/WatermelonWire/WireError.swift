@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a request is not understood or not allowed; the request has changed nothing.
+/// The reason why a request is not understood or not allowed; the request changes nothing.
 package struct WireError: Error, Hashable, Sendable {
     /// The stable code, for the `Rind-Error` field, log and metrics.
     package enum Code: String, CaseIterable, Sendable {
@@ -9,41 +9,41 @@ package struct WireError: Error, Hashable, Sendable {
         case method = "request.method"
         /// 400: too many parameters in the query.
         case tooManyParameters = "request.too_many_parameters"
-        /// 400: `lastPulledAt` is there but no time. Answering a first pull would hide the app's error.
+        /// 400: `lastPulledAt` is present but no time; answering with a first pull would hide the app's error.
         case lastPulledAt = "request.last_pulled_at"
-        /// 400: `lastPulledAt` is there twice, with different values.
+        /// 400: `lastPulledAt` is stated twice, with different values.
         case lastPulledAtTwice = "request.last_pulled_at_twice"
-        /// 400: the schema version is there but no version, or told twice, differing.
+        /// 400: the schema version is present but no version, or stated twice with different values.
         case schemaVersion = "request.schema_version"
-        /// 400: migration info is there but unreadable. Ignoring it would lose columns for good, because the client
+        /// 400: the migration is present but unreadable; ignoring it would lose columns permanently, because the client
         /// then counts its new schema version as synced.
         case migration = "request.migration"
         /// 400: the body is not JSON.
         case notJSON = "request.not_json"
         /// 400: the body is nested deeper than ``WireDialect/Limits/jsonDepth``.
         case tooDeep = "request.too_deep"
-        /// 400: the body has nothing where ``WireDialect/bodyPath`` points.
+        /// 400: the body has no value at ``WireDialect/bodyPath``.
         case bodyPath = "request.body_path"
         /// 400: the body is neither a pull nor a push.
         case bodyShape = "request.body_shape"
-        /// 400: a pull whose body carries changes. A 2xx would make the client believe that they were taken.
+        /// 400: the body of a pull carries changes; a 2xx would make the client believe that they were accepted.
         case changesInPull = "request.changes_in_pull"
         /// 400: a push without changes.
         case changesMissing = "request.changes_missing"
-        /// 400: the changes don't have the form of changes.
+        /// 400: the changes do not have the form of changes.
         case changesShape = "request.changes_shape"
-        /// 400: a table name that no schema can have, or one that stands twice.
+        /// 400: a table name is one that no schema can have, or appears twice.
         case tableName = "request.table_name"
-        /// 400: a record that is no object, or has no text as `id`.
+        /// 400: a record is no object, or has no text as `id`.
         case recordID = "request.record_id"
-        /// 400: one id twice in one table.
+        /// 400: one id appears twice in one table.
         case idTwice = "request.id_twice"
         /// 413: more tables than ``WireDialect/Limits/tables``.
         case tooManyTables = "request.too_many_tables"
         /// 413: more records than ``WireDialect/Limits/records``.
         case tooManyRecords = "request.too_many_records"
 
-        /// The HTTP status that goes with it.
+        /// The HTTP status of an answer with this code.
         package var status: Int {
             switch self {
             case .method: 405
@@ -53,9 +53,9 @@ package struct WireError: Error, Hashable, Sendable {
         }
     }
 
-    /// The kind of error.
+    /// The error's code.
     package var code: Code
-    /// One short sentence for the user, since apps show it.
+    /// One short sentence for users, since apps show it to them.
     package var message: String
     /// The methods for the `Allow` field of a 405; else empty.
     package var allowedMethods: [String] = []
@@ -145,9 +145,9 @@ extension WireError {
 }
 
 extension String {
-    /// The text as it may stand in a sentence for users: without control characters, and cut if it is long.
+    /// The text in a form for sentences that users read: without control characters, and cut to 40 characters.
     ///
-    /// Names come from outside, and must not break a log line or a label on a screen.
+    /// Names come from outside; their contents must not break a log line or a label on a screen.
     var shortened: String {
         let shown = unicodeScalars.filter {
             $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value) && !$0.properties.isDefaultIgnorableCodePoint

@@ -3,7 +3,7 @@
 
 import SyncModel
 
-/// Gathers the entries of neighbouring chunks and deals them out evenly to new ones.
+/// A splitter that gathers the entries of neighboring chunks and deals them out evenly to new ones.
 struct LedgerChunkSplitter: Sendable {
     private let table: String
     private let maximumBytes: Int
@@ -18,7 +18,7 @@ struct LedgerChunkSplitter: Sendable {
         buffer = LedgerEntryBuffer(shape: shape)
     }
 
-    /// The number of bytes that are not in a chunk yet.
+    /// The number of bytes that wait to be dealt out.
     var bytes: Int { buffer.count }
 
     mutating func append(entryOf reader: borrowing LedgerChunkReader, hash: IDHash) {
@@ -27,9 +27,10 @@ struct LedgerChunkSplitter: Sendable {
         largest = max(largest, buffer.count - starts[starts.count - 1].offset)
     }
 
-    /// Takes all entries in the fewest possible chunks, of about one size.
+    /// Returns all entries in as few chunks as possible, of about equal size.
     mutating func takeChunks() -> [LedgerChunk] {
-        // A border is at the last entry that begins no later than it should: a chunk is longer by less than an entry.
+        // A chunk ends at or before its border, and always with a whole entry, so it can be longer than its share by
+        // less than one entry.
         let room = max(1, maximumBytes - LedgerChunkFormat.headerBytes - largest)
         let isOne = buffer.count + LedgerChunkFormat.headerBytes <= maximumBytes
         let pieces = isOne ? 1 : (buffer.count + room - 1) / room

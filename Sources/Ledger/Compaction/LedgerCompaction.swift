@@ -4,38 +4,38 @@
 package import LineProjection
 package import SyncModel
 
-/// Brings deltas into the base of a ledger, in batches of bounded size.
+/// A merge of deltas into the base of a ledger, in batches of bounded size.
 ///
-/// Each batch is to be committed before the next one is asked for, and the last one takes the deltas away. In between
-/// the ledger is right for every cursor: what is compacted already is shadowed by equal entries of the deltas, and for
-/// older cursors the undos tell what was there before. A compaction that was interrupted begins anew, with undos of its
-/// own behind those that were left; there may be newer deltas then.
+/// Each batch has to be committed before the next one is requested, and the last one removes the deltas. In between the
+/// ledger is right for every cursor: entries that are already compacted are shadowed by equal entries of the deltas,
+/// and for older cursors the undos hold what was there before. A compaction that was interrupted begins again, with
+/// undos of its own behind those that were left; by then there may be newer deltas.
 package struct LedgerCompaction: Sendable {
-    /// Sizes and times.
+    /// The sizes and times of a compaction.
     package struct Settings: Hashable, Sendable {
-        /// No chunk has more bytes, unless single entries nearly fill it.
+        /// The most bytes of a chunk, unless single entries nearly fill it.
         package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
-        /// The most base chunks that a batch removes; it adds about four times as many at the most.
+        /// The most base chunks that a batch removes; it adds at most about four times as much.
         package var batchChunks = 64
-        /// The number of chunks that are read at once.
+        /// The number of chunks that are read at once, at most.
         package var readAhead = 16
-        /// Tombstones from before this time, in milliseconds since 1970, vanish where their chunk is written anew.
+        /// The time, in milliseconds since 1970, before which tombstones vanish if their chunk is rewritten.
         package var forgetTombstonesBefore: Int64 = 0
-        /// Creates the usual settings, with which no tombstone is removed.
+        /// Creates the usual settings, under which no tombstone vanishes.
         package init() {}
     }
 
     /// The changes of one transaction.
     package struct Batch: Hashable, Sendable {
-        /// Base chunks that go, by their numbers.
+        /// The numbers of the base chunks that are removed.
         package var removed: [Int64] = []
-        /// Chunks that come into the base.
+        /// The chunks that are added to the base.
         package var added: [LedgerChunk] = []
-        /// The undo entries that this compaction makes for a cursor, by the layer of its delta.
+        /// The chunks for the undos that this compaction makes, by the layer of the delta whose cursor gets the undo.
         package var undo: [LayerID: [LedgerChunk]] = [:]
         /// The changes of the base's counts, by table.
         package var counts: [String: LedgerCount] = [:]
-        /// True if everything is in the base after this batch, so that the deltas are removed.
+        /// True if everything is in the base after this batch, so that the deltas can be removed.
         package var isLast = false
         /// Creates a batch without changes.
         package init() {}
@@ -46,18 +46,18 @@ package struct LedgerCompaction: Sendable {
     private let deltas: [LayerID]
     private let key: SipHash.Key
     private let settings: Settings
-    /// The tables that were not begun.
+    /// The tables that are not begun yet.
     private var tables: ArraySlice<(name: String, shape: LedgerShape)>
     private var current: LedgerTableCompaction?
     private var isFinished = false
 
-    /// Creates a compaction that has done nothing yet.
+    /// Creates a compaction that has done nothing.
     ///
     /// - Parameters:
-    ///   - source: The chunks, with the changes of each batch after it.
-    ///   - base: The layer into which everything is merged.
-    ///   - deltas: Newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that is
-    ///     compacted.
+    ///   - source: The source of the chunks; after each batch it has the batch's changes.
+    ///   - base: The layer that the deltas are merged into.
+    ///   - deltas: The deltas, newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that
+    ///     is compacted.
     ///   - tables: Every table that a delta may have entries of, each once. Entries of other tables are lost.
     ///   - key: The deployment's key of id hashes.
     ///   - settings: Sizes and times.
@@ -73,11 +73,11 @@ package struct LedgerCompaction: Sendable {
         self.tables = tables[...]
     }
 
-    /// Computes the next batch; returns nil after the last.
+    /// Returns the next batch; nil after the last.
     ///
-    /// There is always a last one, if only to remove empty deltas.
+    /// There is always a last batch, if only to remove empty deltas.
     ///
-    /// - Throws: ``LedgerError/damaged``, or errors of the source. The compaction must be abandoned then.
+    /// - Throws: ``LedgerError/damaged``, or errors of the source. The compaction is unusable after that.
     package mutating func nextBatch() async throws -> Batch? {
         guard !isFinished else { return nil }
         var batch = Batch()
@@ -93,7 +93,8 @@ package struct LedgerCompaction: Sendable {
 
     private var byteLimit: Int { 2 * settings.batchChunks * settings.chunkBytes }
 
-    /// Goes to the next table that has something to compact, if the current one has nothing; false where there is none.
+    /// Goes to the next table that has something to compact, if the current one has nothing; returns false if there is
+    /// none.
     private mutating func hasWork() async throws -> Bool {
         while current?.next == nil {
             guard let (name, shape) = tables.popFirst() else { return false }

@@ -3,21 +3,21 @@
 
 import SyncModel
 
-/// Finds the base chunks that ids belong into, the ids coming in their order.
+/// A finder of the base chunks for ids that come in their order.
 struct LedgerCompactionBase: Sendable {
-    /// The range of hashes that one chunk covers.
+    /// The range that one chunk covers.
     struct Stretch: Sendable {
-        /// The chunk; nil where the table has none.
+        /// The chunk; nil if the table has none.
         var chunk: NumberedChunk?
-        /// The first hash of the next chunk; nil after the last.
+        /// The hash at which the next chunk begins; nil behind the last.
         var upper: IDHash?
     }
 
     private let layer: LayerID
     private let scope: LedgerScope
-    /// Chunks that follow each other.
+    /// Consecutive chunks of the base.
     private var window: [NumberedChunk] = []
-    /// True if no chunk precedes the window, and true if none follows it.
+    /// True if nothing precedes the window; `isLast` if nothing follows it.
     private var isFirst = false
     private var isLast = false
     private var readAhead = 1
@@ -27,14 +27,14 @@ struct LedgerCompactionBase: Sendable {
         self.scope = scope
     }
 
-    /// Forgets what has been read: the store has other chunks now.
+    /// Forgets the chunks that were read: the store has other ones now.
     mutating func reset() {
         window = []
         isFirst = false
         isLast = false
     }
 
-    /// Finds the chunk that an id belongs into: the one that would hold it, or the first one.
+    /// Returns the chunk for an id: the one that would hold it, or the first one.
     mutating func stretch(of hash: IDHash) async throws -> Stretch {
         var place = window.lastIndex { !(hash < $0.chunk.first) }
         if place == nil && !isFirst || place == window.count - 1 && !isLast && isFar(hash) {
@@ -50,8 +50,8 @@ struct LedgerCompactionBase: Sendable {
         return Stretch(chunk: window[index], upper: index + 1 < window.count ? window[index + 1].chunk.first : nil)
     }
 
-    /// Returns true if so many chunks lie between the window and an id behind it that reading them in a row costs more
-    /// than a search.
+    /// Returns true if so many chunks lie between the window and an id behind it that they are better not read in a
+    /// row.
     private func isFar(_ hash: IDHash) -> Bool {
         guard window.count > 1, let last = window.last?.chunk.first, let first = window.first?.chunk.first else {
             return true
@@ -60,7 +60,7 @@ struct LedgerCompactionBase: Sendable {
         return (hash.high - last.high) / 8 > width
     }
 
-    /// Begins a window with the chunk that would hold an id.
+    /// Begins a window at the chunk that would hold an id.
     private mutating func land(_ hash: IDHash) async throws {
         readAhead = 1
         let found = try await scope.source.chunk(layer: layer, table: scope.table, holding: hash)
@@ -72,7 +72,7 @@ struct LedgerCompactionBase: Sendable {
         window = [found]
     }
 
-    /// Adds to the window what follows it, and drops what precedes its last chunk.
+    /// Adds the chunks that follow to the window, and drops those before its last one.
     private mutating func readOn() async throws {
         let limit = readAhead
         let chunks = try await scope.source.chunks(

@@ -3,9 +3,9 @@
 
 import SyncModel
 
-/// Compacts one table.
+/// The compaction of one table.
 struct LedgerTableCompaction: Sendable {
-    /// The least id of the deltas that is not compacted; nil where all are.
+    /// The least id of the deltas that is not compacted yet; nil if all are.
     private(set) var next: IDHash?
 
     private let scope: LedgerScope
@@ -13,16 +13,17 @@ struct LedgerTableCompaction: Sendable {
     private let settings: LedgerCompaction.Settings
     private let byteLimit: Int
     private let layers: [LayerID]
-    /// Newest first.
+    /// The cursors of the deltas, newest first.
     private var deltas: [LedgerLayerCursor]
     private var base: LedgerCompactionBase
     private var position: IDHash?
 
-    /// The table's new chunks in a batch.
+    /// The entries for the base that are not in the batch yet.
     private var splitter: LedgerChunkSplitter
     private var writers: [LedgerChunkWriter?]
     private var count = LedgerCount()
-    /// The base chunk that is being written anew, the hash of the entry the reader is at, and how many are behind it.
+    /// The reader of the base chunk that is being rewritten; `head` is the hash of its current entry, `left` the number
+    /// of entries behind that.
     private var reader = LedgerChunkReader()
     private var head: IDHash?
     private var left = 0
@@ -45,7 +46,7 @@ struct LedgerTableCompaction: Sendable {
         writers = deltas.map { _ in nil }
     }
 
-    /// Forgets the numbers of base chunks: they are others after a commit.
+    /// Forgets the numbers of base chunks, which change with a commit.
     mutating func forgetBase() { base.reset() }
 
     /// Brings all deltas behind the position and finds their least id.
@@ -63,12 +64,12 @@ struct LedgerTableCompaction: Sendable {
         }
     }
 
-    /// Compacts until the table is done or the batch is full.
+    /// Compacts ids until the table is done or the batch is full.
     mutating func compact(into batch: inout LedgerCompaction.Batch, bytes: inout Int) async throws {
         var upper: IDHash?
         while let hash = next, batch.removed.count < settings.batchChunks, bytes + splitter.bytes < byteLimit {
             let stretch = try await base.stretch(of: hash)
-            // What is not next to what came before is dealt out by itself.
+            // Entries that are not next to those before them get chunks of their own.
             if upper == nil || stretch.chunk?.chunk.first != upper { takeChunks(into: &batch, bytes: &bytes) }
             upper = stretch.upper
             if let number = stretch.chunk?.number { batch.removed.append(number) }
@@ -83,13 +84,13 @@ struct LedgerTableCompaction: Sendable {
         count = LedgerCount()
     }
 
-    /// Writes one base chunk anew, with what the deltas have for it.
+    /// Rewrites one base chunk with the entries that the deltas have for it.
     private mutating func compact(
         _ stretch: LedgerCompactionBase.Stretch, into batch: inout LedgerCompaction.Batch, bytes: inout Int
     ) async throws {
         try open(stretch.chunk?.chunk)
         while true {
-            // A full batch takes no more from the deltas; what is left of the chunk stays as it is.
+            // A full batch takes no more from the deltas; the rest of the chunk stays as it is.
             let isFull = bytes + splitter.bytes >= byteLimit
             let delta = next.flatMap { next in
                 isFull || stretch.upper.map { !(next < $0) } ?? false ? nil : next
@@ -112,16 +113,18 @@ struct LedgerTableCompaction: Sendable {
 
 // One id.
 extension LedgerTableCompaction {
-    /// The origin of an id's state.
+    /// The location of an id's previous entry.
     private enum Origin {
         case nowhere
         case base
         case delta(Int)
     }
 
-    /// Brings the newest entry of an id into the base, and into the undo of each delta that has the id what was before.
+    /// Brings the newest entry of an id into the base, and its previous entry into the undo of each delta that has the
+    /// id.
     ///
-    /// Where an interrupted compaction was here, what is before is what that one has brought: its own undos come first.
+    /// If an interrupted compaction has been here, the previous entry is the one that it brought: its own undos come
+    /// first.
     private mutating func compact(
         _ hash: IDHash, isInBase: Bool, into batch: inout LedgerCompaction.Batch, bytes: inout Int
     ) {
@@ -148,7 +151,7 @@ extension LedgerTableCompaction {
         writers[index] = writer
     }
 
-    /// Puts an entry into the base, unless it says nothing any more.
+    /// Adds an entry to the base, unless it has become meaningless.
     private mutating func keep(_ entry: LedgerChunkReader, _ hash: IDHash) {
         switch entry.state {
         case .unknown: return
