@@ -3,7 +3,8 @@
 
 package import SyncModel
 
-/// Holds what the gateway uses of the outside world, besides its backend and its state.
+/// Holds the ports of the gateway that are not parameters of their own: its state is one, and the transport in its
+/// backend's client.
 package struct GatewayPorts: Sendable {
     /// The time of day.
     package var clock: any WallClock

@@ -20,7 +20,7 @@ extension KeyTable {
             "request", "feed, feed, …", default: nil, summary: "The request types that fill the table.",
             about: """
                 `AlbumsV1 then AlbumsV2 since 12` asks for exactly one of the two, by the client's schema version. What \
-                commas separate is asked for all together; each is a source of its own.
+                commas separate is asked for all together; each is a feed of its own.
                 """
         ) { (value, draft, problems) throws(Mistake) in
             guard let feeds = TableParser.list(value, "a request type", problems: &problems, parse: TableParser.feed)
@@ -39,9 +39,9 @@ extension KeyTable {
             "delete", "rule, rule, …", summary: "The line types that take rows away.",
             about: """
                 `AlbumDeleteV1 by albumId` takes the record with this id; several paths are the parts of a composite id, \
-                in the order of `id`. With `all` behind it the record goes whatever sources it had; \
+                in the order of `id`. With `all` behind it the record goes whatever feeds it had; \
                 otherwise only the line's \
-                own source is taken from it, and it goes when none is left. \
+                own feed is taken from it, and it goes when none is left. \
                 `AssetOcrDeleteV1 where asset_id = assetId` takes every record whose column has the value.
                 """
         ) { (value, draft, problems) throws(Mistake) in

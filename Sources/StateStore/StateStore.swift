@@ -3,12 +3,13 @@
 
 package import SyncModel
 
-/// The gateway's only memory: how far each device has got.
+/// The gateway's durable memory: how far each device has got.
 ///
-/// Each method is one transaction of the list in `docs/STATE.md` and durable when it returns. If a method throws
-/// ``StateError``, nothing has changed. Reads throw `CancellationError` if the task is cancelled. Writes are finished
-/// even if the caller is cancelled, because a client that hangs up must not undo changes that its backend has accepted.
-/// Times are milliseconds since 1970, from the caller's clock.
+/// Each method is one transaction and durable when it returns; only ``collect(_:)`` takes several. Their order in a
+/// pull and a push is listed in `docs/ARCHITECTURE.md`, State. If a method throws ``StateError``, nothing has changed.
+/// Reads throw `CancellationError` if the task is cancelled. Writes are finished even if the caller is cancelled,
+/// because a client that hangs up must not undo changes that its backend has accepted. Times are milliseconds since
+/// 1970, from the caller's clock.
 package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, JournalStore, IDMapStore {
     /// Reads all that the state knows when a pull or push begins.
     ///
