@@ -73,8 +73,7 @@ extension LedgerDiff {
         }
     }
 
-    /// Delivers a pending redelivery that came, or would have come with everything of a type; any other needs a
-    /// comparison.
+    /// Delivers a pending redelivery that came, or would have come; any other needs a comparison.
     private mutating func redeliver(_ redelivery: PendingRedelivery, in table: LedgerDiffTable, _ subject: Subject) {
         if subject.isInStream || table.rules.comparedSources != 0 {
             delivered.append(redelivery)

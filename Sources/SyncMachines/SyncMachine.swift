@@ -5,12 +5,12 @@
 ///
 /// Whoever drives it does one action, reports what happened, and gets the next, until one that is an end.
 package protocol SyncMachine {
-    /// What is to be done, or how it has ended.
+    /// A step to perform, or the end.
     associatedtype Action
-    /// What happened to the last action.
+    /// The outcome of the last action.
     associatedtype Event
 
-    /// The first action.
+    /// Returns the first action.
     mutating func begin() -> Action
 
     /// Takes what happened and says what to do next; what cannot be at that point is a failure, never a trap.

@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells that an event came where a machine had asked for nothing of its kind.
+/// Reports an event that no action of a machine had asked for.
 ///
-/// A defect of Rind, whatever a peer has done to bring it about: it ends one sync, never the process.
+/// It is a defect of Rind, even if a peer has caused it: it ends one sync, never the process.
 package struct UnexpectedEvent: Error, Hashable, Sendable {
-    /// What the machine was at, by its name: nothing of the data.
+    /// The name of the machine's state, without its data.
     package let state: String
-    /// What came, by its name.
+    /// The name of the event.
     package let event: String
 
     init(_ event: some Any, in state: some Any) {
@@ -15,7 +15,7 @@ package struct UnexpectedEvent: Error, Hashable, Sendable {
         self.event = Self.name(of: event)
     }
 
-    /// The name of an enum's case, without what it carries.
+    /// Returns the name of an enum's case, without its values.
     static func name(of value: some Any) -> String {
         let mirror = Mirror(reflecting: value)
         if mirror.displayStyle == .enum, let label = mirror.children.first?.label { return label }

@@ -9,22 +9,22 @@ package import SyncModel
 /// compares all lines with what its own client holds, and gets a cursor, a layer of the ledger and, on a first pull, a
 /// replica of its own (finding 8).
 package struct CachedAnswer: Hashable, Sendable {
-    /// Where the stream began.
+    /// The vector at which the stream began.
     package var start: CheckpointVector
-    /// Where it has got to.
+    /// The vector at which the stream ended.
     package var end: CheckpointVector
-    /// The request types of which all records came.
+    /// The request types that came completely.
     package var whole: Set<String>
     /// The session under which it was streamed.
     package var session: Session
-    /// That session's generation.
+    /// The session's generation.
     package var generation: Int
-    /// What was fetched for a new schema version.
+    /// The schema change for which tables and columns were fetched.
     package var change: SchemaChange?
-    /// By which ids its lines call records to which the backend has given ids.
+    /// The id that its lines use for each record that has a backend-assigned id.
     package var ids: VisibleIDs
 
-    /// A stream from `start` to `end`.
+    /// Creates a stream from `start` to `end`.
     package init(
         from start: CheckpointVector, to end: CheckpointVector, whole: Set<String>, session: Session, generation: Int,
         change: SchemaChange? = nil, ids: VisibleIDs = VisibleIDs()
@@ -40,7 +40,7 @@ package struct CachedAnswer: Hashable, Sendable {
 }
 
 extension CachedAnswer {
-    /// Whether it began where another stream begins, and means the same.
+    /// Returns true if it began where another stream begins, and was requested under the same conditions.
     func continues(_ beginning: CachedAnswer) -> Bool {
         var other = beginning
         other.end = end

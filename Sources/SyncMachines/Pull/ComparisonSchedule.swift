@@ -4,36 +4,36 @@
 import LineProjection
 package import SyncModel
 
-/// When everything of a request type is compared with what a replica holds, although nothing demands it.
+/// The schedule of full comparisons: of each request type with a replica's ledger, although nothing demands it.
 ///
-/// Rows that the backend's stream has missed, and deletions that got lost, are found by nothing else.
+/// Only a full comparison finds rows that the backend's stream has missed, and lost deletions.
 package struct ComparisonSchedule: Hashable, Sendable {
-    /// How long a comparison that could not be finished waits before it is tried again, in milliseconds.
+    /// The pause before a failed comparison is tried again, in milliseconds.
     package static let retryAfter: Int64 = 3_600_000
-    /// How long it waits at the most: the pause doubles with every try in a row that fails.
+    /// The longest pause, in milliseconds: it doubles with every failure in a row.
     package static let longestRetry: Int64 = 24 * 3_600_000
 
-    /// How often a type is compared, in milliseconds; 0 is never.
+    /// The time between comparisons of a type, in milliseconds; 0 is never.
     package var every: Int64
     /// Tables with more records than this are not compared just because the time has come; 0 is no limit.
     package var maximumRows: Int
 
-    /// A schedule.
+    /// Creates a schedule.
     package init(every: Int64 = 7 * 86_400_000, maximumRows: Int = 1_000_000) {
         self.every = every
         self.maximumRows = maximumRows
     }
 
-    /// The type that is compared in this pull, if any: one at a time, the one that has waited longest.
+    /// Returns the type that is compared in this pull: at most one, the one that has waited longest.
     ///
     /// - Parameters:
-    ///   - mappings: The digest of the present mapping by request type; only these types are asked for.
-    ///   - comparisons: What the cursor's row says.
-    ///   - rows: How many records the replica holds, by request type.
+    ///   - mappings: The digest of the present mapping by request type; only these types are requested.
+    ///   - comparisons: The comparisons in the cursor's row.
+    ///   - rows: The number of records that the replica holds, by request type.
     ///   - replica: Spreads replicas that began together over the last quarter of the time.
-    ///   - acceptedAt: When the operator has last released what was held back.
+    ///   - acceptedAt: The time at which the operator has last released deletions that were held back.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The request type, or nil where none is due.
+    /// - Returns: The request type; nil if none is due.
     package func due(
         mappings: [String: String], comparisons: [String: FullComparison], rows: [String: Int], replica: ReplicaID,
         acceptedAt: Int64,
@@ -54,7 +54,7 @@ package struct ComparisonSchedule: Hashable, Sendable {
         return waiting.min { ($0.since, $0.type) < ($1.since, $1.type) }?.type
     }
 
-    /// When one type is to be compared, in milliseconds since 1970; long ago where it is due already, nil is never.
+    /// Returns the time at which a type is due, in milliseconds since 1970; long ago if it is overdue, nil for never.
     package func dueAt(
         _ type: String, mapping: String, comparison: FullComparison?, rows: Int, replica: ReplicaID, acceptedAt: Int64
     ) -> Int64? {
@@ -66,12 +66,12 @@ package struct ComparisonSchedule: Hashable, Sendable {
         return max(retryAt, comparison.doneAt + every - spread(type, replica))
     }
 
-    /// How long a type waits after that many tries in a row that failed, in milliseconds.
+    /// Returns the pause after this many failures in a row, in milliseconds.
     package static func pause(after failures: Int) -> Int64 {
         min(longestRetry, retryAfter << Int64(min(max(failures - 1, 0), 8)))
     }
 
-    /// Up to a quarter of the time, another for every replica and type, the same in every run.
+    /// Returns up to a quarter of the time, different for every replica and type, the same in every run.
     private func spread(_ type: String, _ replica: ReplicaID) -> Int64 {
         let key = SipHash.Key(UInt64(bitPattern: replica.rawValue), 0)
         let hash = Array(type.utf8).withUnsafeBytes { SipHash.hash64($0, key: key) }

@@ -4,26 +4,27 @@
 package import Ledger
 package import SyncModel
 
-/// What the gateway does next for a pull; exactly one at a time, each answered by one ``PullEvent``.
+/// The gateway's next step of a pull; exactly one at a time, each answered by one ``PullEvent``.
 package enum PullAction: Hashable, Sendable {
     /// Read what the state knows; answered by `context`.
     case loadContext
     /// Bring what was added to the replica's ledger into its base.
     case compactLedger
-    /// Ask for a place among the pulls that compare a whole request type; answered by `comparisonGranted`.
+    /// Ask for a permit to compare a whole request type; answered by `comparisonGranted`.
     ///
-    /// What is streamed from then on belongs to the comparison, and may have to be forgotten again.
+    /// The lines from then on belong to the comparison, and may have to be dropped.
     case beginComparison(type: String)
-    /// Forget all that has come since the last `beginComparison`: comparing the type has failed, for the `failures`-th
+    /// Drop all lines since the last `beginComparison`: comparing the type has failed, for the `failures`-th
     /// time in a row, and the pull ends as one that has not tried. Answered by `done`.
     case dropComparison(type: String, failures: Int)
-    /// Note durably that the client holds everything up to this cursor (transaction 1).
+    /// Note durably that the client holds everything up to this cursor (transaction 1), at the latest before anything
+    /// else is written; a stranger's cursor is never confirmed.
     case confirm(Cursor)
     /// Do the next step of the stream; answered by `stream`.
     case stream(StreamAction)
-    /// Compare what came with what the client has, and decide what goes out; answered by `diffed`.
+    /// Compare the lines with the records of the client, and decide which go out; answered by `diffed`.
     ///
-    /// May be asked for again after more was streamed; what an earlier one decided is void then.
+    /// May be asked for again after more lines came; the earlier diff is void then.
     case diff(LedgerDiffPlan)
     /// Wait this many milliseconds.
     case sleep(Int64)
@@ -45,21 +46,21 @@ package enum PullAction: Hashable, Sendable {
     case startOver
 }
 
-/// What happened to the last ``PullAction``.
+/// The outcome of the last ``PullAction``.
 package enum PullEvent: Hashable, Sendable {
-    /// It worked and there is nothing to tell.
+    /// It succeeded, without a result.
     case done
-    /// What the state knows.
+    /// The state's context of the pull.
     case context(PullContext)
-    /// What happened to the stream.
+    /// The event of the stream.
     case stream(StreamEvent)
-    /// Whether there is a place for comparing a whole request type.
+    /// True if there is a permit for comparing a whole request type.
     case comparisonGranted(Bool)
-    /// What was begun for comparing a whole type has failed; only while ``PullMachine/isComparing``.
+    /// The comparison of a whole type has failed; only while ``PullMachine/isComparing``.
     case comparisonFailed
     /// A chunk of the ledger cannot be read; from now on such ones are skipped. Once a pull.
     case ledgerDamaged
-    /// What came of comparing.
+    /// The report of the diff.
     case diffed(LedgerDiffReport)
     /// Milliseconds since 1970.
     case clock(Int64)
@@ -71,7 +72,7 @@ package enum PullEvent: Hashable, Sendable {
     case idsUnknown
 }
 
-/// Into which array of the answer the records go, and how the client is told to apply it.
+/// The arrays of the answer that get the records, and the strategy by which the client applies it.
 package enum PullDelivery: String, Hashable, Sendable {
     /// A first sync: all in `created`, no deletions.
     case first
@@ -81,29 +82,29 @@ package enum PullDelivery: String, Hashable, Sendable {
     case replacement
 }
 
-/// What goes out.
+/// The content of the answer.
 package struct PullAnswerPlan: Hashable, Sendable {
-    /// Where the records come from.
+    /// The origin of the records.
     package enum Content: Hashable, Sendable {
-        /// Nothing has changed.
+        /// No records: nothing has changed.
         case nothing
-        /// What was streamed.
+        /// The streamed records.
         case streamed
     }
     /// The timestamp of the answer.
     package var cursor: Cursor
-    /// Where the records come from.
+    /// The origin of the records.
     package var content: Content
-    /// How they are handed out.
+    /// The delivery of the records.
     package var delivery: PullDelivery
     /// The row that was committed; nil where the presented cursor goes back.
     package var row: CursorRow?
-    /// Why the whole stream came, for the log; nil on a plain pull.
+    /// The reason for a full stream, for the log; nil for an incremental pull.
     package var restart: PullRestart?
-    /// Whether tables without a ledger are replaced on the device while the others get what has changed.
+    /// True if tables without a ledger are replaced on the device while the others get their changes.
     package var replacesUnledgered = false
 
-    /// A plan.
+    /// Creates a plan.
     package init(
         cursor: Cursor, content: Content, delivery: PullDelivery, row: CursorRow? = nil, restart: PullRestart? = nil
     ) {
@@ -115,7 +116,7 @@ package struct PullAnswerPlan: Hashable, Sendable {
     }
 }
 
-/// Why a pull could not go on from its cursor.
+/// The reason why a pull could not go on from its cursor.
 package enum PullRestart: String, Hashable, Sendable {
     /// The cursor is not in the state.
     case unknownCursor = "unknown_cursor"

@@ -9,15 +9,15 @@ struct PullCourse: Sendable {
     var planner: PullPlanner
     var plan: PullPlan
     var stream: StreamMachine
-    /// Where the lines that have come began, and which types are among them as a whole; nil where they are more than
+    /// The beginning of the lines that have come, and the types that are complete among them; nil if they are more than
     /// one stream, or less.
     fileprivate var streamed: CachedAnswer?
-    /// Whether it went on from where an earlier pull's stream has ended.
+    /// True if it went on from the end of an earlier pull's stream.
     private(set) var hasTakenCached = false
-    /// The request type of which a comparison has failed.
+    /// The request type whose comparison has failed.
     var failedComparison: String?
 
-    /// A course that is about to begin.
+    /// Creates a course that has not begun.
     init(_ planner: PullPlanner, _ plan: PullPlan) {
         self.planner = planner
         self.plan = plan
@@ -61,7 +61,7 @@ struct PullCourse: Sendable {
             change: planner.negotiation.change, ids: context.ids)
     }
 
-    /// What a pull that would stream the same can go on from, once this one is answered; nil where that is not certain.
+    /// The stream that a repeat of the pull can go on from, once this one is answered; nil if that is not certain.
     var cachedAnswer: CachedAnswer? {
         guard var streamed, stream.refusals.types.isEmpty else { return nil }
         streamed.end = stream.vector
@@ -69,18 +69,18 @@ struct PullCourse: Sendable {
         return streamed
     }
 
-    /// How often comparing a type has failed in a row, this time included.
+    /// Returns the number of failed comparisons of a type in a row, this one included.
     func failures(of type: String) -> Int { (context.row?.comparisons[type]?.failures ?? 0) + 1 }
 
-    /// Takes into the plan which types are not asked for.
+    /// Excludes refused types from the plan.
     ///
-    /// Of those, nothing is gone because it did not come, whatever was to be compared.
+    /// Their records are not gone because they did not come, even if the type was to be compared.
     mutating func excludeRefusedTypes() {
         plan.diff.compared.subtract(stream.refusals.types)
         plan.diff.refused = stream.refusals.types
     }
 
-    /// Whether a pull has brought nothing, so that it gives the presented cursor back and writes nothing.
+    /// Returns true if the pull has brought nothing, so that it returns the presented cursor and writes nothing.
     func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
         !stream.progress.carriedData && plan.restart == nil && row.replica == plan.replica
             && context.isNewestOfReplica && plan.diff.compared.isEmpty && failedComparison == nil
@@ -90,10 +90,10 @@ struct PullCourse: Sendable {
             && now - row.cursor.rawValue < PullMachine.idleCursorAge && now >= row.cursor.rawValue
     }
 
-    /// Whether the new cursor goes on from the presented one.
+    /// True if the new cursor goes on from the presented one.
     var isContinuation: Bool { context.row.map { $0.replica == plan.replica } ?? false }
 
-    /// The row of the new cursor.
+    /// Returns the row of the new cursor.
     func row(_ cursor: Cursor, _ report: LedgerDiffReport) -> CursorRow {
         CursorRow(
             principal: query.principal, cursor: cursor, replica: plan.replica,
@@ -110,7 +110,7 @@ struct PullCourse: Sendable {
         return negotiation.current ?? negotiation.recorded
     }
 
-    /// When each request type was last compared; one that could not be judged stays due.
+    /// Returns the time of each type's last comparison; a type that could not be judged stays due.
     private func newComparisons(_ report: LedgerDiffReport) -> [String: FullComparison] {
         guard planner.settings.comparisons != nil else { return [:] }
         let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
@@ -156,7 +156,7 @@ struct PullCourse: Sendable {
             blockedAt: isBlocked ? context.now : old?.blockedAt ?? 0)
     }
 
-    /// What goes out once the row is durable.
+    /// Returns the plan of the answer, for when the row is durable.
     func answer(_ row: CursorRow) -> PullAnswerPlan {
         var answer = PullAnswerPlan(
             cursor: row.cursor, content: .streamed, delivery: plan.delivery, row: row, restart: plan.restart)
@@ -167,7 +167,7 @@ struct PullCourse: Sendable {
     }
 }
 
-/// What a pull goes back to where the comparison of a whole type fails.
+/// The course to which a pull goes back if the comparison of a whole type fails.
 struct Rollback: Sendable {
     let type: String
     /// The course before the comparison.
@@ -178,10 +178,10 @@ struct Rollback: Sendable {
         self.course = course
     }
 
-    /// The course as one that has not compared anything.
+    /// Returns the course as one that has not compared anything.
     ///
-    /// - Parameter newest: The principal's newest cursor, as far as another pull has shown it meanwhile.
-    /// - Returns: The course; which of the last calls the backend has got is unknown.
+    /// - Parameter newest: The principal's newest cursor, if another pull has reported it meanwhile.
+    /// - Returns: The course; the backend's position is unknown in it.
     func dropped(newest: Cursor?) -> PullCourse {
         var course = course
         course.streamed = nil

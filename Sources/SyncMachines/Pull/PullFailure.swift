@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a pull was given up; the raw value is the stable code in answers, log and documentation.
+/// The reason why a pull failed; the raw value is the stable code in answers, log and documentation.
 package enum PullFailure: String, Error, CaseIterable, Sendable {
     /// The configuration refuses cursors that Rind does not know.
     case unknownCursor = "pull.unknown_cursor"
@@ -21,6 +21,6 @@ package enum PullFailure: String, Error, CaseIterable, Sendable {
     case idsChanged = "state.ids_changed"
     /// The backend did not stop giving ids to pushed records in time.
     case idsUnknown = "limit.queue_wait"
-    /// Something happened that cannot happen at that point: a mistake of Rind's, which the log names.
+    /// An event came that cannot come at that point: a defect of Rind, which the log names.
     case unexpectedEvent = "internal.unexpected_event"
 }

@@ -74,7 +74,7 @@ extension PullMachine {
         return follow(step, course, rollback: nil)
     }
 
-    /// The stream is complete.
+    /// Takes the end of the stream.
     mutating func complete(_ course: PullCourse, _ rollback: Rollback?) -> PullAction {
         var course = course
         // First what is new, then everything of one type: what only the latter brings, the former should have.
@@ -94,7 +94,7 @@ extension PullMachine {
 
     /// Ends the pull as one that has not compared anything.
     ///
-    /// A type that is too large, or of which the backend fails, must not keep its device from what is new.
+    /// A type that is too large, or with which the backend fails, must not keep its device from its changes.
     mutating func drop(_ rollback: Rollback) -> PullAction {
         let course = rollback.dropped(newest: course?.planner.context.newest)
         state = .droppingComparison(course)
@@ -157,10 +157,10 @@ extension PullMachine {
 /// A pull whose lines are diffed, on the way to its cursor.
 struct PullEnding: Sendable {
     var course: PullCourse
-    /// What it goes back to if the comparison of a whole type fails after all.
+    /// The course to go back to if the comparison of a whole type fails after all.
     let rollback: Rollback?
     let report: LedgerDiffReport
-    /// How often it has waited for the clock, and how often another pull has taken its cursor.
+    /// The number of waits for the clock, and of cursors that another pull has taken.
     var waits = 0
     var commits = 0
 }

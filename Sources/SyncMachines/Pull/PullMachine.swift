@@ -11,30 +11,32 @@ import SyncModel
 /// confirm, stream, diff, maybe stream and diff once more, commit, answer. What the stream takes is a
 /// ``StreamMachine``'s; what the pull is about, a ``PullPlanner``'s.
 package struct PullMachine: SyncMachine, Sendable {
-    /// How far the clock may stand behind the newest cursor and the answer still waits for it, in milliseconds.
+    /// The most by which the clock may be behind the newest cursor so that the answer still waits for it, in
+    /// milliseconds.
     package static let clockTolerance: Int64 = 2_000
-    /// How old a cursor may get while nothing changes, in milliseconds: then the backend's completion token is renewed.
+    /// The greatest age of a cursor while nothing changes, in milliseconds: then the backend's completion token is
+    /// renewed.
     package static let idleCursorAge: Int64 = 24 * 3_600 * 1_000
-    /// How often a pull starts over because ids became known, before it fails.
+    /// The number of times that a pull starts over because ids became known, before it fails.
     package static let maximumRestarts = 2
     static let commitAttempts = 10
     static let clockWaits = 10
 
-    /// What is under way, with all that is known by then.
+    /// The step of the pull, with the data of that step.
     ///
-    /// It is indirect, since a course is large and a state is copied with every event.
+    /// The enum is indirect, because a course is large and a state is copied with every event.
     indirect enum State: Sendable {
         case loading
         /// The presented cursor is confirmed.
         case confirming(PullPlanner)
         case compacting(PullPlanner)
         case streaming(PullCourse)
-        /// A place is asked for to compare a whole request type.
+        /// A permit to compare a whole request type is awaited.
         case askingForPlace(PullCourse, type: String)
         /// A whole request type is streamed behind everything else.
         case comparing(PullCourse, Rollback)
         case droppingComparison(PullCourse)
-        /// The clock is read before the diff, since nothing may have changed at all.
+        /// The clock is read before the diff, because perhaps nothing has changed.
         case checkingIdle(PullCourse, CursorRow)
         case diffing(PullCourse, Rollback?)
         case readingClock(PullEnding)
@@ -52,13 +54,13 @@ package struct PullMachine: SyncMachine, Sendable {
     /// The event that could not be, and in which state it came, for the log.
     package internal(set) var unexpected: UnexpectedEvent?
 
-    /// A pull that is about to begin.
+    /// Creates a pull that has not begun.
     package init(query: PullQuery, settings: PullSettings) {
         self.query = query
         self.settings = settings
     }
 
-    /// The first action.
+    /// Returns the first action.
     package mutating func begin() -> PullAction { .loadContext }
 
     /// Takes what happened and says what to do next.
@@ -237,11 +239,11 @@ package struct PullMachine: SyncMachine, Sendable {
 
 // What others may know of it.
 extension PullMachine {
-    /// Whether everything of a type is being compared: what fails then need not fail the pull
+    /// True if a whole type is being compared: a failure then need not fail the pull
     /// (``PullEvent/comparisonFailed``).
     package var isComparing: Bool { rollback != nil }
 
-    /// What the client's schema version asks for, once the context is known.
+    /// The negotiator's decision about the client's schema version, once the context is known.
     package var negotiation: SchemaNegotiator.Decision {
         course?.planner.negotiation ?? SchemaNegotiator.Decision(outcome: .nothing)
     }
@@ -249,10 +251,10 @@ extension PullMachine {
     /// The request types that the backend does not take any more.
     package var refusedTypes: Set<String> { course?.stream.refusals.types ?? [] }
 
-    /// Whether the pull went on from where an earlier one's stream has ended.
+    /// True if the pull went on from the end of an earlier one's stream.
     package var hasTakenCached: Bool { course?.hasTakenCached ?? false }
 
-    /// What a pull that would stream the same can go on from, once this one is answered; nil where that is not certain.
+    /// The stream that a repeat of the pull can go on from, once this one is answered; nil if that is not certain.
     package var cachedAnswer: CachedAnswer? { course?.cachedAnswer }
 
     private var rollback: Rollback? {

@@ -4,17 +4,17 @@
 import Ledger
 import SyncModel
 
-/// What a pull is about: from where on it streams, what that is compared with, and how it is handed out.
+/// The plan of a pull: the start of its stream, the basis of the comparison, and the delivery.
 struct PullPlan: Sendable {
-    /// How the lines are compared.
+    /// The comparison of the lines.
     var diff: LedgerDiffPlan
-    /// How the records are handed out; certain once the stream is complete.
+    /// The delivery of the records; certain once the stream is complete.
     var delivery: PullDelivery
     /// The replica that the new cursor belongs to.
     var replica: ReplicaID
-    /// Why everything comes; nil on a plain pull.
+    /// The reason for a full stream; nil for an incremental pull.
     var restart: PullRestart?
-    /// Where the stream begins.
+    /// The vector at which the stream begins.
     var start = CheckpointVector()
     /// The request type that is to be compared as a whole once the stream has come to its end.
     var dueType: String?
@@ -25,7 +25,7 @@ struct PullPlanner: Sendable {
     let query: PullQuery
     let settings: PullSettings
     var context: PullContext
-    /// What the client's schema version asks for; nothing for a check.
+    /// The negotiator's decision about the client's schema version; nothing for a check.
     var negotiation = SchemaNegotiator.Decision(outcome: .nothing)
 
     /// Decides about the client's schema version.
@@ -46,7 +46,7 @@ struct PullPlanner: Sendable {
         return row.cursor
     }
 
-    /// Whether the replica's ledger has so many layers that they should be compacted first.
+    /// True if the replica's ledger has so many layers that they should be compacted first.
     var needsCompaction: Bool {
         settings.comparisons != nil && context.ledger.needsCompaction && context.row != nil && !context.isFork
     }
@@ -132,12 +132,12 @@ struct PullPlanner: Sendable {
             delivery: delivery, replica: replica, restart: reason)
     }
 
-    /// The replica of a row; another one begins where another line of cursors went on from it.
+    /// Returns the replica of a row; another one if another chain of cursors goes on from the row.
     private func replica(of row: CursorRow) -> ReplicaID { context.isFork ? query.newReplica : row.replica }
 
-    /// Where the stream goes on: what the client has only just got comes from its beginning.
+    /// Returns the vector at which the stream goes on; added tables and columns come from their beginning.
     ///
-    /// Deletions go on in any case: of what is older than the beginning nothing has to be deleted.
+    /// Deletions always go on: no record from before the beginning has to be deleted.
     private func startAfterChange(_ row: CursorRow) -> CheckpointVector {
         let start = row.vector.filter { keeps($0, of: row) }
         guard let change = negotiation.change else { return start }
@@ -145,9 +145,9 @@ struct PullPlanner: Sendable {
         return start.filter { !fetched.contains($0) }
     }
 
-    /// The types of which everything comes because the client or the configuration has only just got them.
+    /// Returns the types that come completely because the client or the configuration has only just got them.
     ///
-    /// Such as one that has taken the place of another: the ledger compares its rows by content.
+    /// A type that has replaced another is one of them: the ledger compares its rows by content.
     private func wholeTypes(from start: CheckpointVector, _ row: CursorRow) -> Set<String> {
         guard settings.comparisons != nil else { return [] }
         let affected = negotiation.change?.affected ?? []
@@ -166,8 +166,8 @@ struct PullPlanner: Sendable {
         plan.empty = change.empty.filter { !hasComeBefore($0) }
     }
 
-    /// Whether rows of a table may have gone out to the client although its version, as far as it was known, did not
-    /// have it: who does not tell its version gets everything.
+    /// Returns true if rows of a table may have gone out to the client although its known version did not
+    /// have the table: a client that does not report its version gets all tables.
     private func hasComeBefore(_ table: String) -> Bool {
         guard let row = context.row else { return true }
         return query.upsertNamespaces(of: [table]).contains { row.vector[$0] != nil }
@@ -176,7 +176,7 @@ struct PullPlanner: Sendable {
             }
     }
 
-    /// Why the stream cannot go on from a row; nil where it can.
+    /// Returns the reason why the stream cannot go on from a row; nil if it can.
     func reasonForWhole(_ row: CursorRow) -> PullRestart? {
         // Where the tokens travel in the request, nothing hangs on a session and no reset concerns other cursors.
         if settings.style == .server {
@@ -188,7 +188,7 @@ struct PullPlanner: Sendable {
         return row.cursor.rawValue <= context.ledger.resyncAt ? .resync : nil
     }
 
-    /// The types of which the ledger has never seen everything.
+    /// Returns the types whose records the ledger has never seen completely.
     func untracked(_ row: CursorRow) -> Set<String> {
         let known = LedgeredType.known(query.ledgered, of: row)
         return Set(query.ledgered.keys).subtracting(known.filter(\.value.isTracked).keys)
@@ -202,7 +202,7 @@ struct PullPlanner: Sendable {
         settings.comparisons == nil ? nil : redeliveryType(row) ?? dueByTime(row)
     }
 
-    /// A type of which a record was refused again and again: nothing that is known of it is believed then.
+    /// Returns a type with a record that was refused again and again: the ledger of the type is not trusted then.
     private func redeliveryType(_ row: CursorRow) -> String? {
         let tables = Set(
             context.redeliveries.filter {
@@ -216,7 +216,7 @@ struct PullPlanner: Sendable {
         }.keys.min()
     }
 
-    /// Whether a comparison may help: not where one has just been, or where the next try has to wait.
+    /// Returns true if a comparison may help: not if one has just run, or if the next one has to wait.
     func mayAwaitRedelivery(_ comparison: FullComparison?) -> Bool {
         guard let comparison else { return true }
         let last = max(comparison.doneAt, comparison.triedAt > 0 ? comparison.triedAt : 0)
@@ -232,10 +232,10 @@ struct PullPlanner: Sendable {
             replica: row.replica, acceptedAt: context.ledger.acceptedAt, at: context.now)
     }
 
-    /// Whether a namespace stays in the vector.
+    /// Returns true if a namespace stays in the vector.
     ///
-    /// One that is not asked for now would come back later with its deletions gone (finding 25). Under another
-    /// configuration even one that nobody has declared may be a leftover.
+    /// A namespace that is not requested now would come back later without its deletions (finding 25). Under another
+    /// configuration even an undeclared one may be a leftover.
     func keeps(_ namespace: String, of row: CursorRow) -> Bool {
         guard row.mappingDigest != query.mappingDigest else { return !query.retiredNamespaces.contains(namespace) }
         return query.askedNamespaces.contains(namespace) || namespace == settings.completeNamespace

@@ -6,23 +6,23 @@ package import SyncModel
 
 /// One pull as the machine needs to know it: who asks, from where on, and what the schema makes of it.
 package struct PullQuery: Hashable, Sendable {
-    /// Who asks.
+    /// The caller's principal.
     package var principal: Principal
     /// Under which session of the backend.
     package var session: Session
-    /// The cursor that the client sent; nil on a first pull and for a number that can be nobody's cursor.
+    /// The cursor that the client sent; nil on a first pull and for a number that is no possible cursor.
     package var presented: Cursor?
-    /// Whether the client has nothing yet.
+    /// True if the client has nothing yet.
     package var isFirst: Bool
     /// The client's schema version, nil where it did not say.
     package var schemaVersion: Int?
-    /// What the client says that it lacks.
+    /// The migration that the client asks for.
     package var asked: Migration?
     /// The configured tables.
     package var schema: Schema
     /// The version whose tables and columns the client gets.
     package var effectiveVersion: Int
-    /// What the stream is asked for.
+    /// The request types of the stream.
     package var requestTypes: [String]
     /// The upsert namespaces that belong to these.
     package var upsertNamespaces: [String]
@@ -34,7 +34,7 @@ package struct PullQuery: Hashable, Sendable {
     package var mappingDigest: String
     /// The request types that fill tables with a ledger.
     package var ledgered: [String: LedgeredType]
-    /// Whether a table that the client has is without a ledger.
+    /// True if a table of the client has no ledger.
     package var hasUnledgered: Bool
     /// True if the backend gives ids to pushed records, so that a pull may bring a record without the id of its client.
     package var awaitsIDs: Bool
@@ -42,10 +42,10 @@ package struct PullQuery: Hashable, Sendable {
     package var restarts: Int
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
-    /// What an earlier pull has streamed that presented the same cursor, or none either, and has the same schema.
+    /// The stream of an earlier pull with the same cursor, or also without one, and with the same schema.
     package var kept: CachedAnswer?
 
-    /// A query against a schema, as a client of `effectiveVersion` sees it.
+    /// Creates a query against a schema, as a client of `effectiveVersion` sees it.
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
         asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
@@ -75,7 +75,7 @@ package struct PullQuery: Hashable, Sendable {
         retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
     }
 
-    /// The same query as a check of these tables: only what fills them is asked for.
+    /// Returns the query as a check of these tables: only the types that fill them are requested.
     package func checking(_ names: Set<String>) -> PullQuery {
         var query = self
         let tables = schema.tables(at: effectiveVersion)
@@ -94,7 +94,7 @@ package struct PullQuery: Hashable, Sendable {
         return query
     }
 
-    /// The upsert namespaces of these tables; without their tokens the backend streams every row that is there.
+    /// Returns the upsert namespaces of these tables; without their tokens the backend streams every row that is there.
     func upsertNamespaces(of tables: Set<String>) -> Set<String> {
         Set(
             schema.tables(at: effectiveVersion).filter { tables.contains($0.name) }

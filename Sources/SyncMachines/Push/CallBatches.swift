@@ -1,9 +1,9 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which calls of a push are made at the same time, and what the journal has to be told of them.
+/// The batches of a push by calls: which calls run at the same time, and what is to be written to the journal.
 struct CallBatches: Sendable {
-    /// What one batch has come to.
+    /// The outcome of one batch.
     struct Ended {
         var applied: [Int] = []
         var refusals: [PushRefusal] = []
@@ -11,12 +11,12 @@ struct CallBatches: Sendable {
         var isUncertain = false
     }
 
-    /// What was put off, and for how many milliseconds, where the backend has said so.
+    /// The calls that were put off, and for how many milliseconds, if the backend has said so.
     struct Delay {
         var after: Int64?
     }
 
-    /// How many calls a batch has for each one that is made at the same time, and how many at least.
+    /// The number of calls in a batch for each one that runs at the same time, and the least number.
     ///
     /// The journal takes a batch in one transaction.
     static let callBatchFactor = 16
@@ -26,17 +26,18 @@ struct CallBatches: Sendable {
     private let size: Int
     private var level = 0
     private var next = 0
-    /// What of the present level was put off or not begun.
+    /// The operations of the present level that were put off or not begun.
     private var waiting: [Int] = []
     private var flying: Set<Int> = []
 
-    /// What is sent next.
+    /// The operations that are sent next.
     private(set) var callBatch: [Int] = []
-    /// Whether there is a journal.
+    /// True if there is a journal.
     private(set) var hasBegun = false
-    /// What was applied since the last transaction.
+    /// The operations that were applied since the last transaction.
     private var unwritten: [Int] = []
-    /// What may have been applied: one that is put off is not less so for what is known of its last attempt.
+    /// The operations that may have been applied; once unknown, an operation stays unknown even if its last attempt was
+    /// put off.
     private(set) var unknown: Set<Int> = []
     /// Nil where nothing was put off.
     private(set) var delay: Delay?
@@ -53,7 +54,7 @@ struct CallBatches: Sendable {
         gather()
     }
 
-    /// Whether results are about the batch, so that it comes to an end.
+    /// Returns true if the results are those of the batch, so that it ends.
     func fits(_ results: [Int: CallResult], _ query: PushMachine.Query) -> Bool {
         let isAboutCallBatch = callBatch.contains { results[$0] != nil }
         return isAboutCallBatch
@@ -65,7 +66,7 @@ struct CallBatches: Sendable {
             }
     }
 
-    /// Takes it that nobody will hear what became of the batch.
+    /// Counts all operations of the batch as unknown.
     mutating func abandon() {
         unknown.formUnion(callBatch)
         callBatch = []
@@ -120,7 +121,7 @@ struct CallBatches: Sendable {
         }
     }
 
-    /// What the journal has to be told before the batch is sent; told once.
+    /// Takes the operations that the journal needs before the batch is sent; returns each once.
     mutating func toWrite() -> (applied: [Int], inFlight: [Int]) {
         // At the end of the push the last transaction tells the rest.
         guard !callBatch.isEmpty else { return ([], []) }
@@ -129,7 +130,7 @@ struct CallBatches: Sendable {
         return (takeUnwritten(), inFlight)
     }
 
-    /// What was applied since the last transaction; told once.
+    /// Takes the operations that were applied since the last transaction; returns each once.
     mutating func takeUnwritten() -> [Int] {
         defer { unwritten = [] }
         return unwritten

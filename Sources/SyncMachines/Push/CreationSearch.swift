@@ -5,12 +5,12 @@ package import JSONBytes
 package import LineProjection
 package import SyncModel
 
-/// Looks through the lines of a stream for records whose creation nobody knows the outcome of.
+/// Searches the lines of a stream for records whose creation has an unknown outcome.
 ///
-/// It reads beside whatever else is made of the stream. Of each row it holds no more than its id, and of each creation
-/// that is looked for by its values no more than a few candidates.
+/// It reads beside the other readers of the stream. It holds no more than the id of each row, and for each creation
+/// that is searched by its values no more than a few candidates.
 package struct CreationSearch: Sendable {
-    /// By what a record is recognised.
+    /// The mark by which a record is recognised.
     package enum Mark: Hashable, Sendable {
         /// The client's id stands there (`create … ref`).
         case reference(Path)
@@ -19,11 +19,11 @@ package struct CreationSearch: Sendable {
 
         /// A value where the backend has it.
         package struct Place: Hashable, Sendable {
-            /// Where.
+            /// The path of the value.
             package var path: Path
-            /// What.
+            /// The value.
             package var value: JSONValue
-            /// A value at a path.
+            /// Creates a value at a path.
             package init(path: Path, value: JSONValue) {
                 self.path = path
                 self.value = value
@@ -33,15 +33,15 @@ package struct CreationSearch: Sendable {
 
     /// A creation that is looked for.
     package struct Subject: Hashable, Sendable {
-        /// The place of its operation.
+        /// The index of its operation.
         package var place: Int
-        /// The table's place in the schema.
+        /// The table's index in the schema.
         package var table: Int
         /// The client's id.
         package var id: String
-        /// By what it is recognised.
+        /// The mark by which it is recognised.
         package var mark: Mark
-        /// A creation.
+        /// Creates a creation.
         package init(place: Int, table: Int, id: String, mark: Mark) {
             self.place = place
             self.table = table
@@ -50,7 +50,7 @@ package struct CreationSearch: Sendable {
         }
     }
 
-    /// With more candidates than these a record is as good as not found.
+    /// The most candidates; a record with more counts as not found.
     private static let maximumCandidates = 16
 
     private struct Target {
@@ -61,13 +61,13 @@ package struct CreationSearch: Sendable {
     private let rules: EnvelopeRules
     private let subjects: [Subject]
     private let targets: [String: Target]
-    /// By table and path, which subjects have a client id there.
+    /// The subjects by their client ids, by table and path.
     private let references: [Int: [(path: Path, subjects: [String: Int])]]
     private var splitter: LineSplitter
-    /// By subject, the ids of rows that it may be.
+    /// The ids of the candidate rows, by subject.
     private var candidates: [Int: Set<String>] = [:]
 
-    /// A search for these creations in streams of a schema.
+    /// Creates a search for these creations in streams of a schema.
     package init(_ subjects: [Subject], schema: Schema, rules: EnvelopeRules, maximumLine: Int = 8 << 20) {
         self.subjects = subjects
         self.rules = rules
@@ -98,12 +98,12 @@ package struct CreationSearch: Sendable {
         self.splitter = splitter
     }
 
-    /// The ids of what was found, by the places of the operations.
+    /// Returns the ids of the found records, by the indices of the operations.
     ///
-    /// A record that is looked for by its values counts where exactly one row has them that is nobody else's.
+    /// A record that is searched by its values counts if exactly one row has them that is not another record's.
     ///
-    /// - Parameter taken: Which ids of a table are known to be other records'.
-    /// - Returns: Only what was found.
+    /// - Parameter taken: The ids, by table, that are known to be other records'.
+    /// - Returns: Only found records.
     package func found(taken: [Int: Set<String>] = [:]) -> [Int: String] {
         var found: [Int: String] = [:]
         var used = taken
@@ -161,7 +161,7 @@ package struct CreationSearch: Sendable {
 }
 
 extension JSONSlice {
-    /// What stands at a path; nil where nothing does.
+    /// Returns the value at a path; nil if there is none.
     fileprivate func value(at path: Path) -> JSONSlice? {
         var value = self
         for step in path.steps {
@@ -185,7 +185,7 @@ extension JSONSlice {
         }
     }
 
-    /// Whether it is a value: numbers and texts by what they mean, everything else as JSON.
+    /// Returns true if it equals a value: numbers and texts by their meaning, everything else as JSON.
     fileprivate func equals(_ value: JSONValue) -> Bool {
         if let text = value.string { return kind == .string && string == text }
         if let number = value.double { return double == number }

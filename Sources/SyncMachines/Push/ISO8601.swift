@@ -7,7 +7,8 @@ package enum ISO8601 {
     private static let latest: Int64 = 253_402_300_799_999
     private static let earliest: Int64 = -62_135_596_800_000
 
-    /// The text of a time in milliseconds since 1970; times outside of the years 1 to 9999 are moved to the edge.
+    /// Returns the text of a time in milliseconds since 1970; times outside of the years 1 to 9999 are moved to the
+    /// edge.
     package static func text(milliseconds: Int64) -> String {
         let time = min(max(milliseconds, earliest), latest)
         let (days, rest) = divide(time, by: 86_400_000)
@@ -22,7 +23,7 @@ package enum ISO8601 {
         return ((value - remainder) / divisor, remainder)
     }
 
-    /// The date of a day counted from 1970-01-01, by eras of 400 years that begin on a first of March.
+    /// Returns the date of a day counted from 1970-01-01, by eras of 400 years that begin on a first of March.
     private static func civil(days: Int64) -> (year: Int, month: Int, day: Int) {
         let (era, dayOfEra) = divide(days + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

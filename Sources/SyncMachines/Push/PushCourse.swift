@@ -5,7 +5,7 @@ import SyncModel
 
 /// A push under way: what it goes out from, and how far it has got.
 struct PushCourse: Sendable {
-    /// How the operations go out.
+    /// The way in which the operations go out.
     enum Sending: Sendable {
         case stream(StreamSending)
         case calls(CallBatches)
@@ -16,7 +16,7 @@ struct PushCourse: Sendable {
     var sending: Sending
     var patience = RetryPatience()
 
-    /// A push that nothing has been sent of.
+    /// Creates a push of which nothing has been sent.
     init(_ row: CursorRow?, _ query: PushMachine.Query) {
         self.row = row
         sending =
@@ -34,7 +34,7 @@ struct PushCourse: Sendable {
         }
     }
 
-    /// Takes it that nobody will hear what became of what is under way.
+    /// Counts the operations that are under way as unknown.
     mutating func abandon() {
         guard case .calls(var calls) = sending else { return }
         calls.abandon()
@@ -42,18 +42,18 @@ struct PushCourse: Sendable {
     }
 }
 
-/// How far a stream push has got.
+/// The progress of a stream push.
 struct StreamSending: Sendable {
     /// The first operation whose outcome is open.
     private(set) var next = 0
-    /// How often it was sent again because its outcome was unknown.
+    /// The number of repetitions because of an unknown outcome.
     var attempt = 0
-    /// How often it was sent again without what was refused, and when that began.
+    /// The number of repetitions without refused operations, and the time at which they began.
     var rounds = 0
     var firstRound: Int64?
 
-    /// The operations that are sent at present, in the order in which they can be applied: so a batch has what it
-    /// refers to in it or behind it.
+    /// Returns the operations that are sent at present, in the order in which they can be applied: so the records that
+    /// a batch refers to are in it or in an earlier one.
     func batch(_ query: PushMachine.Query) -> Range<Int> {
         next..<min(next + (query.batch > 0 ? query.batch : query.operations), query.operations)
     }
@@ -68,14 +68,14 @@ struct StreamSending: Sendable {
     private init(next: Int) { self.next = next }
 }
 
-/// How long what was put off is waited for.
+/// The budget of waiting for operations that were put off.
 struct RetryPatience: Sendable {
-    /// How often in a row something was put off.
+    /// The number of times in a row that operations were put off.
     private var retries = 0
-    /// How long the push has waited altogether, in milliseconds.
+    /// The time that the push has waited altogether, in milliseconds.
     private var waited: Int64 = 0
 
-    /// How long to wait before it is tried again; nil where the budget does not hold that.
+    /// Returns the pause before the next attempt; nil if it is beyond the budget.
     mutating func pause(_ after: Int64?, _ query: PushMachine.Query) -> Int64? {
         let pause = max(after ?? 0, query.backoff << Int64(min(retries, 6)))
         guard pause <= query.retryBudget - waited else { return nil }
@@ -84,16 +84,16 @@ struct RetryPatience: Sendable {
         return pause
     }
 
-    /// Something was applied: the next pause is as short as the first.
+    /// Shortens the next pause to the first one, because an operation was applied.
     mutating func relax() { retries = 0 }
 }
 
-/// What is known of a push's operations.
+/// The known outcome of a push's operations.
 struct PushOutcome: Sendable {
-    /// The places of the operations that the backend will never take.
+    /// The indices of the operations that the backend will never take.
     var rejected: Set<Int> = []
-    /// The places of the operations that the backend is known to have applied.
+    /// The indices of the operations that the backend is known to have applied.
     var taken: Set<Int> = []
-    /// Whether an answer has once left open what was applied, whatever a later attempt was told.
+    /// True if an answer has once left open what was applied, even if a later attempt was refused.
     var wasUncertain = false
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a push could not be answered; the raw value is the stable code.
+/// The reason why a push could not be answered; the raw value is the stable code.
 package enum PushFailure: String, Error, CaseIterable, Sendable {
     /// The backend did not say whether it has applied the push.
     case unknownOutcome = "push.unknown_outcome"
@@ -9,6 +9,6 @@ package enum PushFailure: String, Error, CaseIterable, Sendable {
     case busy = "backend.busy"
     /// The backend refuses one line of a stream push after the other, more often or for longer than a push may last.
     case tooManyRefusals = "push.too_many_refusals"
-    /// Something happened that nothing had been asked for.
+    /// An event came that no action had asked for.
     case unexpectedEvent = "internal.unexpected_event"
 }

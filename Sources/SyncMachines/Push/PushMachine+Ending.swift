@@ -5,7 +5,7 @@ import SyncModel
 
 // How a push ends, and what has to be written before.
 extension PushMachine {
-    /// Schedules the redelivery of what a conflict has named, notes what the backend has, then does the last thing.
+    /// Schedules the redelivery of the records in a conflict, notes what the backend has, then ends with the action.
     mutating func end(_ course: PushCourse, _ action: PushAction) -> PushAction {
         guard query.notes, course.row != nil, case .refuse(let refusal, _) = action, refusal.kind == .conflict else {
             return noteHeld(course, action)
@@ -45,7 +45,7 @@ extension PushMachine {
         return .saveReceipt
     }
 
-    /// What a journal is told of an end.
+    /// Returns the outcome for the journal.
     private static func outcome(_ action: PushAction) -> PushEnd.Outcome {
         switch action {
         case .refuse(let refusal, _): .refused(refusal)

@@ -8,33 +8,33 @@ extension PushMachine {
     package struct Query: Hashable, Sendable {
         /// The cursor that the client sent, if it can be one.
         package var presented: Cursor?
-        /// Whether the client sent a time at all; without it there are no receipts (finding 18).
+        /// True if the client sent a time; without it there are no receipts (finding 18).
         package var hasToldTime: Bool
-        /// How many operations there are.
+        /// The number of operations.
         package var operations: Int
-        /// How they reach the backend.
+        /// The way in which they reach the backend.
         package var style: Style
-        /// Whether a ledger is kept, so that the ids have to be noted (finding 14).
+        /// True if a ledger is kept, so that the ids have to be noted (finding 14).
         package var notes: Bool
-        /// Whether the stream is asked for conflicts before anything is applied; only with a time there is something to
-        /// compare with.
+        /// True if the stream is searched for conflicts before anything is applied; only with a time there is something
+        /// to compare with.
         package var checks: Bool
-        /// How often a stream push whose outcome is unknown is asked for again, with the same idempotency key.
+        /// The number of times that a stream push with an unknown outcome is repeated, with the same idempotency key.
         package var attempts: Int
         /// The pause before the first of these, doubled each time, in milliseconds.
         package var backoff: Int64
-        /// How long operations that may pass later are tried again, altogether, in milliseconds.
+        /// The time for which operations that were put off are tried again, altogether, in milliseconds.
         package var retryBudget: Int64
-        /// What a record means that the backend will never take.
+        /// The treatment of a record that the backend will never take.
         package var rejection: Rejection
-        /// For calls, the stretches of operations that do not depend on each other.
+        /// The ranges of operations that do not depend on each other, for calls.
         package var levels: [Range<Int>]
-        /// How many calls are under way at the same time.
+        /// The number of calls that run at the same time.
         package var parallel: Int
-        /// How many operations one request of a stream push has at the most; zero is all of them.
+        /// The most operations in one request of a stream push; zero is all of them.
         package var batch: Int
 
-        /// A push; without levels its operations all depend on each other.
+        /// Creates a push; without levels its operations all depend on each other.
         package init(
             presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
             checks: Bool = false, attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0,
@@ -55,12 +55,12 @@ extension PushMachine {
             self.backoff = backoff
         }
 
-        /// Whether a refusal is about operations of this push.
+        /// Returns true if a refusal is about operations of this push.
         func fits(_ refusal: PushRefusal) -> Bool {
             refusal.records.allSatisfy { (0..<operations).contains($0.place) }
         }
 
-        /// What a push ends with that went well: without a time there are no receipts.
+        /// The end of a successful push: without a time there are no receipts.
         var success: PushAction { hasToldTime ? .saveReceipt : .answer }
     }
 }

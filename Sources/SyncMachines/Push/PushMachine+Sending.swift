@@ -5,9 +5,9 @@ import SyncModel
 
 // From the receipt to the last operation.
 extension PushMachine {
-    /// How often a stream push is sent again without what was refused: some backends name one line at a time.
+    /// The most repetitions of a stream push without refused operations: some backends name one line at a time.
     package static let maximumRounds = 256
-    /// For how long, in milliseconds: nobody else of the person can push meanwhile.
+    /// The longest time for these repetitions, in milliseconds: the principal's other devices cannot push meanwhile.
     package static let maximumRoundTime: Int64 = 60_000
 
     mutating func lookForReceipt(_ course: PushCourse) -> PushAction {
@@ -80,7 +80,7 @@ extension PushMachine {
         return stream.next >= query.operations ? end(course, query.success) : send(course)
     }
 
-    /// Takes what became of a batch of calls: what was applied counts whatever else happened.
+    /// Takes the results of a batch of calls: applied operations count even if others failed.
     mutating func callBatchEnded(
         _ course: PushCourse, _ calls: CallBatches, results: [Int: CallResult]
     ) -> PushAction {

@@ -9,7 +9,7 @@ import SyncModel
 /// note what the backend has, write the receipt, answer. A push is answered with success only after the backend has
 /// said so for every operation. Calls are made in batches, and what is noted of them is a journal.
 package struct PushMachine: SyncMachine, Sendable {
-    /// How operations reach the backend.
+    /// The way in which operations reach the backend.
     package enum Style: Hashable, Sendable {
         /// One request, one transaction; or one for each batch.
         case stream
@@ -17,7 +17,7 @@ package struct PushMachine: SyncMachine, Sendable {
         case calls
     }
 
-    /// What a record means that the backend will never take.
+    /// The treatment of a record that the backend will never take.
     package enum Rejection: Hashable, Sendable {
         /// The push fails; nothing behind it is tried.
         case fail
@@ -27,33 +27,33 @@ package struct PushMachine: SyncMachine, Sendable {
         case quarantine
     }
 
-    /// What is under way, with all that is known by then.
+    /// The step of the push, with the data of that step.
     ///
-    /// It is indirect, since a course is large and a state is copied with every event.
+    /// The enum is indirect, because a course is large and a state is copied with every event.
     indirect enum State: Sendable {
         case loading
         case confirming(PushCourse)
         case findingReceipt(PushCourse)
         case checking(PushCourse)
-        /// Nothing is to be sent; the credential is looked at.
+        /// No operation is to be sent; the credential is verified.
         case verifying(PushCourse)
-        /// What is about to be sent is noted.
+        /// The operations that are about to be sent are noted.
         case noting(PushCourse)
         case sending(PushCourse)
         case pausing(PushCourse)
-        /// What has come of a batch of calls is written; then there is a pause, or the next one is sent.
+        /// The results of a batch of calls are written; then there is a pause, or the next batch is sent.
         case advancing(PushCourse, pause: Int64?)
-        /// It is found out whether what is refused can be set aside.
+        /// The room in the quarantine for refused operations is checked.
         case findingRoom(PushCourse, PushRefusal)
-        /// It is found out how long the backend has been refusing one line after the other.
+        /// The clock is read, to limit how long the backend may refuse one line after the other.
         case timing(PushCourse)
-        /// The redelivery of what a conflict has named is scheduled, then the push ends so.
+        /// The redelivery of the records in a conflict is scheduled, then the push ends with the action.
         case schedulingRedelivery(PushCourse, PushAction)
-        /// What is applied is noted, then the push ends so.
+        /// The applied operations are noted, then the push ends with the action.
         case notingHeld(PushCourse, PushAction)
-        /// What is refused is set aside, then the push ends so.
+        /// The refused operations are quarantined, then the push ends with the action.
         case settingAside(PushCourse, PushAction)
-        /// The last transaction of the journal is written, then the push ends so.
+        /// The last transaction of the journal is written, then the push ends with the action.
         case endingJournal(PushCourse, PushAction)
         case savingReceipt(PushCourse)
         case ended(PushCourse?)
@@ -62,16 +62,16 @@ package struct PushMachine: SyncMachine, Sendable {
     let query: Query
     var state = State.loading
     var outcome = PushOutcome()
-    /// What came where nothing of its kind was asked for; the push fails then (`internal.unexpected_event`).
+    /// The event that no action had asked for; the push fails then (`internal.unexpected_event`).
     package internal(set) var unexpected: UnexpectedEvent?
 
-    /// A push that is about to begin.
+    /// Creates a push that has not begun.
     package init(query: Query) { self.query = query }
 
-    /// The first action.
+    /// Returns the first action.
     package mutating func begin() -> PushAction { .loadContext }
 
-    /// Takes what happened and says what to do next, whatever it is.
+    /// Takes any event and returns the next action.
     package mutating func handle(_ event: PushEvent) -> PushAction {
         outcome.wasUncertain = outcome.wasUncertain || event.leavesOpen
         return switch event {
@@ -231,16 +231,16 @@ package struct PushMachine: SyncMachine, Sendable {
 
 // What others may know of it.
 extension PushMachine {
-    /// The places of the operations that the backend will never take.
+    /// The indices of the operations that the backend will never take.
     package var rejected: Set<Int> { outcome.rejected }
-    /// The places of the operations that the backend is known to have applied.
+    /// The indices of the operations that the backend is known to have applied.
     package var taken: Set<Int> { outcome.taken }
-    /// How many operations the backend is known to have applied.
+    /// The number of operations that the backend is known to have applied.
     package var applied: Int { outcome.taken.count }
     /// Operations that may have been applied.
     package var unknown: [Int] { course?.unknown.sorted() ?? [] }
-    /// Whether the backend is known to have applied nothing: what an answer has once left open stays open here,
-    /// whatever a later attempt was told.
+    /// True if the backend is known to have applied nothing: an outcome that was once unknown stays unknown here,
+    /// even if a later attempt was refused.
     package var isUnapplied: Bool { outcome.taken.isEmpty && !outcome.wasUncertain }
 
     var course: PushCourse? {

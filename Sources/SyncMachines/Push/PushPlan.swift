@@ -4,12 +4,12 @@
 import LineProjection
 package import SyncModel
 
-/// What a push comes to: the whitelisted operations in the order in which a backend can take them.
+/// The plan of a push: the whitelisted operations in the order in which a backend can take them.
 ///
-/// What is referred to comes before what refers to it where records are created and changed, and after it where they
-/// are deleted; the order of the arrays means nothing, since clients list records in any (protocol: LokiJS in reverse).
+/// A created or changed record comes after the records that it refers to, and a deleted one before them; the
+/// order of the arrays means nothing, because clients list records in any order (LokiJS in reverse).
 package struct PushPlan: Hashable, Sendable {
-    /// In the order in which they are applied.
+    /// The operations in the order in which they are applied.
     package private(set) var operations: [PushOperation] = []
     /// Stretches of operations that do not depend on each other, in the order in which they are applied.
     ///
@@ -21,9 +21,9 @@ package struct PushPlan: Hashable, Sendable {
     /// Orders the changes of all tables.
     ///
     /// - Parameters:
-    ///   - changes: What was pushed.
-    ///   - schema: The whitelist, and which tables refer to which.
-    ///   - references: What a record refers to, as far as that is known; only asked for tables that refer to themselves
+    ///   - changes: The pushed changes.
+    ///   - schema: The whitelist, and the references between tables.
+    ///   - references: Returns the known references of a record; only called for tables that refer to themselves
     ///     or to each other.
     package init(
         changes: [PushedTable], schema: Schema, references: (PushOperation) -> [PushReference] = { _ in [] }
@@ -60,7 +60,7 @@ package struct PushPlan: Hashable, Sendable {
         }
     }
 
-    /// The tables by their places, each behind those that it refers to; those of a cycle side by side.
+    /// Returns the tables by their indices, each after those that it refers to; those of a cycle side by side.
     private static func groups(_ tables: [Table]) -> [(tables: [Int], isCyclic: Bool)] {
         let order = TableOrder(tables, countsReferences: true)
         var groups: [(tables: [Int], isCyclic: Bool)] = []

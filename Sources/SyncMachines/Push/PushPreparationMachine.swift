@@ -1,21 +1,21 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides what comes before anything of a push is sent: whether it can be taken, and what its deletions take along.
+/// Decides the steps before anything of a push is sent: if it can be taken, and which descendants its deletions add.
 ///
-/// What hangs on deleted records is in the ledger of the device that pushes. A pull may put that ledger together anew
-/// while it is read, and then it is read again.
+/// The descendants of deleted records are in the ledger of the device that pushes. A pull may compact that ledger
+/// while it is read; then it is read again.
 package struct PushPreparationMachine: SyncMachine, Sendable {
     /// One push as this machine needs to know it.
     package struct Query: Hashable, Sendable {
-        /// Whether the push says what its device had seen, or need not.
+        /// True if the push carries its device's cursor, or need not.
         package var saysEnough: Bool
         /// The index of the first operation with an id that no backend can hold, if it fails the whole push.
         package var unfitID: Int?
-        /// What its deletions have to do with other records.
+        /// The relation of its deletions to other records.
         package var deletions: Deletions
 
-        /// A push.
+        /// Creates a query about a push.
         package init(saysEnough: Bool = true, unfitID: Int? = nil, deletions: Deletions = .alone) {
             self.saysEnough = saysEnough
             self.unfitID = unfitID
@@ -23,49 +23,49 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
         }
     }
 
-    /// What deletions have to do with other records.
+    /// The relation of deletions to other records.
     package enum Deletions: CaseIterable, Sendable {
-        /// Nothing, or nobody can tell.
+        /// None, or unknown.
         case alone
         /// They refer to each other, so that their order counts.
         case ordered
-        /// The gateway deletes what hangs on them (`cascade = gateway`).
+        /// The gateway deletes their descendants (`cascade = gateway`).
         case cascading
     }
 
-    /// What is to be done next.
+    /// The next step.
     package enum Action: Hashable, Sendable {
-        /// Look up what of the principal's is set aside.
+        /// Look up the principal's quarantined records.
         case loadSetAside
         /// Look up the ledger of the presented cursor; answered by `ledger`.
         case loadLedger
-        /// Find what goes with the deletions in the ledger; answered by `found`, `damaged` or `tooMany`.
+        /// Find the descendants of the deletions in the ledger; answered by `found`, `damaged` or `tooMany`.
         case findDescendants
-        /// Find out whether the ledger is still the one that was read; answered by `current`.
+        /// Find out if the ledger is still the one that was read; answered by `current`.
         case checkLedger
-        /// Make sure that the backend accepts the credential: strangers are told nothing of ledgers.
+        /// Make sure that the backend accepts the credential: strangers learn nothing about ledgers.
         case verifyCredential
-        /// The end: what was found goes with the push.
+        /// The end: the found descendants are added to the push.
         case follow
-        /// The end: the push goes on as it came. What hangs on its deletions `isUnknown`, and may not be deleted.
+        /// The end: the push goes on as it came; if `isUnknown`, the descendants of its deletions are unknown and stay.
         case goOn(isUnknown: Bool)
         /// The end: it cannot be taken.
         case fail(PushObstacle)
     }
 
-    /// What happened.
+    /// The outcome of the last action.
     package enum Event: Hashable, Sendable {
-        /// It worked and there is nothing to tell.
+        /// It succeeded, without a result.
         case done
-        /// Whether there is a ledger that has exactly what the device has.
+        /// True if there is a ledger that is exactly what the device has.
         case ledger(Bool)
-        /// What goes with the deletions is known.
+        /// The descendants of the deletions are known.
         case found
         /// The ledger cannot be read.
         case damaged
-        /// More goes with them than one push may delete.
+        /// There are more descendants than one push may delete.
         case tooMany
-        /// Whether the ledger is still the one that was read.
+        /// True if the ledger is still the one that was read.
         case current(Bool)
     }
 
@@ -79,18 +79,18 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
         case ended
     }
 
-    /// How often the ledger is read at the most.
+    /// The most attempts to read the ledger.
     package static let attempts = 3
 
     private let query: Query
     private var state = State.begun
-    /// What came where nothing of its kind was asked for; the push fails then (`internal.unexpected_event`).
+    /// The event that no action had asked for; the push fails then (`internal.unexpected_event`).
     package private(set) var unexpected: UnexpectedEvent?
 
-    /// A push that has just come.
+    /// Creates a push that has not begun.
     package init(query: Query) { self.query = query }
 
-    /// The first action.
+    /// Returns the first action.
     package mutating func begin() -> Action {
         guard query.saysEnough else { return fail(.withoutTime) }
         if let place = query.unfitID { return fail(.unfitID(place: place)) }
@@ -98,7 +98,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
         return .loadSetAside
     }
 
-    /// Takes what happened and says what to do next, whatever it is.
+    /// Takes any event and returns the next action.
     package mutating func handle(_ event: Event) -> Action {
         switch (state, event) {
         case (.loadingSetAside, .done):
@@ -147,18 +147,18 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
     }
 }
 
-/// Why a push is refused before anything of it is sent.
+/// The reason why a push is refused before anything of it is sent.
 package enum PushObstacle: Hashable, Sendable {
     /// It does not say what its device had seen (`[push] without_cursor = refuse`).
     case withoutTime
     /// An operation has an id that no backend can hold.
     case unfitID(place: Int)
-    /// More hangs on what it deletes than one push may delete.
+    /// Its deletions have more descendants than one push may delete.
     case tooManyDescendants
     /// Its device has to get everything anew first.
     case outdated
     /// Pulls have changed the ledger of its device again and again.
     case ledgerChanged
-    /// Something happened that nothing had been asked for.
+    /// An event came that no action had asked for.
     case unexpectedEvent
 }

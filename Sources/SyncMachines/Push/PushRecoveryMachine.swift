@@ -6,7 +6,7 @@
 /// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may
 /// have got an id from the backend; everything else comes to the same when the client sends it once more.
 package struct PushRecoveryMachine: SyncMachine, Sendable {
-    /// How it can be found out whether a creation has happened, and which id it got.
+    /// The means by which a creation's outcome and id can be found.
     package enum Means: Hashable, Sendable {
         /// The same request under the same idempotency key: its answer holds the id. Where it does not say what has
         /// happened, the record is looked for in the stream if it can be known there.
@@ -16,11 +16,11 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         /// None.
         case none
 
-        /// The best of those that there are.
+        /// Chooses the best of the available means.
         ///
-        /// A repetition carries out what has not happened yet, which is wrong for a record that its device has no more:
-        /// that is looked for. Where it cannot be, one that the device deletes is made for the deletion to find it,
-        /// since it may be there already; one that the device does not name at all is left.
+        /// A repetition carries out a creation that has not happened yet, which is wrong for a record that its device
+        /// no longer has: such a record is searched. If it cannot be, one that the device deletes is created, so that
+        /// the deletion finds it, because it may be there already; one that the device does not name is left.
         package init(canRepeat: Bool, canSearch: Bool, shown: Shown) {
             self =
                 switch shown {
@@ -31,42 +31,43 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    /// What the device shows of the record now.
+    /// The state of the record on the device now.
     package enum Shown: Hashable, CaseIterable, Sendable {
-        /// The record, or nobody can tell.
+        /// The record is there, or unknown.
         case unknown
-        /// That its user has deleted it.
+        /// The user has deleted the record.
         case deleted
-        /// Nothing: a client names everything that it has not synced.
+        /// The record is gone: a client names all records that it has not synced.
         case gone
     }
 
-    /// A creation whose outcome nobody knows.
+    /// A creation with an unknown outcome.
     package struct Creation: Hashable, Sendable {
-        /// The place of its operation.
+        /// The index of its operation.
         package var place: Int
-        /// How it can be found out.
+        /// The means to find it.
         package var means: Means
-        /// A creation.
+        /// Creates a creation.
         package init(place: Int, means: Means) {
             self.place = place
             self.means = means
         }
     }
 
-    /// What to do next; exactly one at a time.
+    /// The next step; exactly one at a time.
     package enum Action: Hashable, Sendable {
         /// Make the request of this creation again; answered by `created`, `refused` or `unanswerable`.
         case repeatRequest(Int)
         /// Look for these creations in the stream; answered by `found`.
         case search([Int])
-        /// The end: these ids were found, and of these creations nobody knows.
+        /// The end: these ids were found, and these creations stay unknown.
         case close(found: [Int: String], lost: [Int])
-        /// Something came that was not asked for: the journal stays open, whoever comes next begins anew.
+        /// The end: an event came that no action had asked for; the journal stays open, and the next request begins
+        /// anew.
         case fail(UnexpectedEvent)
     }
 
-    /// What came of the last ``Action``.
+    /// The outcome of the last ``Action``.
     package enum Event: Hashable, Sendable {
         /// It has happened, before or just now, and the record has this id.
         case created(String)
@@ -84,7 +85,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     package private(set) var found: [Int: String] = [:]
     private var lost: [Int]
 
-    /// A recovery of a push with these creations in flight.
+    /// Creates a recovery of a push with these creations in flight.
     package init(_ creations: [Creation]) {
         for creation in creations {
             if case .repetition(let canSearch) = creation.means { repetitions.append((creation.place, canSearch)) }
@@ -93,7 +94,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         lost = creations.filter { $0.means == .none }.map(\.place)
     }
 
-    /// The first action.
+    /// Returns the first action.
     package mutating func begin() -> Action { next() }
 
     /// Takes what happened and says what to do next.

@@ -1,22 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a backend refuses a push.
+/// The refusal of a push by the backend.
 package struct PushRefusal: Hashable, Sendable {
-    /// Of what kind it is.
+    /// The kind of the refusal.
     package enum Kind: String, Hashable, Sendable {
-        /// Somebody else has changed a record since; the client pulls and tries again.
+        /// A record has been changed by another writer since; the client pulls and tries again.
         case conflict = "push.conflict"
-        /// Nobody can tell whether somebody else has: the client has to pull first.
+        /// A conflict cannot be excluded: the client has to pull first.
         case outdated = "push.outdated"
         /// The backend will never take a record as it is.
         case rejected = "push.rejected"
     }
-    /// Why an operation cannot be sent at all; the raw value is the stable code.
+    /// The reason why an operation cannot be sent at all; the raw value is the stable code.
     package enum Obstacle: String, Hashable, CaseIterable, Sendable {
         /// Its id, or what else of it goes into the address, could reach another one (`proxy.ambiguous_target`).
         case unsafeID = "push.unsafe_id"
-        /// The call has no place for what the record has, or needs what it has not.
+        /// The call cannot carry the record's values, or needs values that the record lacks.
         case unsendable = "push.unsendable"
     }
     /// One record that it is about.
@@ -25,17 +25,17 @@ package struct PushRefusal: Hashable, Sendable {
         package var table: String
         /// The record's id.
         package var id: String
-        /// Why, in one sentence, with what the backend says; cut, and for operators only.
+        /// The reason, in one sentence, with the backend's explanation; cut, and for operators only.
         package var message: String?
         /// The call that the backend refuses, as the configuration writes it: `PATCH /tasks/{id}`.
         package var call: String?
         /// The HTTP status that its own call got.
         package var status: Int?
-        /// The place of its operation in the plan.
+        /// The index of its operation in the plan.
         package var place: Int
-        /// Why the backend was not even asked; nil where it was.
+        /// The reason why the operation was not sent; nil if it was.
         package var obstacle: Obstacle?
-        /// A record.
+        /// Creates a record.
         package init(
             table: String, id: String, message: String? = nil, call: String? = nil, status: Int? = nil, place: Int = 0,
             obstacle: Obstacle? = nil
@@ -49,13 +49,13 @@ package struct PushRefusal: Hashable, Sendable {
             self.message = message
         }
     }
-    /// Of what kind it is.
+    /// The kind of the refusal.
     package var kind: Kind
-    /// What it is about.
+    /// The refused records.
     package var records: [Record]
     /// The stable code: of what was not even sent, why.
     package var code: String { records.first?.obstacle?.rawValue ?? kind.rawValue }
-    /// A refusal.
+    /// Creates a refusal.
     package init(kind: Kind, records: [Record]) {
         self.kind = kind
         self.records = records

@@ -13,14 +13,16 @@ struct RecordOrder {
         var next: Int
     }
 
-    /// By operation, the places of those that it refers to.
+    /// The indices, by operation, of those that it refers to.
     private let targets: [[Int]]
 
-    /// - Parameters:
-    ///   - operations: In the order that they keep where nothing speaks against it.
-    ///   - references: What an operation's record refers to; records that are not in the push count for nothing.
+    /// Creates the order of operations.
     ///
-    /// Of several operations on one record each refers to the one before it.
+    /// - Parameters:
+    ///   - operations: The operations, in the order that independent ones keep.
+    ///   - references: Returns the references of an operation's record; records outside of the push are ignored.
+    ///
+    /// Of several operations on one record, each refers to the one before it.
     init(_ operations: [PushOperation], references: (PushOperation) -> [PushReference]) {
         var places: [PushReference: Int] = [:]
         places.reserveCapacity(operations.count)
@@ -36,10 +38,10 @@ struct RecordOrder {
         }
     }
 
-    /// The places of the operations, each behind those that it refers to, in levels: the operations of one level do not
+    /// The indices of the operations, each after those that it refers to, in levels: the operations of one level do not
     /// refer to each other.
     ///
-    /// Of records that refer to each other in a circle the first one that is met comes last: no order would do, and
+    /// Of records that refer to each other in a circle, the first one that is met comes last: no order would do, and
     /// only a backend that checks references at the end of a transaction can take them. Nothing recurses: a chain may
     /// be as long as a push.
     var levels: [[Int]] {

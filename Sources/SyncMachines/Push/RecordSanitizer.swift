@@ -12,7 +12,7 @@ package struct RecordSanitizer: Sendable {
     private let table: Table
     private let depth: Int
 
-    /// A sanitizer for the records of one table; `depth` limits the nesting of `json` columns.
+    /// Creates a sanitizer for the records of one table; `depth` limits the nesting of `json` columns.
     package init(table: Table, depth: Int = 64) {
         self.table = table
         self.depth = depth

@@ -8,9 +8,9 @@ package import SyncModel
 package struct SanitizedRecord: Hashable, Sendable {
     /// The values of the writable columns that the client sent, by the client's column name, in configured order.
     package var values: [(column: Column, value: JSONValue)] = []
-    /// How many members were no columns; they are dropped.
+    /// The number of members that are no columns; they are dropped.
     package var dropped = 0
-    /// How many values were repaired.
+    /// The number of repaired values.
     package var repaired = 0
 
     /// The value of the column that is marked `version`, readonly or not: what the client had seen of the record.
@@ -27,7 +27,7 @@ package struct SanitizedRecord: Hashable, Sendable {
         return record
     }
 
-    /// The value of one column, where the client sent it.
+    /// Returns the value of one column; nil if the client did not send it.
     package func value(of column: String) -> JSONValue? { values.first { $0.column.name == column }?.value }
 
     /// The writable columns at their paths, as the backend wants to see them.
@@ -39,7 +39,7 @@ package struct SanitizedRecord: Hashable, Sendable {
         return data
     }
 
-    /// Whether both hold the same.
+    /// Returns true if both have the same values.
     package static func == (a: Self, b: Self) -> Bool {
         a.dropped == b.dropped && a.repaired == b.repaired && a.changed == b.changed && a.version == b.version
             && a.values.elementsEqual(b.values) { $0.column == $1.column && $0.value == $1.value }

@@ -4,25 +4,25 @@
 import JSONBytes
 package import SyncModel
 
-/// Finds out of which schema version a client is that does not say so, by what its push names.
+/// Infers the schema version of a client that does not report it, from the names in its push.
 ///
 /// A genuine client names every table of its schema in every push, empty ones too, and every column in every record
-/// (WatermelonDB's `fetchLocalChanges`). So its version is at least the one in which the last of these came; one that
-/// names less than it has is taken for older than it is, which only means that it gets what was added later.
+/// (WatermelonDB's `fetchLocalChanges`). So its version is at least the one in which the last of these came; a client
+/// that names less counts as older than it is, and only gets additions again.
 package struct SchemaInference: Hashable, Sendable {
     private let schema: Schema
 
-    /// An inference by this schema.
+    /// Creates an inference by this schema.
     package init(_ schema: Schema) { self.schema = schema }
 
-    /// The least version, from the oldest one on, that has all tables and columns which a push names.
+    /// Returns the least version, from the oldest one on, that has all tables and columns which a push names.
     ///
-    /// Names that the configuration does not have say nothing.
+    /// Names that are not in the configuration are ignored.
     ///
     /// - Parameters:
-    ///   - tables: What is pushed, ``PushedRecord/range`` being in `bytes`.
+    ///   - tables: The pushed tables, ``PushedRecord/range`` being in `bytes`.
     ///   - bytes: The validated JSON that the records lie in.
-    ///   - known: What is known of the client already; records are only read as far as they can tell more than that.
+    ///   - known: The client's known version; records are only read if they can raise it.
     /// - Returns: A version between the oldest, or what is known, and the newest.
     package func version(of tables: [PushedTable], in bytes: [UInt8], atLeast known: Int? = nil) -> Int {
         var version = max(schema.oldest, known ?? 0)
@@ -56,7 +56,7 @@ package struct SchemaInference: Hashable, Sendable {
 }
 
 extension Range<Int> {
-    /// Whether a range lies in this one.
+    /// Returns true if a range lies in this one.
     fileprivate func contains(_ other: Range<Int>) -> Bool {
         lowerBound <= other.lowerBound && other.upperBound <= upperBound
     }

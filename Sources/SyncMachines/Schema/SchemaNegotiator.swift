@@ -9,9 +9,9 @@ package import SyncModel
 /// row, *CV* the client's schema version now. The table is that of the genuine client (`getMigrationInfo`), seen from
 /// here: most apps send no migration, so it is computed for them, and what a client sends itself is added.
 package struct SchemaNegotiator: Hashable, Sendable {
-    /// What is known when a pull begins.
+    /// The facts at the beginning of a pull.
     package struct Query: Hashable, Sendable {
-        /// Whether LPA is null.
+        /// True if `lastPulledAt` (LPA) is null.
         package var isFirst: Bool
         /// LS; nil where the row has none.
         package var last: Int?
@@ -19,9 +19,9 @@ package struct SchemaNegotiator: Hashable, Sendable {
         package var told: Int?
         /// CV as the client's pushes show it, for one that does not tell.
         package var inferred: Int?
-        /// What the client says that it lacks.
+        /// The migration that the client asks for.
         package var asked: Migration?
-        /// A query; without arguments that of a client that tells nothing.
+        /// Creates a query; without arguments that of a client that reports nothing.
         package init(
             isFirst: Bool = false, last: Int? = nil, told: Int? = nil, inferred: Int? = nil, asked: Migration? = nil
         ) {
@@ -33,9 +33,9 @@ package struct SchemaNegotiator: Hashable, Sendable {
         }
     }
 
-    /// What a pull has to do about the schema.
+    /// The decision of a pull about the schema.
     package enum Outcome: Hashable, Sendable {
-        /// Nothing.
+        /// No step is needed.
         case nothing
         /// Fetch what was added, in the same answer as everything else.
         case migrate(SchemaChange)
@@ -45,9 +45,10 @@ package struct SchemaNegotiator: Hashable, Sendable {
 
     /// An outcome and what becomes of LS.
     package struct Decision: Hashable, Sendable {
-        /// What the pull has to do.
+        /// The decision.
         package var outcome: Outcome
-        /// CV as far as the configuration goes, told or shown by pushes; nil where nobody knows.
+        /// The client's version (CV), up to the newest configured one, reported or inferred from pushes; nil if it is
+        /// unknown.
         package var current: Int?
         /// The LS of the new cursor's row: CV where the table says "yes", else the parent row's.
         package var recorded: Int?
@@ -55,7 +56,7 @@ package struct SchemaNegotiator: Hashable, Sendable {
         /// `table.column`; for the log.
         package var unknown: [String] = []
 
-        /// What was added; nil where nothing is to be fetched for it.
+        /// The additions; nil if nothing is to be fetched for them.
         package var change: SchemaChange? {
             if case .migrate(let change) = outcome { return change }
             return nil
@@ -64,7 +65,7 @@ package struct SchemaNegotiator: Hashable, Sendable {
 
     private let schema: Schema
 
-    /// A negotiator of this schema.
+    /// Creates a negotiator of this schema.
     package init(_ schema: Schema) { self.schema = schema }
 
     /// MEA: as configured, else the oldest version; nil where migrations are switched off (0).

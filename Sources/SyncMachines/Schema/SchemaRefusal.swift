@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a pull is refused for the sake of its schema version: somebody has made a mistake, and more syncs would hide it.
+/// The reason why a pull is refused for its schema version: a mistake of the app, which more syncs would hide.
 package enum SchemaRefusal: Error, Hashable, Sendable {
     /// The client's data are of a newer version than the client says it is (LS > CV).
     case wentBack(from: Int, to: Int)
@@ -16,7 +16,7 @@ package enum SchemaRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// What the client's developers read.
+    /// The sentence for the client's developers.
     package var message: String {
         switch self {
         case .wentBack(let from, let to):

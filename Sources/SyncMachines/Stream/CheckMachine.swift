@@ -12,7 +12,7 @@ package import SyncModel
 package struct CheckMachine: SyncMachine, Sendable {
     indirect enum State: Sendable {
         case loading
-        /// What comes is to be compared by the plan, from the vector on.
+        /// The lines from the vector on are to be compared by the plan.
         case streaming(StreamMachine, LedgerDiffPlan, since: CheckpointVector)
         case ended
     }
@@ -23,17 +23,17 @@ package struct CheckMachine: SyncMachine, Sendable {
     /// The event that could not be, and in which state it came, for the log.
     package private(set) var unexpected: UnexpectedEvent?
 
-    /// A check that is about to begin.
+    /// Creates a check that has not begun.
     ///
     /// - Parameters:
-    ///   - query: As ``PullQuery/checking(_:)`` makes it.
-    ///   - settings: As those of pulls.
+    ///   - query: The query, made by ``PullQuery/checking(_:)``.
+    ///   - settings: The settings of pulls.
     package init(query: PullQuery, settings: PullSettings) {
         self.query = query
         self.settings = settings
     }
 
-    /// The first action.
+    /// Returns the first action.
     package mutating func begin() -> CheckAction { .loadContext }
 
     /// Takes what happened and says what to do next; what cannot be fails the check.
@@ -49,7 +49,7 @@ package struct CheckMachine: SyncMachine, Sendable {
         }
     }
 
-    /// Where a pull would have to get everything, its client has to pull before anything can be compared.
+    /// Takes the context; if a pull would get a full stream, its client has to pull before anything can be compared.
     private mutating func contextLoaded(_ context: PullContext) -> CheckAction {
         let planner = PullPlanner(query: query, settings: settings, context: context)
         var (plan, vector) = (LedgerDiffPlan(), CheckpointVector())
@@ -108,7 +108,7 @@ package struct CheckMachine: SyncMachine, Sendable {
     }
 }
 
-/// What the gateway does next for a check; exactly one at a time, each answered by one ``CheckEvent``.
+/// The gateway's next step of a check; exactly one at a time, each answered by one ``CheckEvent``.
 package enum CheckAction: Hashable, Sendable {
     /// Read what the state knows; answered by `context`.
     case loadContext
@@ -120,17 +120,17 @@ package enum CheckAction: Hashable, Sendable {
     case fail(PullFailure)
 }
 
-/// What happened to the last ``CheckAction``.
+/// The outcome of the last ``CheckAction``.
 package enum CheckEvent: Hashable, Sendable {
-    /// What the state knows.
+    /// The state's context of the pull.
     case context(PullContext)
-    /// What happened to the stream.
+    /// The event of the stream.
     case stream(StreamEvent)
 }
 
-/// How asking the stream what has changed since a cursor has ended.
+/// The end of a search in the stream for changes since a cursor.
 package enum CheckedStream: Hashable, Sendable {
-    /// What has come since this vector is complete, and to be compared by the plan; but for what comes with request
+    /// The lines since this vector are complete, and to be compared by the plan, except those of request
     /// types that the backend has refused.
     case complete(LedgerDiffPlan, since: CheckpointVector, refused: Set<String>)
     /// The stream cannot go on from the cursor: the client has to pull first.

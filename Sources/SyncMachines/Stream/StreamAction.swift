@@ -4,7 +4,7 @@
 package import Deduplication
 package import SyncModel
 
-/// What the gateway does next for a stream; exactly one at a time, each answered by one ``StreamEvent``.
+/// The gateway's next step of a stream; exactly one at a time, each answered by one ``StreamEvent``.
 package enum StreamAction: Hashable, Sendable {
     /// Note durably what the backend holds (transactions 2 and 3).
     case storePosition(Position)
@@ -33,11 +33,11 @@ package enum StreamAction: Hashable, Sendable {
     case sleep(Int64)
 }
 
-/// What happened to the last ``StreamAction``.
+/// The outcome of the last ``StreamAction``.
 package enum StreamEvent: Hashable, Sendable {
     /// It worked and there is nothing to report.
     case done
-    /// What the backend says it holds.
+    /// The vector that the backend lists.
     case listed(CheckpointVector)
     /// The backend says that it does not take these checkpoints, and would say so again.
     case tokensRefused
@@ -51,7 +51,7 @@ package enum StreamEvent: Hashable, Sendable {
     case ended(StreamReport)
 }
 
-/// What a ``StreamMachine`` wants next.
+/// The next step of a ``StreamMachine``.
 enum StreamStep {
     /// Do this, and report what happened.
     case perform(StreamAction)
@@ -59,9 +59,9 @@ enum StreamStep {
     case ended(StreamEnd)
 }
 
-/// How a stream has ended, whatever it took to get there.
+/// The end of a stream, after all attempts.
 enum StreamEnd {
-    /// Everything has come.
+    /// The stream is complete.
     case complete
     /// It broke more often than it may be taken up again.
     case broken
@@ -76,6 +76,6 @@ enum StreamEnd {
     /// The backend takes none of the request types, which it may have said of all; or it says of no single one that it
     /// does not take it.
     case typesRefused(areAllNamed: Bool)
-    /// Something happened that cannot happen at that point.
+    /// An event came that cannot come at that point.
     case unexpected(UnexpectedEvent)
 }

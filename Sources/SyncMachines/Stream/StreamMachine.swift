@@ -10,9 +10,9 @@ import SyncModel
 /// to hold, sets that right by ack calls before it streams, takes up what breaks off, and goes on without request types
 /// that the backend has given up. What a reset or a refused checkpoint means for the client, its holder decides.
 struct StreamMachine: Sendable {
-    /// What is under way.
+    /// The step of the stream.
     enum State: Sendable {
-        /// Nothing: the holder has the last word.
+        /// No step: the holder decides.
         case idle
         /// An earlier pull's lines are taken over.
         case takingCached
@@ -31,41 +31,41 @@ struct StreamMachine: Sendable {
         case acknowledgingReset
     }
 
-    /// Where the stream has got to.
+    /// The progress of the stream.
     struct Progress: Sendable {
-        /// Where the present request began.
+        /// The vector at which the present request began.
         var start = CheckpointVector()
         /// Up to where lines have come.
         var vector = CheckpointVector()
-        /// Whether any of them was more than a checkpoint.
+        /// True if any of the lines was more than a checkpoint.
         var carriedData = false
-        /// Whether what came before is to be thrown away.
+        /// True if the earlier lines are to be dropped.
         var isAfresh = true
-        /// How often it was taken up again.
+        /// The number of resumptions.
         var resumes = 0
     }
 
     let query: StreamQuery
     var state = State.idle
-    /// What the backend is believed to hold.
+    /// The believed position of the backend.
     var position: Position
-    /// Whether the state says that this is unknown.
+    /// True if the state has stored it as unknown.
     var isStoredUnknown: Bool
     var progress = Progress()
-    /// What the backend says of request types.
+    /// The backend's refusals of request types.
     private(set) var refusals = TypeRefusals()
     /// The session's generation.
     private(set) var generation: Int
-    /// What must not happen twice.
+    /// The events that must not come twice.
     private var seen = Seen()
 
-    /// What has happened once.
+    /// The events that have come once.
     private struct Seen {
         var reset = false
         var refusedTokens = false
     }
 
-    /// A stream that is about to begin.
+    /// Creates a stream that has not begun.
     init(_ query: StreamQuery, session: SessionRow) {
         self.query = query
         position = session.position
@@ -121,7 +121,7 @@ struct StreamMachine: Sendable {
         return .perform(.raiseGeneration)
     }
 
-    /// Forgets what the backend may hold, since nobody knows which of the last calls has got through.
+    /// Forgets the backend's position, because it is unknown which of the last calls has got through.
     mutating func losePosition() { (position, isStoredUnknown) = (.unknown, false) }
 
     /// Takes what happened and says what to do next.
@@ -181,8 +181,8 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Has the backend forget everything and set the vector anew, where it does not take the name of something that it
-    /// holds itself: were that left to be, every pull would fail.
+    /// Makes the backend forget everything and sets the vector anew, if the backend refuses a name that it
+    /// holds itself: otherwise every pull would fail.
     private mutating func namespacesRefused() -> StreamStep {
         switch state {
         case .setting:
@@ -197,11 +197,12 @@ struct StreamMachine: Sendable {
         }
     }
 
-    /// Goes on without the request types that the backend has given up: the other tables must not wait for somebody to
-    /// change the configuration.
+    /// Goes on without the request types that the backend has given up: the other tables must not wait for a
+    /// change of the configuration.
     ///
-    /// What is not asked for leaves the vector (finding 25), so that all of it comes once it is there again; but for
-    /// deletions: an old one that comes again would take along what has come to hang on its record since.
+    /// A type that is not requested leaves the vector (finding 25), so that all of it comes once it is there again,
+    /// except its deletions: an old one that comes again would delete records that have become its record's children
+    /// since.
     private mutating func typesRefused(_ named: Set<String>) -> StreamStep {
         switch state {
         case .streaming:

@@ -7,7 +7,7 @@ import SyncModel
 ///
 /// Some backends name what they do not take, others what they do; the latter are found out by asking.
 struct TypeRefusals: Sendable {
-    /// What to do after a refusal.
+    /// The step after a refusal.
     enum Outcome {
         /// Ask for the others, from this vector on.
         case goOn(CheckpointVector)
@@ -20,7 +20,7 @@ struct TypeRefusals: Sendable {
     /// Those that the first refusal has named.
     private var named: Set<String> = []
     private var count = 0
-    /// Where the stream had got to when the refusals began; nil once the backend streams again.
+    /// The vector of the stream when the refusals began; nil once the backend streams again.
     private var beginning: CheckpointVector?
 
     /// Takes in a refusal that names some of the client's request types.
@@ -50,6 +50,6 @@ struct TypeRefusals: Sendable {
         return .goOn(start)
     }
 
-    /// The backend streams, or everything begins anew: the next refusal has another beginning.
+    /// Forgets the beginning, because the backend streams, or everything begins anew.
     mutating func forgetBeginning() { beginning = nil }
 }

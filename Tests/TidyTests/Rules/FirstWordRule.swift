@@ -15,13 +15,8 @@ enum FirstWordRule {
     /// Words that end as verbs of the third person do, and are none.
     private static let notVerbs: Set = ["Always", "As", "Has", "Is", "Its", "Less", "Plus", "This", "Thus", "Unless"]
 
-    /// The targets whose comments are still to be edited; the list may only shrink.
-    private static let unedited: Set = [
-        "SyncMachines"
-    ]
-
     static func violations(in file: SourceFile) -> [Violation] {
-        guard file.isSource, !unedited.contains(file.target) else { return [] }
+        guard file.isSource else { return [] }
         let lines = file.numberedLines.map { $0.text.trimmingCharacters(in: .whitespaces) }
         return lines.indices.compactMap { index in
             guard lines[index].hasPrefix("///"), index == 0 || !lines[index - 1].hasPrefix("///") else { return nil }
