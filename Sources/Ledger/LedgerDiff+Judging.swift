@@ -120,7 +120,7 @@ extension LedgerDiff {
             guard !table.rules.isFirst || began > 0 else { return }
             // The deletions of a table that the ledger has never seen come from the beginning, and those of a type that
             // was refused for a while come late: such a one may be older than the record's children.
-            let isUnseen = !table.rules.isTracked && (known.state == nil || known.state == .unknown)
+            let isUnseen = !table.rules.isTracked && (!known.isStored || known.state == .unknown)
             if table.isLate || isUnseen && !table.rules.isFirst {
                 parents.leaveOpen(table.place)
             } else {

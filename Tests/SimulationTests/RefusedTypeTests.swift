@@ -39,6 +39,24 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `a parent that came first with a push takes nothing along by a deletion from before`() async throws {
+        let world = try FindingScheduleTests.world {
+            $0.devices = 2; $0.hasOwnSessions = true
+        }
+        _ = try await world.sync(0)
+        world.users.revoke("p0")
+        world.users.retire(["ProjectsV1"])
+        world.users.write(.projects, "p0", value: 9, on: 0)
+        world.users.grant("p0")
+        _ = try await world.sync(1)
+        #expect(world.users.task("t0", on: 1) == 1 && world.users.value(.projects, "p0", on: 1) == nil)
+        world.users.retire([])
+        _ = try await world.sync(0)
+        let pull = try await world.sync(1)
+        #expect(!pull.ids.deleted.contains("tasks/t0") && world.users.value(.projects, "p0", on: 1) == 9)
+        try await expectRest(world)
+    }
+
     @Test(arguments: [true, false])
     func `what is taken goes on from its checkpoints although other types are refused`(
         _ namesThem: Bool

@@ -59,6 +59,7 @@ extension SimulatedBackend {
     private mutating func dropTask(_ id: String) {
         for comment in comments(of: id) {
             forgotten.insert(comment)
+            lostComments[id, default: []].insert(comment)
             // Were the task to come back, nothing would be said about them.
             if untold.contains(SimulatedKey(.tasks, id)) { untold.insert(comment) }
             rows[comment] = nil
@@ -183,7 +184,10 @@ extension SimulatedBackend {
         }
         forgotten.formUnion(audits.filter { $0.project == project }.map(\.key))
         // Were their task to go elsewhere, nobody would hear of their deletion.
-        untold.formUnion(audits.filter { $0.project == project && $0.key.table == .comments }.map(\.key))
+        let hidden = audits.filter { $0.project == project }.map(\.key)
+        untold.formUnion(hidden.filter { $0.table == .comments })
+        // Nor would anybody hear that those went which belonged to a task that was deleted before it came back.
+        for task in hidden where task.table == .tasks { untold.formUnion(lostComments[task.id] ?? []) }
     }
 
     private mutating func audit(_ namespace: String, _ key: SimulatedKey, project: String = "") {

@@ -77,6 +77,8 @@ package struct SimulatedBackend {
     ///
     /// Until the full comparison devices may differ in them.
     var untold: Set<SimulatedKey> = []
+    /// The comments that went with a deleted task, by the task's id.
+    var lostComments: [String: Set<SimulatedKey>] = [:]
     /// True if the deletion of a record was lost that may have had children on devices.
     var isCascadeLost = false
 
