@@ -88,6 +88,8 @@ import WatermelonWire
         (#"{"changes":{"a":{"updated":[{"id":"x","id":7}]}}}"#, .recordID),
         (#"{"changes":{"a":{"deleted":[7]}}}"#, .recordID),
         (#"{"changes":{"a":{"deleted":[null]}}}"#, .recordID),
+        (#"{"changes":{"a":{"deleted":["\ud83d"]}}}"#, .recordID),
+        (#"{"changes":{"a":{"created":[{"id":"x\udc00y"}]}}}"#, .recordID),
         (#"{"changes":{"a":{"deleted":[{"id":"x"}]}}}"#, .recordID),
         (#"{"changes":{"a":{"created":[{"id":"x"},{"id":"x"}]}}}"#, .idTwice),
         (#"{"changes":{"a":{"created":[{"id":"x"}],"updated":[{"id":"\u0078"}]}}}"#, .idTwice),

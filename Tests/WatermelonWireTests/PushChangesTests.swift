@@ -41,8 +41,8 @@ import WatermelonWire
     }
 
     @Test(arguments: [
-        ("", ""), ("a b", "a b"), ("../x", "../x"), ("☃", "☃"), (#"\u0000"#, "\0"), (#"\ud83d"#, "\u{fffd}"),
-        (#"\""#, "\""),
+        ("", ""), ("a b", "a b"), ("../x", "../x"), ("☃", "☃"), (#"\u0000"#, "\0"), (#"\""#, "\""),
+        (#"\ud83d\ude00"#, "😀"), (#"\ufffd"#, "\u{fffd}"),
     ])
     func `any text is an id here`(spelling: String, id: String) throws {
         let changes = try changes(#"{"changes":{"t":{"created":[{"id":"\#(spelling)"}]}}}"#)
