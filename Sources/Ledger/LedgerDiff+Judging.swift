@@ -49,7 +49,7 @@ extension LedgerDiff {
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
-        if verdict.isDoubtful { report.suspended.formUnion(table.requestTypes) }
+        if verdict.isDoubtful || verdict.isAbsent && table.isRefused { report.suspended.formUnion(table.requestTypes) }
         let entry = Place(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)

@@ -57,6 +57,24 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `a record that was kept because one of its types is refused is compared again`() async throws {
+        let world = try FindingScheduleTests.world { $0.devices = 1 }
+        world.users.retire(["PartnerFilesV1"])
+        _ = try await world.sync(0)
+        try await world.perform(.write(.deleteFile, 0, 0))
+        try await world.perform(.mishap(.vanish, 0, 0))
+        try await world.perform(.mishap(.vanish, 0, 0))
+        _ = try await world.sync(0)
+        #expect(world.users.value(.files, "f0", on: 0) == 1)
+        world.users.retire([])
+        for _ in 0..<4 {
+            world.pass(7_200_000)
+            _ = try await world.sync(0)
+        }
+        #expect(world.users.value(.files, "f0", on: 0) == nil)
+        try await expectRest(world)
+    }
+
     @Test(arguments: [true, false])
     func `what is taken goes on from its checkpoints although other types are refused`(
         _ namesThem: Bool
