@@ -57,12 +57,14 @@ struct CheckRunner {
 
     /// Streams everything since the cursor and lets a search inspect its lines.
     ///
-    /// - Returns: The search; nil if the stream cannot go on from the cursor.
-    mutating func look(for search: CreationSearch) async throws -> CreationSearch? {
+    /// - Returns: The search, and the request types that the backend has refused, which brought it no lines; nil if the
+    ///   stream cannot go on from the cursor.
+    mutating func look(
+        for search: CreationSearch
+    ) async throws -> (search: CreationSearch, refused: Set<String>)? {
         stream.creations = search
-        // Types that the backend no longer streams bring no lines; the search goes on with the others.
-        guard case .complete = try await run() else { return nil }
-        return stream.creations
+        guard case .complete(_, _, let refused) = try await run() else { return nil }
+        return stream.creations.map { ($0, refused) }
     }
 
     /// Runs a check to the end of its stream.

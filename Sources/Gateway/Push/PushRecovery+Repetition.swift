@@ -73,6 +73,12 @@ extension PushRecovery {
             }
         }
         guard try await answersOthers() else { return false }
+        return try await isPatienceOver(with: operationInFlight, journal)
+    }
+
+    /// Counts one more attempt, and returns true if there were enough attempts over a long enough time, or if recovery
+    /// has given up the record before.
+    func isPatienceOver(with operationInFlight: InFlightOperation, _ journal: PushJournal) async throws -> Bool {
         if try await services.store.wasGivenUp(operationInFlight.record, of: identity.principal) { return true }
         let now = services.clock.now
         let (tries, since) = try await services.store.countTry(of: journal.id, at: now)

@@ -39,12 +39,15 @@ extension PushRecovery {
 
     /// Searches for records in everything since the push's cursor, or in a full stream if the stream cannot go on from
     /// there.
+    ///
+    /// - Throws: The error that keeps the journal open: `PullFailure.typesRefused` while the backend refuses the request
+    ///   type of a record that was not found. If it keeps refusing it, the record counts as not found.
     func search(_ inFlight: [InFlightOperation], _ journal: PushJournal) async throws -> [Int: String] {
         let configuration = services.configuration
         let search = CreationSearch(
             inFlight.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)
         let tables = Set(inFlight.map(\.record.table))
-        var done: CreationSearch?
+        var done: (search: CreationSearch, refused: Set<String>)?
         if let presented = journal.presented {
             done = try await services.streaming(identity, from: presented) {
                 var runner = runner(tables, presented)
@@ -59,11 +62,37 @@ extension PushRecovery {
         }
         guard let done else { throw PullFailure.streamBroken }
         var taken: [Int: Set<String>] = [:]
-        for (table, ids) in done.guesses {
+        for (table, ids) in done.search.guesses {
             taken[table] = try await services.store.mappedIDs(
                 ids, in: configuration.schema.tables[table].name, of: identity.principal)
         }
-        return done.found(taken: taken)
+        let found = done.search.found(taken: taken)
+        try await giveUpUnsearchable(inFlight.filter { found[$0.place] == nil }, journal, refused: done.refused)
+        return found
+    }
+
+    /// Gives up the records whose request types the backend has refused for so long that the principal's other syncs
+    /// take precedence.
+    private func giveUpUnsearchable(
+        _ missing: [InFlightOperation], _ journal: PushJournal, refused: Set<String>
+    ) async throws {
+        let schema = services.configuration.schema
+        let unsearchable = missing.filter { operation in
+            schema.table(named: operation.record.table)?.feeds
+                .contains { $0.versions.contains { refused.contains($0.requestType) } } ?? false
+        }
+        for operation in unsearchable {
+            guard try await isPatienceOver(with: operation, journal) else {
+                logger.warning(
+                    "an interrupted push cannot be resolved yet: the backend refuses a request type",
+                    metadata: [
+                        "journal": "\(journal.id)", "code": "\(PullFailure.typesRefused.rawValue)",
+                        "types": "\(refused.sorted().joined(separator: " "))",
+                    ])
+                throw PullFailure.typesRefused
+            }
+        }
+        for operation in unsearchable { try await services.store.giveUp(operation.place, of: journal.id) }
     }
 
     /// Returns a runner of a pull for these tables only, whose lines are only searched.

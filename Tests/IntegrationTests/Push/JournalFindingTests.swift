@@ -231,6 +231,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [Means.reference, .match])
+    func `finding 20: a record whose type is refused is looked for until that takes too long`(
+        _ means: Means
+    ) async throws {
+        let clock = ManualClock()
+        var options = try Self.options(means)
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            stack.backend.retirement = DemoRetirement(["TasksV1", "TasksV2"])
+            for pause: Int64 in [0, 10_000] {
+                clock.advance(byMilliseconds: pause)
+                #expect(try await device.pullLosingAnswer().outcome == "502 backend.types")
+                #expect(try await device.pushLosingAnswer().outcome == "502 backend.types")
+                #expect(try await stack.openJournals().count == 1)
+            }
+            stack.backend.retirement = DemoRetirement()
+            #expect(try await device.pullLosingAnswer().status == 200)
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
+            #expect(try await stack.backend.records()["tasks"]?.count == 1)
+        }
+        try await GatewayStack.with(options) { stack in
+            let device = try await Self.createLosingAnswer(stack)
+            stack.backend.retirement = DemoRetirement(["TasksV1", "TasksV2"])
+            for pause in [0, 10_000, RecoveryPatience.milliseconds] {
+                clock.advance(byMilliseconds: pause)
+                let answer = try await device.pullLosingAnswer()
+                #expect(answer.status == (pause == RecoveryPatience.milliseconds ? 200 : 502))
+            }
+            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
+            #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
+        }
+    }
+
     @Test func `finding 19: while the backend answers nothing at all no creation is given up`() async throws {
         let clock = ManualClock()
         var options = try Self.options(.key, ["identity.auth_ttl": "1h"])
