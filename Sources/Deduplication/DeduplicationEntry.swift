@@ -12,9 +12,9 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     package enum Operation: UInt8, Sendable {
         /// Brings the whole row.
         case upsert
-        /// Removes the line's own source.
+        /// Removes the line's own feed.
         case delete
-        /// Removes the record, with all of its sources.
+        /// Removes the record, with all of its feeds.
         case deleteAll
     }
 
@@ -32,8 +32,8 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     var detail: UInt32
     /// The rank of the table (``TableOrder``).
     package var table: UInt16
-    /// The index of the line's source in its table.
-    package var source: UInt8
+    /// The index of the line's feed in its table.
+    package var feed: UInt8
     /// The raw value of the operation, not the enumeration itself: a byte that is read back from a file may have any
     /// value.
     private var operationCode: UInt8
@@ -44,7 +44,7 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     /// Creates an entry without id and links.
     package init(
         idHigh: UInt64, idLow: UInt64, sequence: UInt64, content: UInt64 = 0, line: UInt32, table: UInt16,
-        source: UInt8, operation: Operation
+        feed: UInt8, operation: Operation
     ) {
         self.idHigh = idHigh
         self.idLow = idLow
@@ -53,7 +53,7 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
         self.line = line
         detail = Self.noDetail
         self.table = table
-        self.source = source
+        self.feed = feed
         operationCode = operation.rawValue
     }
 
@@ -74,10 +74,8 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     /// The id's keyed hash.
     package var hash: IDHash { IDHash(low: idLow, high: idHigh) }
 
-    /// The line's source as a bit of a mask of sources.
-    ///
-    /// A table has at most 64 sources; if there were more, the last ones would share a bit.
-    package var sourceBit: UInt64 { 1 << UInt64(min(source, 63)) }
+    /// The line's feed as a set.
+    package var feeds: FeedSet { FeedSet(feed: Int(feed)) }
 
     /// Returns whether both entries are about one record.
     package func isSameRecord(as other: Self) -> Bool {

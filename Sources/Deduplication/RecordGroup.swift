@@ -5,8 +5,8 @@ package import SyncModel
 
 /// The statements of a stream about one record, in a form that does not grow with the number of its lines.
 ///
-/// The record's final state is decided for each source (finding 15): an upsert line adds its source, a delete line
-/// removes its own source, a line marked `all` removes every source. The order of the lines is kept in two masks,
+/// The record's final state is decided for each feed (finding 15): an upsert line adds its feed, a delete line
+/// removes its own feed, a line marked `all` removes every feed. The order of the lines is kept in two masks,
 /// ``keep`` and ``add``.
 package struct RecordGroup: Sendable {
     /// The record's id.
@@ -17,16 +17,16 @@ package struct RecordGroup: Sendable {
     package internal(set) var firstSequence: UInt64 = 0
     /// The newest line that brings the row.
     package internal(set) var upsert: DeduplicationEntry?
-    /// The newest line of each source that brought the row before ``upsert`` did; mostly none.
-    private var earlierUpserts: [(source: UInt64, sequence: UInt64)] = []
-    /// The newest line that removes a source, or all of them.
+    /// The newest line of each feed that brought the row before ``upsert`` did; mostly none.
+    private var earlierUpserts: [(feeds: FeedSet, sequence: UInt64)] = []
+    /// The newest line that removes a feed, or all of them.
     package internal(set) var deletion: DeduplicationEntry?
-    /// The sequence of the first line that removes a source; 0 if there is none.
+    /// The sequence of the first line that removes a feed; 0 if there is none.
     package internal(set) var firstDeletion: UInt64 = 0
-    /// The sources that are left of those that the record had before the stream; all bits are set at first.
-    package internal(set) var keep = UInt64.max
-    /// The sources that the record has got from the stream and not lost again.
-    package internal(set) var add: UInt64 = 0
+    /// The feeds that are left of those that the record had before the stream; at first all.
+    package internal(set) var remaining = FeedSet.all
+    /// The feeds that the record has got from the stream and not lost again.
+    package internal(set) var added: FeedSet = []
     /// The id as clients know it, packed (``PackedID``); empty if the table has no ledger.
     ///
     /// The array is reused for the next record: a caller that keeps it causes a new allocation.
@@ -34,13 +34,13 @@ package struct RecordGroup: Sendable {
     /// The digests of the table's links, of the newest line that brings the row; empty without such a line.
     package internal(set) var links: [UInt64] = []
 
-    /// Returns the sources that the record has after the stream, if it had `initial` before.
-    package func sources(after initial: UInt64) -> UInt64 { initial & keep | add }
+    /// Returns the feeds that the record has after the stream, if it had `initial` before.
+    package func feeds(after initial: FeedSet) -> FeedSet { initial.intersection(remaining).union(added) }
 
-    /// Returns the sequence of the newest line by which a source brought the row; 0 if the source did not.
-    package func lastUpsert(by source: UInt64) -> UInt64 {
-        if let upsert, upsert.sourceBit == source { return upsert.sequence }
-        return earlierUpserts.last { $0.source == source }?.sequence ?? 0
+    /// Returns the sequence of the newest line by which a feed brought the row; 0 if the feed did not.
+    package func lastUpsert(by feed: FeedSet) -> UInt64 {
+        if let upsert, upsert.feeds == feed { return upsert.sequence }
+        return earlierUpserts.last { $0.feeds == feed }?.sequence ?? 0
     }
 
     /// True if this is the only line of its record and brings the row, which holds for almost all lines of a first
@@ -58,8 +58,8 @@ package struct RecordGroup: Sendable {
         if !earlierUpserts.isEmpty { earlierUpserts.removeAll(keepingCapacity: true) }
         deletion = nil
         firstDeletion = 0
-        keep = .max
-        add = 0
+        remaining = .all
+        added = []
         isStale = true
     }
 
@@ -68,18 +68,18 @@ package struct RecordGroup: Sendable {
         lines &+= 1
         switch entry.operation {
         case .upsert:
-            if let upsert, upsert.sourceBit != entry.sourceBit { keepSequence(of: upsert) }
+            if let upsert, upsert.feeds != entry.feeds { keepSequence(of: upsert) }
             upsert = entry
-            add |= entry.sourceBit
+            added.formUnion(entry.feeds)
             EntryCoding.read(details, packedID: &packedID, links: &links)
             isStale = false
             return
         case .delete:
-            keep &= ~entry.sourceBit
-            add &= ~entry.sourceBit
+            remaining.subtract(entry.feeds)
+            added.subtract(entry.feeds)
         case .deleteAll:
-            keep = 0
-            add = 0
+            remaining = []
+            added = []
         }
         deletion = entry
         if firstDeletion == 0 { firstDeletion = entry.sequence }
@@ -88,9 +88,9 @@ package struct RecordGroup: Sendable {
         isStale = false
     }
 
-    /// Keeps the sequence of an upsert, one for each source, however often the sources take turns.
+    /// Keeps the sequence of an upsert, one for each feed, however often the feeds take turns.
     private mutating func keepSequence(of upsert: DeduplicationEntry) {
-        earlierUpserts.removeAll { $0.source == upsert.sourceBit }
-        earlierUpserts.append((upsert.sourceBit, upsert.sequence))
+        earlierUpserts.removeAll { $0.feeds == upsert.feeds }
+        earlierUpserts.append((upsert.feeds, upsert.sequence))
     }
 }

@@ -30,7 +30,7 @@ struct RunCursor: Sendable {
     private let isStored: Bool
 
     private static let none = DeduplicationEntry(
-        idHigh: 0, idLow: 0, sequence: 0, line: 0, table: 0, source: 0, operation: .upsert)
+        idHigh: 0, idLow: 0, sequence: 0, line: 0, table: 0, feed: 0, operation: .upsert)
 
     /// Creates a cursor over entries that are in memory.
     init(_ places: Range<Int>, of run: [DeduplicationEntry], arena: [UInt8]) {

@@ -194,7 +194,7 @@ package struct StreamIntake: Sendable {
         if let failure { throw failure }
     }
 
-    /// Adds the deletion of a record of the client, as a line would that removes it from all sources.
+    /// Adds the deletion of a record of the client, as a line would that removes it from all feeds.
     ///
     /// Records of tables that the client does not have, or with ids that it cannot have, are ignored.
     package mutating func delete(_ id: String, table: Int) throws(Failure) {
@@ -202,7 +202,7 @@ package struct StreamIntake: Sendable {
         counts.lines += 1
         output.removeAll()
         output.append(string: id)
-        add(.deleteAll, table: table, source: 0, id: IDHash(id: id, key: projector.key), 0..<output.count)
+        add(.deleteAll, table: table, feed: 0, id: IDHash(id: id, key: projector.key), 0..<output.count)
         if let failure { throw failure }
     }
 
@@ -224,12 +224,12 @@ package struct StreamIntake: Sendable {
         let result = projector.project(line, into: &output)
         noteFlaws(of: result)
         switch result {
-        case .upsert(let table, let source, let id, let range):
-            add(.upsert, table: table, source: source, id: id, range)
-        case .delete(let table, let source, let all, let id, let range):
-            add(all ? .deleteAll : .delete, table: table, source: source, id: id, range)
-        case .deleteWhere(let table, let source, _, let link, let digest, _):
-            deleteByLink(StreamSigns.Link(table: table, link: link, source: source), digest)
+        case .upsert(let table, let feed, let id, let range):
+            add(.upsert, table: table, feed: feed, id: id, range)
+        case .delete(let table, let feed, let all, let id, let range):
+            add(all ? .deleteAll : .delete, table: table, feed: feed, id: id, range)
+        case .deleteWhere(let table, let feed, _, let link, let digest, _):
+            deleteByLink(StreamSigns.Link(table: table, link: link, feed: feed), digest)
         case .ackOnly: break
         case .idMapping: takeMapping()
         case .complete: end = .complete
@@ -295,7 +295,7 @@ package struct StreamIntake: Sendable {
     }
 
     private mutating func add(
-        _ operation: DeduplicationEntry.Operation, table: Int, source: Int, id: IDHash, _ range: Range<Int>
+        _ operation: DeduplicationEntry.Operation, table: Int, feed: Int, id: IDHash, _ range: Range<Int>
     ) {
         carriedData = true
         counts.rows += 1
@@ -308,7 +308,7 @@ package struct StreamIntake: Sendable {
         var entry = DeduplicationEntry(
             idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines),
             content: isUpsert ? projector.content : 0, line: 0, table: ranks[table],
-            source: UInt8(min(source, 63)), operation: operation)
+            feed: UInt8(min(feed, 63)), operation: operation)
         entry.bringsAddedColumns = isUpsert && projector.bringsWatched
         output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])

@@ -6,19 +6,19 @@ package import SyncModel
 
 /// The facts that a stream tells beside its records: unreadable lines, and deletions by the value of a column.
 package struct StreamSigns: Hashable, Sendable {
-    /// A column of a table, as delete lines of one source name it.
+    /// A column of a table, as delete lines of one feed name it.
     package struct Link: Hashable, Sendable {
         /// The table's index in the schema.
         package var table: Int
         /// The column's index among the table's links.
         package var link: Int
-        /// The index of the lines' source in the table.
-        package var source: Int
+        /// The index of the lines' feed in the table.
+        package var feed: Int
         /// Creates a link.
-        package init(table: Int, link: Int, source: Int) {
+        package init(table: Int, link: Int, feed: Int) {
             self.table = table
             self.link = link
-            self.source = source
+            self.feed = feed
         }
     }
 
@@ -31,8 +31,8 @@ package struct StreamSigns: Hashable, Sendable {
     package struct Unreadable: Hashable, Sendable {
         /// The sequence of the newest line.
         package var sequence: UInt64
-        /// The feeds of the lines, as a mask: by these the record is there.
-        package var feeds: UInt64
+        /// The feeds of the lines: by these the record is there.
+        package var feeds: FeedSet
     }
 
     /// The records of quarantined lines, by the table's index.
@@ -45,7 +45,7 @@ package struct StreamSigns: Hashable, Sendable {
     package private(set) var isBlind = false
     /// The deletions by the digest of a value, each with the sequence of its newest line.
     ///
-    /// Records that the deletion's source brings later stay.
+    /// Records that the deletion's feed brings later stay.
     package private(set) var deletions: [Link: [UInt64: UInt64]] = [:]
     /// The tables of which more values were named than are remembered.
     package private(set) var overflowed: Set<Int> = []
@@ -95,7 +95,7 @@ package struct StreamSigns: Hashable, Sendable {
             let feeds = quarantined[table]?[id]?.feeds
             if feeds == nil { ids += 1 }
             quarantined[table, default: [:]][id] = Unreadable(
-                sequence: sequence, feeds: (feeds ?? 0) | 1 << UInt64(min(feed, 63)))
+                sequence: sequence, feeds: (feeds ?? []).union(FeedSet(feed: feed)))
         case .table(let table): blindTables.insert(table)
         case .everything: isBlind = true
         case .nothing: break
@@ -111,7 +111,7 @@ package struct StreamSigns: Hashable, Sendable {
         return lines.sequence > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? lines : nil
     }
 
-    /// Notes a line that deletes every record of a source whose link has a digest.
+    /// Notes a line that deletes every record of a feed whose link has a digest.
     package mutating func delete(_ link: Link, digest: UInt64, sequence: UInt64) {
         if deletions[link]?[digest] == nil {
             guard digests < Self.maximumDeletions else {

@@ -231,7 +231,7 @@ extension Loader {
     private mutating func checkSources(_ draft: TableDraft) {
         guard draft.feeds.count > 1, !draft.broken.contains("delete"), !draft.broken.contains("request") else { return }
         let table = draft.model
-        let deleted = Set(draft.deletes.map { table.source(of: $0.type.value) })
+        let deleted = Set(draft.deletes.map { table.feed(of: $0.type.value) })
         let end = isLedgered(draft) ? "a parent's or a full comparison" : "or for good: the table has no ledger"
         for (index, feed) in draft.feeds.enumerated() where !deleted.contains(index) {
             guard let type = feed.versions.first?.type else { continue }

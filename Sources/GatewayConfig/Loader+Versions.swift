@@ -121,11 +121,11 @@ extension Loader {
                 draft.feeds.filter { $0.versions.count > 1 }.flatMap { $0.versions.map(\.type.value) })
             for requested in requested(of: draft) where changing.contains(requested.type.value) {
                 guard let number = WireType(requested.type.value).version,
-                    let source = table.feeds.firstIndex(where: { feed in
+                    let index = table.feeds.firstIndex(where: { feed in
                         feed.versions.contains { $0.requestType == requested.type.value }
                     })
                 else { continue }
-                let upserts = table.upserts.filter { table.source(of: $0) == source }
+                let upserts = table.upserts.filter { table.feed(of: $0) == index }
                 guard !upserts.isEmpty, !upserts.contains(where: { WireType($0).version == number }) else { continue }
                 problems.warning(
                     "'\(requested.type.value)' is asked for, and no type of its version is listed in 'upsert'",

@@ -22,11 +22,11 @@ extension Configuration {
         }
         for type in types {
             let id = (table.idRule(for: type)?.paths ?? [Path(name: "id")]).map(text).joined()
-            lines.append("upsert \(quoted(type)) of \(table.source(of: type)) id\(id)")
+            lines.append("upsert \(quoted(type)) of \(table.feed(of: type)) id\(id)")
         }
         // A delete type whose feed came later is never received.
-        for rule in table.deletes where isAsked(table.source(of: rule.type), of: table, at: schemaVersion) {
-            let start = "delete \(quoted(rule.type)) of \(table.source(of: rule.type))"
+        for rule in table.deletes where isAsked(table.feed(of: rule.type), of: table, at: schemaVersion) {
+            let start = "delete \(quoted(rule.type)) of \(table.feed(of: rule.type))"
             switch rule.target {
             case .by(let paths, let all):
                 lines.append("\(start) by\(paths.map(text).joined())\(all ? " all" : "")")
@@ -41,7 +41,7 @@ extension Configuration {
 
     /// Describes the entries of the table's ledger, which are the same for clients of all versions.
     ///
-    /// If the columns of links or the order of several sources change, the entries lose that information, and only a
+    /// If the columns of links or the order of several feeds change, the entries lose that information, and only a
     /// comparison restores it. A ledger that has just been turned on has no records of what clients hold.
     private static func ledgerDescription(of table: Table, _ types: [String]) -> [String] {
         guard table.isLedgered else { return ["ledger off"] }
@@ -53,8 +53,8 @@ extension Configuration {
         return lines
     }
 
-    private static func isAsked(_ source: Int, of table: Table, at schemaVersion: Int) -> Bool {
-        !table.feeds.indices.contains(source) || table.feeds[source].version(at: schemaVersion) != nil
+    private static func isAsked(_ feed: Int, of table: Table, at schemaVersion: Int) -> Bool {
+        !table.feeds.indices.contains(feed) || table.feeds[feed].version(at: schemaVersion) != nil
     }
 
     /// Describes a column, as far as lines of these types fill it.

@@ -72,7 +72,7 @@ package struct ConflictCheck: Sendable {
         guard definition.since <= input.schemaVersion else { return findings }
         let table = LedgerDiffTable(place: place, input: input, isParent: false, isCyclic: false)
         guard table.isLedgered else { return findings }
-        let resumed = resumedSources(definition)
+        let resumed = resumedFeeds(definition)
         var view = try LedgerView(
             source: input.source, ledgers: input.ledgers, isUnion: false, preloaded: input.preloaded, table: table.name,
             shape: table.shape, key: input.key)
@@ -96,18 +96,18 @@ package struct ConflictCheck: Sendable {
         return findings
     }
 
-    /// Returns the feeds, as a mask, that brought only changes; the others may have brought everything.
-    private func resumedSources(_ table: Table) -> UInt64 {
-        var whole: UInt64 = 0
+    /// Returns the feeds that brought only changes; the others may have brought everything.
+    private func resumedFeeds(_ table: Table) -> FeedSet {
+        var resumed = FeedSet.all
         for type in table.upsertTypes(at: input.schemaVersion) where since[type] == nil {
-            whole |= 1 << UInt64(min(table.source(of: type), 63))
+            resumed.subtract(FeedSet(feed: table.feed(of: type)))
         }
-        return ~whole
+        return resumed
     }
 
     /// Returns the change of one record.
     private static func finding(
-        _ known: KnownRecord, _ group: RecordGroup?, rules: RecordVerdict.Rules, unreadable: UInt64?, resumed: UInt64
+        _ known: KnownRecord, _ group: RecordGroup?, rules: RecordVerdict.Rules, unreadable: UInt64?, resumed: FeedSet
     ) -> Finding {
         if let unreadable, unreadable > max(group?.upsert?.sequence ?? 0, group?.deletion?.sequence ?? 0) {
             return .unreadable
@@ -117,7 +117,7 @@ package struct ConflictCheck: Sendable {
         case .updated where known.state != .held: return .appeared
         case .updated:
             // What came because everything comes need not have changed, where nobody knows what the client has.
-            let isNews = known.content != nil || (group?.upsert?.sourceBit ?? 0) & resumed != 0
+            let isNews = known.content != nil || !(group?.upsert?.feeds ?? []).isDisjoint(with: resumed)
             return isNews ? .changed : .none
         case .deleted: return known.state == .tombstone ? .none : .deleted
         case .untouched: return known.state == nil && group?.deletion != nil ? .deleted : .none

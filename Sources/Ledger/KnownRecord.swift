@@ -11,8 +11,8 @@ struct KnownRecord {
     var content: UInt64?
     /// True if the ledger has a hash that cannot be trusted.
     var isDistrusted = false
-    /// The feeds that the record came by, as a mask; 0 if unknown.
-    var sources: UInt64 = 0
+    /// The feeds that the record came by; empty if unknown.
+    var feeds: FeedSet = []
     /// The digests of the record's links.
     var links: [UInt64] = []
     /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
@@ -30,7 +30,7 @@ struct KnownRecord {
         state = nil
         content = nil
         isDistrusted = false
-        sources = 0
+        feeds = []
         links.removeAll(keepingCapacity: true)
         goneAt = 0
         isNoted = false
@@ -38,13 +38,19 @@ struct KnownRecord {
         wasHeld = false
     }
 
+    /// Returns the feeds of a record that stays although one of its feeds has gone: those that nothing has taken away.
+    func feeds(leftOf remaining: FeedSet, _ rules: RecordVerdict.Rules) -> FeedSet {
+        let left = (feeds.isDisjoint(with: remaining) ? rules.allFeeds : feeds).intersection(remaining)
+        return left.isEmpty ? feeds : left
+    }
+
     /// Loads the entry that the view is at.
     mutating func load(_ view: LedgerView, _ table: LedgerDiffTable) {
         state = view.state
-        let isTrusted = RecordVerdict.isTrusted(view.sources, table.rules)
+        let isTrusted = RecordVerdict.isTrusted(view.feeds, table.rules)
         content = isTrusted ? view.content : nil
         isDistrusted = !isTrusted && view.content != nil
-        sources = view.sources
+        feeds = view.feeds
         for link in 0..<table.shape.links { links.append(view.link(link)) }
         goneAt = view.goneAt
         isStored = true
@@ -67,7 +73,7 @@ struct KnownRecord {
             // The backend need not have the record under the feeds and parents that the device gave it; a streamed
             // state counts more.
             if state != .held {
-                sources = 0
+                feeds = []
                 if fits, note.links.contains(where: { $0 != 0 }) { links = note.links }
             }
             state = .held

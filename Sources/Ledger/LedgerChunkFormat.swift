@@ -5,13 +5,13 @@ import Deduplication
 
 /// The bytes of a chunk: a header, then the entries, one after the other.
 ///
-/// The header has the format's version, the number of links and the bytes of the mask (1 byte each), the shape's tag
+/// The header has the format's version, the number of links and the bytes of a set of feeds (1 byte each), the shape's tag
 /// (4) and a checksum (8). An entry has
 /// - one byte: in its lower three bits the kind of what follows the id, in the others the form of the id
 ///   (``PackedID``),
 /// - the rest of the packed id,
 /// - 8 bytes: the content hash, or the time at which a tombstone was made; or nothing,
-/// - the links, 8 bytes each, and the mask; not for state *unknown*.
+/// - the links, 8 bytes each, and the set of feeds; not for state *unknown*.
 ///
 /// Numbers are little-endian. The id's hash is not stored: it is computed from the id.
 enum LedgerChunkFormat {
@@ -35,7 +35,7 @@ enum LedgerChunkFormat {
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             bytes[0] = version
             bytes[1] = UInt8(shape.links)
-            bytes[2] = UInt8(shape.maskBytes)
+            bytes[2] = UInt8(shape.feedBytes)
             bytes.storeBytes(of: shape.tag.littleEndian, toByteOffset: 3, as: UInt32.self)
             UnsafeMutableRawBufferPointer(rebasing: bytes[headerBytes..<count]).copyMemory(from: entries)
             let sum = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
@@ -51,7 +51,7 @@ enum LedgerChunkFormat {
             return nil
         }
         let tag = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self))
-        return LedgerShape(links: bytes[1], maskBytes: bytes[2], tag: tag)
+        return LedgerShape(links: bytes[1], feedBytes: bytes[2], tag: tag)
     }
 
     /// Returns 64 bits over everything except the checksum itself, against accidents and not against attackers.

@@ -82,13 +82,13 @@ package struct LedgerChunkReader: Sendable {
         return word(at: end &- shape.tailBytes &+ index &* 8)
     }
 
-    /// The feeds that the record came by, as a mask; 0 if unknown.
+    /// The feeds that the record came by; empty if unknown.
     @inline(__always)
-    package var sources: UInt64 {
-        guard kind != LedgerChunkFormat.unknown, shape.maskBytes > 0 else { return 0 }
-        var mask: UInt64 = 0
-        for index in 1...shape.maskBytes { mask = mask &<< 8 | UInt64(bytes[end &- index]) }
-        return mask
+    package var feeds: FeedSet {
+        guard kind != LedgerChunkFormat.unknown, shape.feedBytes > 0 else { return [] }
+        var bits: UInt64 = 0
+        for index in 1...shape.feedBytes { bits = bits &<< 8 | UInt64(bytes[end &- index]) }
+        return FeedSet(rawValue: bits)
     }
 
     /// The range of the packed id in the chunk; see ``PackedID``.
@@ -124,10 +124,10 @@ package struct LedgerChunkReader: Sendable {
     package func entry(_ key: SipHash.Key) -> LedgerEntry {
         LedgerEntry(
             id: id, hash: hash(key), state: state, content: content,
-            links: state == .unknown ? [] : (0..<shape.links).map { link($0) }, sources: sources, goneAt: goneAt)
+            links: state == .unknown ? [] : (0..<shape.links).map { link($0) }, feeds: feeds, goneAt: goneAt)
     }
 
-    /// Adds the entry to others; without links and sources if those have another shape.
+    /// Adds the entry to others; without links and feeds if those have another shape.
     @inline(__always)
     func copyEntry(to buffer: inout LedgerEntryBuffer) {
         if shape == buffer.shape {
@@ -138,7 +138,7 @@ package struct LedgerChunkReader: Sendable {
         withPackedID {
             buffer.append(
                 $0, isPacked: true, state: state, content: content, links: UnsafeBufferPointer(start: nil, count: 0),
-                sources: 0, goneAt: goneAt)
+                feeds: [], goneAt: goneAt)
         }
     }
 

@@ -42,26 +42,26 @@ package struct LedgerChunkWriter: Sendable {
     @inline(__always)
     package mutating func append(
         id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
-        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), sources: UInt64 = 0,
+        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), feeds: FeedSet = [],
         goneAt: Int64 = 0
     ) {
         let start = buffer.count
         buffer.append(
-            id, isPacked: false, state: state, content: content, links: links, sources: sources, goneAt: goneAt)
+            id, isPacked: false, state: state, content: content, links: links, feeds: feeds, goneAt: goneAt)
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
     /// Adds an entry by its packed id, as a reader returns it; otherwise like
-    /// ``append(id:hash:state:content:links:sources:goneAt:)``.
+    /// ``append(id:hash:state:content:links:feeds:goneAt:)``.
     @inline(__always)
     package mutating func append(
         packed id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
-        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), sources: UInt64 = 0,
+        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), feeds: FeedSet = [],
         goneAt: Int64 = 0
     ) {
         let start = buffer.count
         buffer.append(
-            id, isPacked: true, state: state, content: content, links: links, sources: sources, goneAt: goneAt)
+            id, isPacked: true, state: state, content: content, links: links, feeds: feeds, goneAt: goneAt)
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
@@ -72,12 +72,12 @@ package struct LedgerChunkWriter: Sendable {
             entry.links.withUnsafeBufferPointer { links in
                 append(
                     id: UnsafeRawBufferPointer(id), hash: entry.hash, state: entry.state, content: entry.content,
-                    links: links, sources: entry.sources, goneAt: entry.goneAt)
+                    links: links, feeds: entry.feeds, goneAt: entry.goneAt)
             }
         }
     }
 
-    /// Adds the entry that a reader is at; without links and sources if its chunk has another shape.
+    /// Adds the entry that a reader is at; without links and feeds if its chunk has another shape.
     @inline(__always)
     package mutating func append(entryOf reader: borrowing LedgerChunkReader, hash: IDHash) {
         let start = buffer.count
@@ -91,7 +91,7 @@ package struct LedgerChunkWriter: Sendable {
         reader.withPackedID {
             buffer.append(
                 $0, isPacked: true, state: .unknown, content: nil, links: UnsafeBufferPointer(start: nil, count: 0),
-                sources: 0, goneAt: 0)
+                feeds: [], goneAt: 0)
         }
         close(from: start, hash: hash, isHeld: false)
     }

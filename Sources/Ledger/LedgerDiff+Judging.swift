@@ -21,9 +21,9 @@ extension LedgerDiff {
         var verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
         let unreadable = input.signs.unreadable(
             subject.hash, in: table.place, after: subject.isInStream && table.types.count == 1 ? group : nil)
-        let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? 0)
+        let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? [])
         // By the feed of its unreadable line a record is there, too, also if it leaves the others.
-        if verdict.sources != 0 { verdict.sources |= unread }
+        if !verdict.feeds.isEmpty { verdict.feeds.formUnion(unread) }
         if purpose == .count || purpose == .gather {
             if known.state == .held { missing.held += 1 }
             if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
@@ -32,12 +32,13 @@ extension LedgerDiff {
         }
         // As if two pulls had brought them: a parent that went in a later request takes an unreadable child along.
         let isTakenAlong = unreadable.map { verdict.parent?.takesAlong($0.sequence) == true } ?? true
+        let remaining = subject.isInStream ? group.remaining : .all
         let isGone: Bool
         switch verdict.outcome {
         case .absent: isGone = !isUnreadable && !table.isRefused && !table.isHeldBack
         case .descendant: isGone = isTakenAlong && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
         case .deletedAgain: isGone = !isUnreadable && !table.isBlind
-        case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, subject, group)
+        case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, to: remaining)
         // A row that came and is not delivered has gone with its parent.
         case .untouched: isGone = isTakenAlong && subject.isInStream && (group.deletion ?? group.upsert) != nil
         case .created, .updated, .equal, .kept: isGone = false
@@ -53,29 +54,27 @@ extension LedgerDiff {
         let entry = Place(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
-        case .kept: keep(verdict.sources, at: entry, isUnseen: isUnreadable, writer: &writer)
+        case .kept: keep(verdict.feeds, at: entry, isUnseen: isUnreadable, writer: &writer)
         case .untouched: keepUntouched(entry, &writer)
         case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
             figures.heldBack += 1
-            keep(known.sources, at: entry, isUnseen: true, writer: &writer)
+            keep(known.feeds, at: entry, isUnseen: true, writer: &writer)
         case .deletedAgain where !isGone:
             // Whether the device has it is as uncertain as before; a tombstone would be believed from now on.
             figures.heldBack += 1
             changeHeld(table, by: known.wasHeld ? 0 : 1)
-            append(.held, content: nil, sources: 0, at: entry, writer: &writer)
+            append(.held, content: nil, feeds: [], at: entry, writer: &writer)
         case .deleted where !isGone, .descendant where !isGone:
             guard known.state == .held else { return keepUntouched(entry, &writer) }
-            // It came by a source that nothing has taken away.
-            let kept = subject.isInStream ? group.keep : .max
-            let left = known.sources & kept == 0 ? table.rules.allSources & kept : known.sources & kept
-            keep((left == 0 ? known.sources : left) | unread, at: entry, isUnseen: isUnreadable, writer: &writer)
+            let left = known.feeds(leftOf: remaining, table.rules)
+            keep(left.union(unread), at: entry, isUnseen: isUnreadable, writer: &writer)
         case .absent, .deleted, .descendant, .deletedAgain: remove(verdict.outcome, at: entry, writer: &writer)
         }
     }
 
     /// Delivers a pending redelivery that came, or would have come; any other needs a comparison.
     private mutating func redeliver(_ redelivery: PendingRedelivery, in table: LedgerDiffTable, _ subject: Subject) {
-        if subject.isInStream || table.rules.comparedSources != 0 {
+        if subject.isInStream || !table.rules.comparedFeeds.isEmpty {
             delivered.append(redelivery)
         } else {
             report.awaitingRedelivery.formUnion(table.requestTypes)
@@ -83,8 +82,8 @@ extension LedgerDiff {
     }
 
     /// Returns true if a record that has left its feed may have gone to one that brings no lines for now.
-    private func mayHaveMoved(in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup) -> Bool {
-        known.state == .held && (subject.isInStream ? group.keep : .max) & table.rules.refusedSources != 0
+    private func mayHaveMoved(in table: LedgerDiffTable, to remaining: FeedSet) -> Bool {
+        known.state == .held && !remaining.isDisjoint(with: table.rules.refusedFeeds)
     }
 
     /// The entry for which a verdict is carried out.
@@ -113,7 +112,7 @@ extension LedgerDiff {
             guard isLate || !table.rules.isFirst && mayBeKnown(in: table, subject, group) else { return }
             parents.end(link, of: table.place, departure)
         } else if isNews, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
-            (known.sources == 0 ? table.rules.allSources : known.sources) & group.keep == 0
+            (known.feeds.isEmpty ? table.rules.allFeeds : known.feeds).isDisjoint(with: group.remaining)
         {
             let began = input.signs.beginning(ofPartOf: group.deletion?.sequence ?? group.firstDeletion)
             // A device without anything has no children but those that came in an earlier part.
@@ -141,7 +140,7 @@ extension LedgerDiff {
         in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict,
         since unreadable: UInt64?
     ) {
-        guard verdict.sources != 0 || verdict.outcome == .descendant else { return }
+        guard !verdict.feeds.isEmpty || verdict.outcome == .descendant else { return }
         let upsert = subject.isInStream ? group.upsert : nil
         let links = upsert == nil ? known.links : group.links
         let newest = max(upsert?.sequence ?? 0, unreadable ?? 0)
@@ -167,12 +166,12 @@ extension LedgerDiff {
         if verdict.outcome != .equal { noteRepair(place) }
         guard place.table.isLedgered else { return }
         if verdict.outcome == .equal, input.plan.output == .delta, !known.isNoted,
-            place.table.shape.maskBytes == 0 || verdict.sources == known.sources, known.links == place.group.links
+            place.table.shape.feedBytes == 0 || verdict.feeds == known.feeds, known.links == place.group.links
         {
             return
         }
         changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        appendHeld(place.group, upsert, sources: verdict.sources, writer: &writer)
+        appendHeld(place.group, upsert, feeds: verdict.feeds, writer: &writer)
     }
 
     /// Keeps a record, and writes an entry if a part of it has changed, or all entries are written.
@@ -180,21 +179,21 @@ extension LedgerDiff {
     /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
     /// the same content has to go out once it comes (findings 13 and 24).
     private mutating func keep(
-        _ sources: UInt64, at place: Place, isUnseen: Bool, writer: inout LedgerChunkWriter
+        _ feeds: FeedSet, at place: Place, isUnseen: Bool, writer: inout LedgerChunkWriter
     ) {
         guard place.table.isLedgered else { return }
         let content = isUnseen && place.table.rules.isFetched ? nil : known.content
         // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
         // ever.
-        let before = known.sources == 0 && sources != 0 ? place.table.rules.allSources : known.sources
+        let before = known.feeds.isEmpty && !feeds.isEmpty ? place.table.rules.allFeeds : known.feeds
         // The next pull would trust it again: all has been compared then.
-        let isDistrusted = known.isDistrusted && place.table.rules.comparedSources != 0
+        let isDistrusted = known.isDistrusted && !place.table.rules.comparedFeeds.isEmpty
         let isNews =
             known.isNoted || isDistrusted || content != known.content
-            || place.table.shape.maskBytes > 0 && sources != before
+            || place.table.shape.feedBytes > 0 && feeds != before
         guard isNews || input.plan.output == .whole else { return }
         changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        append(.held, content: content, sources: sources, at: place, writer: &writer)
+        append(.held, content: content, feeds: feeds, at: place, writer: &writer)
     }
 
     /// Entries that say nothing about what is there: tombstones, and what a push has named.
@@ -203,7 +202,7 @@ extension LedgerDiff {
         guard known.isNoted || input.plan.output == .whole else { return }
         if state == .tombstone, !known.isNoted, known.goneAt < input.tombstonesBefore { return }
         changeHeld(place.table, by: known.wasHeld && state != .held ? -1 : 0)
-        append(state, content: nil, sources: 0, at: place, writer: &writer)
+        append(state, content: nil, feeds: [], at: place, writer: &writer)
     }
 
     private mutating func remove(
@@ -228,7 +227,7 @@ extension LedgerDiff {
         if known.state == .tombstone, known.isStored, !known.isNoted, input.plan.output == .delta { return }
         changeHeld(place.table, by: known.wasHeld ? -1 : 0)
         known.goneAt = input.now
-        append(.tombstone, content: nil, sources: 0, at: place, writer: &writer)
+        append(.tombstone, content: nil, feeds: [], at: place, writer: &writer)
     }
 
     /// Notes a difference that the stream had not brought before everything was requested again.
@@ -254,14 +253,14 @@ extension LedgerDiff {
     }
 
     private func append(
-        _ state: LedgerState, content: UInt64?, sources: UInt64, at place: Place, writer: inout LedgerChunkWriter
+        _ state: LedgerState, content: UInt64?, feeds: FeedSet, at place: Place, writer: inout LedgerChunkWriter
     ) {
         let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
         known.links.withUnsafeBufferPointer { links in
             withPackedID(place) { id in
                 writer.append(
                     packed: id, hash: place.subject.hash, state: state, content: content, links: links,
-                    sources: sources, goneAt: goneAt)
+                    feeds: feeds, goneAt: goneAt)
             }
         }
     }

@@ -52,7 +52,7 @@ extension LedgerDiff {
     /// Returns true if all of the ledger has to be read, not only the records that the stream names.
     func scans(_ table: LedgerDiffTable, _ purpose: LedgerDiffTable.Purpose) -> Bool {
         guard input.plan.basis != .nothing else { return false }
-        return table.rules.comparedSources != 0 || table.hasDeletions || table.hasMovedParents || purpose == .gather
+        return !table.rules.comparedFeeds.isEmpty || table.hasDeletions || table.hasMovedParents || purpose == .gather
             || purpose == .write && input.plan.output == .whole
     }
 
@@ -78,7 +78,7 @@ extension LedgerDiff {
             if isPlain, reader.group.isSingleUpsert, let upsert = reader.group.upsert {
                 diffed.verdicts[table.place].create(upsert.line)
                 figures.created &+= 1
-                if table.isLedgered { appendHeld(reader.group, upsert, sources: reader.group.add, writer: &writer) }
+                if table.isLedgered { appendHeld(reader.group, upsert, feeds: reader.group.added, writer: &writer) }
             } else {
                 known.clear()
                 let subject = Subject(hash: reader.group.hash, isInStream: true, note: nil)
@@ -101,12 +101,12 @@ extension LedgerDiff {
     }
 
     mutating func appendHeld(
-        _ group: RecordGroup, _ upsert: DeduplicationEntry, sources: UInt64, writer: inout LedgerChunkWriter
+        _ group: RecordGroup, _ upsert: DeduplicationEntry, feeds: FeedSet, writer: inout LedgerChunkWriter
     ) {
         group.packedID.withUnsafeBytes { id in
             group.links.withUnsafeBufferPointer { links in
                 writer.append(
-                    packed: id, hash: group.hash, state: .held, content: upsert.content, links: links, sources: sources)
+                    packed: id, hash: group.hash, state: .held, content: upsert.content, links: links, feeds: feeds)
             }
         }
     }

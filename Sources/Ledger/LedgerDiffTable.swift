@@ -77,26 +77,25 @@ struct LedgerDiffTable {
         rules.isRenewed = plan.renewed.contains(name)
         rules.isFetched = rules.isRenewed || plan.gained.contains(name)
         rules.isEmpty = plan.empty.contains(name)
-        for (source, type) in feeds.enumerated() where type.map(plan.refused.contains) ?? false {
-            rules.refusedSources |= 1 << UInt64(min(source, 63))
+        for (feed, type) in feeds.enumerated() where type.map(plan.refused.contains) ?? false {
+            rules.refusedFeeds.insert(FeedSet(feed: feed))
         }
         isHeldBack = rules.isRefused
         isBlind = rules.isRefused
-        rules.trackedSources = 0
-        for (source, type) in feeds.enumerated() where isLedgered && type.map({ !plan.untracked.contains($0) }) == true
-        {
-            rules.trackedSources |= 1 << UInt64(min(source, 63))
+        rules.trackedFeeds = []
+        for (feed, type) in feeds.enumerated() where isLedgered && type.map({ !plan.untracked.contains($0) }) == true {
+            rules.trackedFeeds.insert(FeedSet(feed: feed))
         }
-        rules.allSources = table.feeds.count < 64 ? (1 << UInt64(max(1, table.feeds.count))) - 1 : .max
-        for (source, type) in feeds.enumerated() where isLedgered {
+        rules.allFeeds = FeedSet(first: max(1, table.feeds.count))
+        for (feed, type) in feeds.enumerated() where isLedgered {
             // A feed that is no longer requested is compared in full with the rest.
             if type.map({ plan.compared.contains($0) }) ?? !plan.compared.isEmpty {
-                rules.comparedSources |= 1 << UInt64(min(source, 63))
+                rules.comparedFeeds.insert(FeedSet(feed: feed))
             }
         }
-        if asked.allSatisfy({ !plan.compared.contains($0) }) { rules.comparedSources = 0 }
+        if asked.allSatisfy({ !plan.compared.contains($0) }) { rules.comparedFeeds = [] }
         rules.deletions = input.signs.deletions.filter { $0.key.table == place }.map { link, sequences in
-            .init(link: link.link, source: 1 << UInt64(min(link.source, 63)), sequences: sequences)
+            .init(link: link.link, feed: FeedSet(feed: link.feed), sequences: sequences)
         }
         notes =
             isLedgered && !plan.isFirst
@@ -128,7 +127,7 @@ struct LedgerDiffTable {
 
     /// True if records may be missing because everything came and they did not, or because of their parents.
     var mayMiss: Bool {
-        rules.comparedSources != 0 || !rules.returnedParents.isEmpty
+        !rules.comparedFeeds.isEmpty || !rules.returnedParents.isEmpty
             || rules.goneParents.contains { $0.records.values.contains(where: \.isAbsent) }
     }
 
@@ -156,7 +155,7 @@ extension LedgerShape {
     package init(table: Table) {
         let links = table.links
         var names = links.map { table.columns[$0.column].name }
-        // The bits of a mask mean other sources if feeds change their order.
+        // The bits of a stored set mean other feeds if feeds change their order.
         if table.feeds.count > 1 { names += table.feeds.map { $0.versions.first?.requestType ?? "" } }
         let digest = Array(names.joined(separator: "\n").utf8).withUnsafeBytes {
             SipHash.hash64($0, key: SipHash.Key(0, 0))

@@ -28,21 +28,21 @@ package struct LedgerEntry: Hashable, Sendable {
     /// The digests of the link columns, in the order of the table's links; 0 if there is none or it is unknown.
     package var links: [UInt64]
     /// The feeds that the record came by, the first one in the lowest bit; 0 if unknown.
-    package var sources: UInt64
+    package var feeds: FeedSet
     /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
     package var goneAt: Int64
 
     /// Creates an entry.
     package init(
         id: String, hash: IDHash, state: LedgerState = .held, content: UInt64? = nil, links: [UInt64] = [],
-        sources: UInt64 = 0, goneAt: Int64 = 0
+        feeds: FeedSet = [], goneAt: Int64 = 0
     ) {
         self.id = id
         self.hash = hash
         self.state = state
         self.content = content
         self.links = links
-        self.sources = sources
+        self.feeds = feeds
         self.goneAt = goneAt
     }
 }

@@ -42,7 +42,7 @@ struct LedgerEntryBuffer: Sendable {
     @inline(__always)
     mutating func append(
         _ id: UnsafeRawBufferPointer, isPacked: Bool, state: LedgerState, content: UInt64?,
-        links: UnsafeBufferPointer<UInt64>, sources: UInt64, goneAt: Int64
+        links: UnsafeBufferPointer<UInt64>, feeds: FeedSet, goneAt: Int64
     ) {
         precondition(links.count <= shape.links, "an entry has no more links than its table")
         makeRoom()
@@ -66,9 +66,9 @@ struct LedgerEntryBuffer: Sendable {
             entry.storeBytes(of: form | tail, as: UInt8.self)
             guard state != .unknown else { return end }
             for index in 0..<shape.links { Self.write(index < links.count ? links[index] : 0, at: &end, of: entry) }
-            // The bytes behind the mask belong to the next entry, which is written later.
-            if shape.maskBytes > 0 { (entry + end).storeBytes(of: sources.littleEndian, as: UInt64.self) }
-            return end &+ shape.maskBytes
+            // The bytes behind the set belong to the next entry, which is written later.
+            if shape.feedBytes > 0 { (entry + end).storeBytes(of: feeds.rawValue.littleEndian, as: UInt64.self) }
+            return end &+ shape.feedBytes
         }
     }
 

@@ -7,7 +7,7 @@ package import SyncModel
 /// One table of a ledger as a cursor sees it: through all its layers, forward only.
 ///
 /// The view may also combine the ledgers of several devices, if only one device's can be right and it is unknown which:
-/// a record that any of them holds counts as held, else one that any had deleted as deleted, by all sources together
+/// a record that any of them holds counts as held, else one that any had deleted as deleted, by all feeds together
 /// and without a hash.
 ///
 /// ``next()`` walks through everything; ``seek(to:)`` looks one id up and reads only chunks that can hold it; both can
@@ -18,7 +18,7 @@ package import SyncModel
 package struct LedgerView: Sendable {
     /// The client's table.
     package let table: String
-    /// The shape that gives links and sources their meaning; those of chunks of another shape are unknown.
+    /// The shape that gives links and feeds their meaning; those of chunks of another shape are unknown.
     package let shape: LedgerShape
     /// The hash of the current entry, or of the last id that was looked up; nil before the first.
     package private(set) var position: IDHash?
@@ -27,8 +27,8 @@ package struct LedgerView: Sendable {
     /// The index in `cursors` at which each ledger ends.
     private let ends: [Int]
     private let isUnion: Bool
-    /// The combined sources of the current entry in all ledgers that agree about its state.
-    private var allSources: UInt64 = 0
+    /// The combined feeds of the current entry in all ledgers that agree about its state.
+    private var allFeeds: FeedSet = []
     /// The index of the cursor at the current entry; -1 if there is none.
     private var winner = -1
     /// True if every other cursor is behind the position; the next of them is at `bound`.
@@ -94,7 +94,7 @@ package struct LedgerView: Sendable {
             if let bound, !(hash < bound) { break }
             position = hash
             // No other ledger has the id.
-            if isUnion { allSources = cursors[winner].reader.shape == shape ? cursors[winner].reader.sources : 0 }
+            if isUnion { allFeeds = cursors[winner].reader.shape == shape ? cursors[winner].reader.feeds : [] }
             if cursors[winner].reader.state != .unknown { return true }
         }
         return try await merge()
@@ -132,12 +132,12 @@ package struct LedgerView: Sendable {
             return
         }
         guard Self.rank(state) > 0 else { return }
-        let sources = cursors[index].reader.shape == shape ? cursors[index].reader.sources : 0
+        let feeds = cursors[index].reader.shape == shape ? cursors[index].reader.feeds : []
         if winner < 0 || Self.rank(cursors[winner].reader.state) < Self.rank(state) {
-            (winner, allSources) = (index, sources)
+            (winner, allFeeds) = (index, feeds)
         } else if cursors[winner].reader.state == state {
-            // If one ledger does not know the sources, they are unknown.
-            allSources = allSources == 0 || sources == 0 ? 0 : allSources | sources
+            // If one ledger does not know the feeds, they are unknown.
+            allFeeds = allFeeds.isEmpty || feeds.isEmpty ? [] : allFeeds.union(feeds)
         }
     }
 
@@ -221,10 +221,10 @@ extension LedgerView {
     @inline(__always)
     package func link(_ index: Int) -> UInt64 { hasShape ? cursors[winner].reader.link(index) : 0 }
 
-    /// The feeds that the record came by, as a mask; 0 if unknown.
+    /// The feeds that the record came by; empty if unknown.
     @inline(__always)
-    package var sources: UInt64 {
-        isUnion ? (winner >= 0 ? allSources : 0) : hasShape ? cursors[winner].reader.sources : 0
+    package var feeds: FeedSet {
+        isUnion ? (winner >= 0 ? allFeeds : []) : hasShape ? cursors[winner].reader.feeds : []
     }
 
     /// The layer that has the current entry; nil if there is none.
@@ -247,10 +247,10 @@ extension LedgerView {
         guard winner >= 0, let position else { return nil }
         return LedgerEntry(
             id: cursors[winner].reader.id, hash: position, state: state, content: content,
-            links: (0..<shape.links).map { link($0) }, sources: sources, goneAt: goneAt)
+            links: (0..<shape.links).map { link($0) }, feeds: feeds, goneAt: goneAt)
     }
 
-    /// Adds the entry to a writer of another layer; without links and sources if the shapes differ.
+    /// Adds the entry to a writer of another layer; without links and feeds if the shapes differ.
     ///
     /// - Precondition: The view is at an entry.
     @inline(__always)

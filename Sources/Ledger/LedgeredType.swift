@@ -5,16 +5,16 @@ package import SyncModel
 
 /// A request type as the ledger sees it: the subject of a comparison of everything that the type brings.
 package struct LedgeredType: Hashable, Sendable {
-    /// A table that the type fills, and the index of the type's feed among the table's sources.
+    /// A table that the type fills, and the index of the type's feed in the table.
     package struct Part: Hashable, Sendable {
         /// The table's name.
         package var table: String
         /// The index of the feed in the table.
-        package var source: Int
+        package var feed: Int
         /// Creates a part.
-        package init(table: String, source: Int) {
+        package init(table: String, feed: Int) {
             self.table = table
-            self.source = source
+            self.feed = feed
         }
     }
 
@@ -58,11 +58,11 @@ package struct LedgeredType: Hashable, Sendable {
     ) -> [String: LedgeredType] {
         var types: [String: LedgeredType] = [:]
         for table in tables where table.isLedgered {
-            for (source, feed) in table.feeds.enumerated() {
+            for (index, feed) in table.feeds.enumerated() {
                 guard let requested = feed.version(at: schemaVersion) else { continue }
                 var type = types[requested.requestType] ?? LedgeredType()
-                type.parts.append(Part(table: table.name, source: source))
-                type.namespaces.formUnion(table.upserts.filter { table.source(of: $0) == source })
+                type.parts.append(Part(table: table.name, feed: index))
+                type.namespaces.formUnion(table.upserts.filter { table.feed(of: $0) == index })
                 type.others.formUnion(feed.versions.map(\.requestType).filter { $0 != requested.requestType })
                 let digest = digests[table.name] ?? ""
                 type.mapping += type.mapping.isEmpty ? digest : "+" + digest

@@ -16,7 +16,7 @@ struct RecordVerdict: Hashable {
         case updated
         /// The device has the record as it is.
         case equal
-        /// The record still exists, though a source may have gone.
+        /// The record still exists, though a feed may have gone.
         case kept
         /// The record is gone, because a line says so.
         case deleted
@@ -30,8 +30,8 @@ struct RecordVerdict: Hashable {
 
     /// The outcome for the client.
     var outcome: Outcome
-    /// The feeds that the record comes by now, as a mask.
-    var sources: UInt64 = 0
+    /// The feeds that the record comes by now.
+    var feeds: FeedSet = []
     /// The departure of the record's parent, if the record goes with it.
     var parent: Departure?
     /// True if the record stays although its parent may have gone after it came, in a later part of the stream.
@@ -83,14 +83,15 @@ struct RecordVerdict: Hashable {
         var isEmpty = false
         /// True if the ledger has seen all of the table once, and every change since.
         var isTracked = true
-        /// The feeds that the ledger has seen in full once, with every change since, as a mask.
-        var trackedSources = UInt64.max
-        /// All feeds of the table as a mask; the next mask has those that came in full.
-        var allSources: UInt64 = 1
-        var comparedSources: UInt64 = 0
-        /// The feeds that the backend currently refuses, as a mask.
-        var refusedSources: UInt64 = 0
-        var isRefused: Bool { refusedSources != 0 }
+        /// The feeds that the ledger has seen in full once, with every change since.
+        var trackedFeeds = FeedSet.all
+        /// All feeds of the table.
+        var allFeeds = FeedSet(feed: 0)
+        /// The feeds that came in full.
+        var comparedFeeds: FeedSet = []
+        /// The feeds that the backend currently refuses.
+        var refusedFeeds: FeedSet = []
+        var isRefused: Bool { !refusedFeeds.isEmpty }
         /// True if a difference that only a comparison finds is a gap in the backend's stream.
         var isAudited = false
         /// The deletions by the value of a link.
@@ -108,12 +109,12 @@ struct RecordVerdict: Hashable {
         var records: Records
     }
 
-    /// The values of one link that delete lines of one source have named.
+    /// The values of one link that delete lines of one feed have named.
     struct LinkDeletions {
         /// The index of the link.
         var link: Int
-        /// The source as a bit of a mask.
-        var source: UInt64
+        /// The feed, as a set.
+        var feed: FeedSet
         /// The number of the newest delete line, by the digest of the value.
         var sequences: [UInt64: UInt64]
     }
@@ -122,8 +123,8 @@ struct RecordVerdict: Hashable {
     ///
     /// The device may have received something else by a feed that was not compared since its table was without a
     /// ledger.
-    static func isTrusted(_ sources: UInt64, _ rules: Rules) -> Bool {
-        rules.isExact && (sources == 0 ? rules.allSources : sources) & rules.trackedSources != 0
+    static func isTrusted(_ feeds: FeedSet, _ rules: Rules) -> Bool {
+        rules.isExact && !(feeds.isEmpty ? rules.allFeeds : feeds).isDisjoint(with: rules.trackedFeeds)
     }
 
     /// Judges a record.
@@ -134,39 +135,39 @@ struct RecordVerdict: Hashable {
     ///   - rules: The rules of the record's table.
     init(_ known: KnownRecord, _ group: RecordGroup?, rules: Rules) {
         let isHeld = known.state == .held
-        let added = group?.add ?? 0
-        let before = isHeld && !Self.isPlaced(known, by: group, rules: rules) ? Self.sources(of: known, rules) : 0
-        sources = (before & ~rules.comparedSources) & (group?.keep ?? .max) | added
+        let added = group?.added ?? []
+        let before = isHeld && !Self.isPlaced(known, by: group, rules: rules) ? Self.feeds(of: known, rules) : []
+        feeds = before.subtracting(rules.comparedFeeds).intersection(group?.remaining ?? .all).union(added)
         let upsert = group?.upsert
         let links = upsert == nil ? known.links : group?.links ?? []
         var isNamed = group?.deletion != nil
         for deletions in rules.deletions where deletions.link < links.count {
             guard let sequence = deletions.sequences[links[deletions.link]],
-                sequence > group?.lastUpsert(by: deletions.source) ?? 0
+                sequence > group?.lastUpsert(by: deletions.feed) ?? 0
             else { continue }
-            sources &= ~deletions.source
+            feeds.subtract(deletions.feed)
             isNamed = true
         }
         outcome = .untouched
-        if upsert == nil, isHeld, sources != 0 {
+        if upsert == nil, isHeld, !feeds.isEmpty {
             if let departure = Self.parentGone(links, rules, since: 0) {
                 parent = departure
                 outcome = .descendant
-                sources = 0
+                feeds = []
             } else {
                 let isLeft = rules.returnedParents.contains {
                     $0.link < links.count && $0.records[links[$0.link]] != nil
                 }
                 outcome = isLeft ? .absent : .kept
             }
-        } else if sources != 0, let upsert,
+        } else if !feeds.isEmpty, let upsert,
             let departure = Self.parentGone(links, rules, since: upsert.sequence)
         {
             parent = departure
             let wasThere = isHeld || known.state == .seen
             outcome = wasThere && !rules.isFirst ? .descendant : .untouched
-            sources = 0
-        } else if sources != 0, let upsert {
+            feeds = []
+        } else if !feeds.isEmpty, let upsert {
             outcome = Self.delivery(of: upsert, known, rules)
             isDoubtful = Self.mayHaveGone(links, rules, since: upsert.sequence)
         } else {
@@ -175,15 +176,15 @@ struct RecordVerdict: Hashable {
     }
 
     /// Returns the feeds that a held record came by; all of them if they are unknown.
-    private static func sources(of known: KnownRecord, _ rules: Rules) -> UInt64 {
-        known.sources == 0 ? rules.allSources : known.sources
+    private static func feeds(of known: KnownRecord, _ rules: Rules) -> FeedSet {
+        known.feeds.isEmpty ? rules.allFeeds : known.feeds
     }
 
     /// Returns true if the stream alone says by which feeds a record exists: only a push has named the record so far,
     /// so every feed that has it brings a line of its own (finding 14).
     private static func isPlaced(_ known: KnownRecord, by group: RecordGroup?, rules: Rules) -> Bool {
         guard known.isNoted, !known.wasHeld, rules.isExact, rules.isTracked, let group else { return false }
-        return group.add != 0 || group.deletion != nil
+        return !group.added.isEmpty || group.deletion != nil
     }
 
     /// Returns the combined departure of all parents that take along a record whose line came as number `sequence` (0:
@@ -218,7 +219,7 @@ struct RecordVerdict: Hashable {
         case nil, .unknown?, .tombstone?: return isCertain ? .created : .updated
         case .seen?: return .updated
         case .held?:
-            let isTrusted = isTrusted(known.sources, rules) && !known.isNoted
+            let isTrusted = isTrusted(known.feeds, rules) && !known.isNoted
             return isTrusted && known.content == upsert.content && !upsert.bringsAddedColumns ? .equal : .updated
         }
     }
@@ -234,7 +235,7 @@ struct RecordVerdict: Hashable {
         case (_, true): return .deleted
         case (.held?, false): return .absent
         case (.tombstone?, false):
-            let isJudged = rules.comparedSources == rules.allSources || rules.isRefused
+            let isJudged = rules.comparedFeeds == rules.allFeeds || rules.isRefused
             return !rules.isExact && isJudged ? .deletedAgain : .untouched
         case (_, false): return .untouched
         }

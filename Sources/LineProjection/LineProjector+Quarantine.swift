@@ -115,7 +115,7 @@ extension LineProjector {
         guard let slots else { return .table(shape.table) }
         var scratch = JSONWriter()
         switch appendID(shape, slots, to: &scratch) {
-        case .success(let id): return .record(table: shape.table, feed: shape.source, id: id)
+        case .success(let id): return .record(table: shape.table, feed: shape.feed, id: id)
         case .failure(.unsafe): return .nothing
         case .failure(.missing), .failure(.unfit): return .table(shape.table)
         }

@@ -20,7 +20,7 @@ extension LineProjector {
             case .success(let id):
                 appendColumns(shape, slots, to: &output)
                 output.append(byte: UInt8(ascii: "}"))
-                return .upsert(table: shape.table, source: shape.source, id: id, range: start..<output.count)
+                return .upsert(table: shape.table, feed: shape.feed, id: id, range: start..<output.count)
             }
         case .delete(let all):
             switch appendID(shape, slots, to: &output) {
@@ -29,7 +29,7 @@ extension LineProjector {
                 return quarantine(failure.reason, type: shape.type, shape: shape, slots)
             case .success(let id):
                 return .delete(
-                    table: shape.table, source: shape.source, all: all, id: id, range: start..<output.count)
+                    table: shape.table, feed: shape.feed, all: all, id: id, range: start..<output.count)
             }
         case .deleteWhere(let column, let link):
             // Null and the empty text would delete every record that lacks the value; no line ever means that.
@@ -46,7 +46,7 @@ extension LineProjector {
             }
             guard digest != 0 else { return quarantine(.unsafeID, type: shape.type, shape: shape, slots) }
             return .deleteWhere(
-                table: shape.table, source: shape.source, column: column, link: link, digest: digest,
+                table: shape.table, feed: shape.feed, column: column, link: link, digest: digest,
                 range: start..<output.count)
         case .idMap: return readIDMapping(shape, slots)
         case .ackOnly, .complete, .reset: return .ackOnly

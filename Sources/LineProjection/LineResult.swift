@@ -11,15 +11,15 @@ package enum LineResult: Hashable, Sendable {
     /// A record; the range is `{"id":"…",…}`.
     ///
     /// The hash and links for the ledger are in ``LineProjector/content`` and ``LineProjector/links``.
-    case upsert(table: Int, source: Int, id: IDHash, range: Range<Int>)
-    /// A record that one source, or with `all` every source, no longer has; the range is the id as a JSON string.
-    case delete(table: Int, source: Int, all: Bool, id: IDHash, range: Range<Int>)
+    case upsert(table: Int, feed: Int, id: IDHash, range: Range<Int>)
+    /// A record that one feed, or with `all` every feed, no longer has; the range is the id as a JSON string.
+    case delete(table: Int, feed: Int, all: Bool, id: IDHash, range: Range<Int>)
     /// A deletion of every record whose column has a value; the range is the value as a record of the table would have
     /// it.
     ///
     /// `link` is the column's index in `Table.links`, and `digest` the digest that a record with this value has there,
     /// never 0.
-    case deleteWhere(table: Int, source: Int, column: Int, link: Int, digest: UInt64, range: Range<Int>)
+    case deleteWhere(table: Int, feed: Int, column: Int, link: Int, digest: UInt64, range: Range<Int>)
     /// A token and no data.
     case ackOnly
     /// An id that the backend has given to a record; the mapping is in ``LineProjector/idMapping``.

@@ -66,7 +66,7 @@ final class LineShape: Sendable {
     let type: String
     let role: Role
     let table: Int
-    let source: Int
+    let feed: Int
     /// The names of the data's members that are wanted.
     let names: NameTable
     /// The wanted values of each of ``names``.
@@ -86,13 +86,13 @@ final class LineShape: Sendable {
     let text: [UInt8]
 
     init(
-        type: String, role: Role, table: Int, source: Int, slots: SlotCompiler, idSlots: [Int32],
+        type: String, role: Role, table: Int, feed: Int, slots: SlotCompiler, idSlots: [Int32],
         columns: ColumnCompiler, linkCount: Int, needsContent: Bool
     ) {
         self.type = type
         self.role = role
         self.table = table
-        self.source = source
+        self.feed = feed
         names = NameTable(slots.names)
         (nodes, nested) = slots.compiled
         slotCount = slots.count

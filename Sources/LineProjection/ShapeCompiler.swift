@@ -17,13 +17,13 @@ struct ShapeCompiler {
     }
 
     mutating func addControl(_ type: String, _ role: LineShape.Role) {
-        append(type, role, to: nil, source: 0, slots: SlotCompiler(), idSlots: [], columns: ColumnCompiler())
+        append(type, role, to: nil, feed: 0, slots: SlotCompiler(), idSlots: [], columns: ColumnCompiler())
     }
 
     mutating func addIDMap(_ rule: EnvelopeRules.IDMap) {
         var slots = SlotCompiler()
         let members = rule.members.map { slots.slot(of: Path(name: $0)) }
-        append(rule.type, .idMap, to: nil, source: 0, slots: slots, idSlots: members, columns: ColumnCompiler())
+        append(rule.type, .idMap, to: nil, feed: 0, slots: slots, idSlots: members, columns: ColumnCompiler())
     }
 
     mutating func add(_ table: Table, at place: Int) {
@@ -52,7 +52,7 @@ struct ShapeCompiler {
                 slots: &slots, content: &content)
         }
         append(
-            type, .upsert, to: (place, table), source: table.source(of: type), slots: slots, idSlots: idSlots,
+            type, .upsert, to: (place, table), feed: table.feed(of: type), slots: slots, idSlots: idSlots,
             columns: columns)
     }
 
@@ -79,7 +79,7 @@ struct ShapeCompiler {
             idSlots = [slots.slot(of: path)]
         }
         append(
-            rule.type, role, to: (place, table), source: table.source(of: rule.type), slots: slots, idSlots: idSlots,
+            rule.type, role, to: (place, table), feed: table.feed(of: rule.type), slots: slots, idSlots: idSlots,
             columns: columns)
     }
 
@@ -95,14 +95,14 @@ struct ShapeCompiler {
     }
 
     private mutating func append(
-        _ type: String, _ role: LineShape.Role, to table: (place: Int, table: Table)?, source: Int, slots: SlotCompiler,
+        _ type: String, _ role: LineShape.Role, to table: (place: Int, table: Table)?, feed: Int, slots: SlotCompiler,
         idSlots: [Int32], columns: ColumnCompiler
     ) {
         guard seen.insert(Array(type.utf8)).inserted else { return }
         let isLedgered = table?.table.isLedgered ?? false
         shapes.append(
             LineShape(
-                type: type, role: role, table: table?.place ?? -1, source: source, slots: slots, idSlots: idSlots,
+                type: type, role: role, table: table?.place ?? -1, feed: feed, slots: slots, idSlots: idSlots,
                 columns: columns, linkCount: isLedgered ? table?.table.links.count ?? 0 : 0, needsContent: isLedgered))
     }
 }

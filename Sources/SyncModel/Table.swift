@@ -32,7 +32,7 @@ package struct Table: Hashable, Sendable {
     package struct DeleteRule: Hashable, Sendable {
         /// Selects the records that a line deletes.
         package enum Target: Hashable, Sendable {
-            /// The record whose id has the values at these paths, in the order of the id; with `all` whatever sources
+            /// The record whose id has the values at these paths, in the order of the id; with `all` whatever feeds
             /// it came from.
             case by([Path], all: Bool)
             /// Every record whose column has the value at the path.
@@ -112,7 +112,7 @@ package struct Table: Hashable, Sendable {
     package var name: String
     /// The first schema version that has the table; 0 if it was always there.
     package var since = 0
-    /// The feeds to request; each one is a source of its own.
+    /// The feeds to request; each one brings records of its own.
     package var feeds: [Feed] = []
     /// The line types that carry whole rows.
     package var upserts: [String] = []
@@ -154,7 +154,7 @@ package struct Table: Hashable, Sendable {
     ///
     /// It is the feed whose request type has the longest base name in common with the type: `PartnerAssetBackfillV2`
     /// belongs to `PartnerAssetsV2`, `AssetDeleteV1` to `AssetsV2`.
-    package func source(of type: String) -> Int {
+    package func feed(of type: String) -> Int {
         var best = (index: 0, length: -1)
         for (index, feed) in feeds.enumerated() {
             for version in feed.versions {
@@ -172,7 +172,7 @@ package struct Table: Hashable, Sendable {
     package func upsertTypes(at schemaVersion: Int) -> [String] {
         feeds.enumerated().flatMap { index, feed -> [String] in
             guard let requested = feed.version(at: schemaVersion) else { return [] }
-            let types = upserts.filter { source(of: $0) == index }
+            let types = upserts.filter { self.feed(of: $0) == index }
             guard feed.versions.count > 1 else { return types }
             let number = WireType(requested.requestType).version
             let numbered = types.filter { WireType($0).version == number }

@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `a task can come from two sources and go from each by itself`() async throws {
+    @Test func `a task can come from two feeds and go from each by itself`() async throws {
         try await DemoBackend.withRunning { backend in
             let bob = try await TestClient(backend, token: "bob-token")
             try await Self.prepare(backend, bob)

@@ -73,7 +73,7 @@ import Testing
             while try await reader.next() {
                 let id = PackedID.text(of: reader.group.packedID) ?? ""
                 let number = Int(id.dropFirst()) ?? -1
-                if let upsert = reader.group.upsert, reader.group.sources(after: 0) != 0 {
+                if let upsert = reader.group.upsert, !reader.group.feeds(after: []).isEmpty {
                     // The last third of the lines goes nowhere, so whole chunks are skipped.
                     if number < 300 { verdicts[place].create(upsert.line) }
                     if (300..<600).contains(number), number % 3 == 0 { verdicts[place].update(upsert.line) }

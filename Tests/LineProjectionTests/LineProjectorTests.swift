@@ -42,7 +42,7 @@ import Testing
         let text = #"{"id":"a1","name":"Ü","order":"asc","is_shared":true}"#
         let (result, written) = bench.project(line)
         #expect(written == text)
-        #expect(result == .upsert(table: 0, source: 0, id: Self.hash("a1"), range: 0..<text.utf8.count))
+        #expect(result == .upsert(table: 0, feed: 0, id: Self.hash("a1"), range: 0..<text.utf8.count))
         #expect(bench.projector.lastCheckpoint == Checkpoint(namespace: "AlbumV2", token: "AlbumV2|7"))
         #expect(bench.projector.counters.linesByType == ["AlbumV2": 1])
     }
@@ -91,21 +91,21 @@ import Testing
             bench.text(#"{"type":"AlbumV1","data":{"id":"a1","albumId":"b"},"type":"Album\u0044eleteV1"}"#) == #""b""#)
     }
 
-    @Test func `deletes say table, source and id`() {
+    @Test func `deletes say table, feed and id`() {
         var bench = Self.bench()
         #expect(
             bench.result(#"{"type":"AlbumDeleteV1","data":{"albumId":"B"},"ack":"AlbumDeleteV1|1"}"#)
-                == .delete(table: 0, source: 0, all: false, id: Self.hash("B"), range: 0..<3))
+                == .delete(table: 0, feed: 0, all: false, id: Self.hash("B"), range: 0..<3))
         let (result, text) = bench.project(#"{"type":"AlbumToAssetDeleteV1","data":{"assetId":"s","albumId":"A"}}"#)
         #expect(text == #""A.s""#)
-        #expect(result == .delete(table: 1, source: 0, all: true, id: Self.hash("A.s"), range: 3..<8))
+        #expect(result == .delete(table: 1, feed: 0, all: true, id: Self.hash("A.s"), range: 3..<8))
         let byColumn = bench.project(
             #"{"type":"AssetOcrDeleteV1","data":{"id":"9","assetId":"s"},"ack":"AssetOcrDeleteV1|1"}"#)
         #expect(byColumn.text == #""s""#)
         #expect(
             byColumn.result
                 == .deleteWhere(
-                    table: 2, source: 0, column: 0, link: 0, digest: Self.hash("s").link, range: 8..<11))
+                    table: 2, feed: 0, column: 0, link: 0, digest: Self.hash("s").link, range: 8..<11))
         #expect(bench.result(#"{"type":"AssetOcrDeleteV1","data":{"id":"9"}}"#) == .quarantined(.noID, scope: .nothing))
         #expect(
             bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":null}}"#)
@@ -115,7 +115,7 @@ import Testing
                 == .quarantined(.unsafeID, scope: .nothing))
     }
 
-    @Test func `each type of a table with several feeds has its source`() {
+    @Test func `each type of a table with several feeds has its feed`() {
         var table = Table.make("assets", upsert: "AssetV1", "PartnerAssetV1", columns: [])
         table.feeds = [
             .init(versions: [.init(requestType: "AssetsV1")]), .init(versions: [.init(requestType: "PartnerAssetsV1")]),
@@ -132,7 +132,7 @@ import Testing
         ]
         for (line, expected) in lines {
             switch bench.result(line) {
-            case .upsert(_, let source, _, _), .delete(_, let source, _, _, _): #expect(source == expected)
+            case .upsert(_, let feed, _, _), .delete(_, let feed, _, _, _): #expect(feed == expected)
             default: Issue.record("\(line)")
             }
         }
@@ -147,7 +147,7 @@ import Testing
         var bench = Self.bench()
         #expect(
             bench.result(#"{"type":"AlbumDeleteV1","data":{"albumId":\#(json)}}"#)
-                == .delete(table: 0, source: 0, all: false, id: Self.hash(id), range: 0..<(id.utf8.count + 2)))
+                == .delete(table: 0, feed: 0, all: false, id: Self.hash(id), range: 0..<(id.utf8.count + 2)))
     }
 
     @Test(arguments: [

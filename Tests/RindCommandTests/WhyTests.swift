@@ -73,7 +73,7 @@ import Testing
         var state: LedgerState?
         var cursor: Int64 = 10
         var content: UInt64?
-        var sources: UInt64 = 0
+        var feeds: FeedSet = []
         var note: PushNote.State?
         var isNoteNew = true
         var isExact = true
@@ -85,10 +85,12 @@ import Testing
 
         static let all: [Case] = [
             Case(
-                testDescription: "held", state: .held, content: 255, sources: 2, verdict: .held, holds: true,
+                testDescription: "held", state: .held, content: 255, feeds: FeedSet(feed: 1), verdict: .held,
+                holds: true,
                 sentence: "It came through SharedTasksV1, and stays until the last of them has let it go."),
             Case(
-                testDescription: "held, without content", state: .held, sources: 3, verdict: .held, holds: true,
+                testDescription: "held, without content", state: .held, feeds: FeedSet(first: 2), verdict: .held,
+                holds: true,
                 sentence: "Which content it has is not known: its next line goes out in 'updated'."),
             Case(
                 testDescription: "held, by an answer under way", state: .held, cursor: 30, verdict: .pending,
@@ -141,7 +143,7 @@ import Testing
             isExact: example.isExact)
         if let state = example.state {
             let entry = LedgerEntry(
-                id: "t", hash: .first, state: state, content: example.content, sources: example.sources, goneAt: 9_999)
+                id: "t", hash: .first, state: state, content: example.content, feeds: example.feeds, goneAt: 9_999)
             finding.sights = [.init(place: .cursor(try #require(Cursor(rawValue: example.cursor))), entry: entry)]
         }
         finding.note = example.note.map { PushNote(table: "tasks", id: "t", state: $0) }

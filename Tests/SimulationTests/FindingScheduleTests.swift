@@ -252,7 +252,7 @@ import Testing
         #expect(try await world.difference() == nil && world.complaints.isEmpty)
     }
 
-    @Test func `15: a file that changes its source stays, whichever way it goes`() async throws {
+    @Test func `15: a file that changes its feed stays, whichever way it goes`() async throws {
         let world = try Self.world { $0.devices = 1 }
         for _ in 0..<4 {
             _ = try await world.sync(0)

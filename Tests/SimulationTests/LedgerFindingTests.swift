@@ -267,7 +267,7 @@ import Testing
         try await expectRest(world)
     }
 
-    @Test func `15: a file that came by two sources goes with the last of them`() async throws {
+    @Test func `15: a file that came by two feeds goes with the last of them`() async throws {
         let world = try await quiesced()
         for round in 0..<6 {
             try await world.perform(.write(round % 3 == 2 ? .moveFile : .shareFile, 0, 0))

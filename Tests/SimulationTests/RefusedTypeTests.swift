@@ -168,7 +168,7 @@ import Testing
         #expect(world.users.value(.comments, "c0", on: 0) == nil)
     }
 
-    @Test func `a file that has gone to a refused source stays, and goes later if it has not`() async throws {
+    @Test func `a file that has gone to a refused feed stays, and goes later if it has not`() async throws {
         let world = try await quiesced([.version])
         world.users.retire(["PartnerFilesV1"])
         world.users.put(.files, "f2", value: 1, in: "o0")

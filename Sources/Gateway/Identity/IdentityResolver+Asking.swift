@@ -107,7 +107,7 @@ struct StreamProbe: Hashable, Sendable {
         return schema.requestTypes(at: schema.version).map { type in
             let namespaces = tables.flatMap { table in
                 table.upserts.filter { upsert in
-                    table.feeds[table.source(of: upsert)].version(at: schema.version)?.requestType == type
+                    table.feeds[table.feed(of: upsert)].version(at: schema.version)?.requestType == type
                 }
             }
             return StreamProbe(type: type, namespaces: Set(namespaces))

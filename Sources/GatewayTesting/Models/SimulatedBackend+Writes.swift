@@ -3,7 +3,7 @@
 
 // What people and other programs do.
 extension SimulatedBackend {
-    mutating func put(_ key: SimulatedKey, _ record: SimulatedRecord, source: Int = 0) {
+    mutating func put(_ key: SimulatedKey, _ record: SimulatedRecord, feed: Int = 0) {
         defer { noteVisibility() }
         let now = tick()
         if key.table == .tasks, let old = rows[key]?.record.parent, old != record.parent {
@@ -21,8 +21,8 @@ extension SimulatedBackend {
         row.record = record
         row.update = now
         if key.table == .files {
-            if row.sources.isEmpty { row.sources[SimulatedSchema.fileSources[source]] = now }
-            for name in row.sources.keys { row.sources[name] = now }
+            if row.feeds.isEmpty { row.feeds[SimulatedSchema.fileFeeds[feed]] = now }
+            for name in row.feeds.keys { row.feeds[name] = now }
         }
         rows[key] = row
         if key.table == .projects, members[key.id] == nil { members[key.id] = tick() }
@@ -46,8 +46,8 @@ extension SimulatedBackend {
             audit(SimulatedSchema.deletes(.folders), key)
             dropFolder(key.id)
         case .files:
-            for (source, delete) in zip(SimulatedSchema.fileSources, SimulatedSchema.fileDeletes)
-            where row.sources[source] != nil { audit(delete, key) }
+            for (feed, delete) in zip(SimulatedSchema.fileFeeds, SimulatedSchema.fileDeletes)
+            where row.feeds[feed] != nil { audit(delete, key) }
         case .comments, .notes:
             // The line is for those who see the project, whatever becomes of the task later.
             if key.table == .comments, !isVisible(key) { untold.insert(key) }
@@ -88,24 +88,24 @@ extension SimulatedBackend {
 
     /// Moves a file from one feed to the other in one transaction.
     mutating func moveFile(_ key: SimulatedKey) {
-        guard let source = rows[key]?.sources.keys.sorted().first else { return }
-        let from = source == SimulatedSchema.fileSources[0] ? 0 : 1
+        guard let feed = rows[key]?.feeds.keys.sorted().first else { return }
+        let from = feed == SimulatedSchema.fileFeeds[0] ? 0 : 1
         let now = tick()
-        rows[key]?.sources = [SimulatedSchema.fileSources[1 - from]: now]
+        rows[key]?.feeds = [SimulatedSchema.fileFeeds[1 - from]: now]
         rows[key]?.update = now
         audit(SimulatedSchema.fileDeletes[from], key)
     }
 
     /// Adds a file to the other feed too, or takes it back to one.
     mutating func shareFile(_ key: SimulatedKey) {
-        guard let sources = rows[key]?.sources, let source = sources.keys.sorted().first else { return }
+        guard let feeds = rows[key]?.feeds, let feed = feeds.keys.sorted().first else { return }
         let now = tick()
-        if sources.count == 2 {
-            rows[key]?.sources[source] = nil
-            audit(SimulatedSchema.fileDeletes[source == SimulatedSchema.fileSources[0] ? 0 : 1], key)
+        if feeds.count == 2 {
+            rows[key]?.feeds[feed] = nil
+            audit(SimulatedSchema.fileDeletes[feed == SimulatedSchema.fileFeeds[0] ? 0 : 1], key)
         } else {
-            let other = source == SimulatedSchema.fileSources[0] ? 1 : 0
-            rows[key]?.sources[SimulatedSchema.fileSources[other]] = now
+            let other = feed == SimulatedSchema.fileFeeds[0] ? 1 : 0
+            rows[key]?.feeds[SimulatedSchema.fileFeeds[other]] = now
             rows[key]?.update = now
         }
     }
@@ -114,8 +114,8 @@ extension SimulatedBackend {
     mutating func purge(owner: String) {
         defer { noteVisibility() }
         for key in rows.keys.sorted() where key.table == .files && rows[key]?.record.parent == owner {
-            rows[key]?.sources[SimulatedSchema.fileSources[1]] = nil
-            if rows[key]?.sources.isEmpty == true {
+            rows[key]?.feeds[SimulatedSchema.fileFeeds[1]] = nil
+            if rows[key]?.feeds.isEmpty == true {
                 forgotten.insert(key)
                 rows[key] = nil
             }
@@ -227,7 +227,7 @@ extension SimulatedBackend {
         for (key, row) in old.sorted(by: { $0.key < $1.key }) where rows[key] == nil {
             var row = row
             row.update = tick()
-            for name in row.sources.keys { row.sources[name] = row.update }
+            for name in row.feeds.keys { row.feeds[name] = row.update }
             rows[key] = row
             if key.table == .projects, members[key.id] == nil { members[key.id] = tick() }
         }
@@ -281,7 +281,7 @@ extension SimulatedBackend {
         guard let row = rows[late.key], row.update < late.update else { return }
         rows[late.key]?.record.value = late.value
         rows[late.key]?.update = late.update
-        for name in row.sources.keys { rows[late.key]?.sources[name] = late.update }
+        for name in row.feeds.keys { rows[late.key]?.feeds[name] = late.update }
     }
 
     /// Makes the line of a row unreadable, while the row can be written.
@@ -290,7 +290,7 @@ extension SimulatedBackend {
         let now = tick()
         rows[key]?.damage = choice % 3 == 0 ? .withoutID : .unreadable
         rows[key]?.update = now
-        for name in row.sources.keys { rows[key]?.sources[name] = now }
+        for name in row.feeds.keys { rows[key]?.feeds[name] = now }
     }
 
     mutating func repairAll() {
@@ -298,7 +298,7 @@ extension SimulatedBackend {
             let now = tick()
             rows[key]?.damage = .none
             rows[key]?.update = now
-            for name in rows[key]?.sources.keys.sorted() ?? [] { rows[key]?.sources[name] = now }
+            for name in rows[key]?.feeds.keys.sorted() ?? [] { rows[key]?.feeds[name] = now }
         }
     }
 }

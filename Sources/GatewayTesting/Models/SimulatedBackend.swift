@@ -16,7 +16,7 @@ package struct SimulatedBackend {
         /// The time of the last change, in the backend's own count.
         var update: Int
         /// The time of the last change in each feed, for files.
-        var sources: [String: Int] = [:]
+        var feeds: [String: Int] = [:]
         var damage = Damage.none
         /// The time of the last change of its value or parent, and the device that made it; nil for no device.
         var changed = 0

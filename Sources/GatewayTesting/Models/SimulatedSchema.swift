@@ -78,20 +78,20 @@ enum SimulatedSchema {
 
     static let complete = "SyncCompleteV1"
     static let resetToken = "SyncResetV1|reset"
-    /// The upsert namespaces of the two sources of files, and their deletions.
-    static let fileSources = ["FileV1", "PartnerFileV1"]
+    /// The upsert namespaces of the two feeds of files, and their deletions.
+    static let fileFeeds = ["FileV1", "PartnerFileV1"]
     static let fileDeletes = ["FileDeleteV1", "PartnerFileDeleteV1"]
     /// Takes all files of one owner away that came by the partner.
     static let filePurge = "PartnerFilePurgeV1"
 
     /// Returns the namespace of a table's deletions.
-    static func deletes(_ table: SimulatedTable, source: Int = 0) -> String {
+    static func deletes(_ table: SimulatedTable, feed: Int = 0) -> String {
         switch table {
         case .projects: "ProjectDeleteV1"
         case .tasks: "TaskDeleteV1"
         case .comments: "CommentDeleteV1"
         case .folders: "FolderDeleteV1"
-        case .files: fileDeletes[source]
+        case .files: fileDeletes[feed]
         case .notes: "NoteDeleteV1"
         }
     }

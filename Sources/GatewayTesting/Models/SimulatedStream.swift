@@ -10,7 +10,7 @@ struct SimulatedStream {
         case acknowledgement
         case row(SimulatedKey, SimulatedRecord, SimulatedBackend.Damage)
         case deletion(id: String)
-        /// Every file of an owner is gone from one source.
+        /// Every file of an owner is gone from one feed.
         case purge(owner: String)
     }
 
@@ -141,7 +141,7 @@ struct SimulatedStream {
         let after = number(namespace) ?? 0
         var found: [(update: Int, line: Line)] = []
         for (key, row) in backend.rows where key.table == table && backend.isVisible(key) {
-            guard let update = table == .files ? row.sources[namespace] : row.update, after < update, update < now
+            guard let update = table == .files ? row.feeds[namespace] : row.update, after < update, update < now
             else { continue }
             let content = Content.row(key, row.record, row.damage)
             found.append((update, Line(type: namespace, content: content, token: "\(namespace)|\(update)")))

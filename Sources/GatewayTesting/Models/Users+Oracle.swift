@@ -168,7 +168,7 @@ extension Users {
         if row.update > lookedAt || backend.late.contains(where: { $0.key == key }) { return nil }
         // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
         if backend.hasLateDeletion(key) { return nil }
-        // Once the state is lost, nobody knows that it may have gone to a source that is not taken for now.
+        // Once the state is lost, nobody knows that it may have gone to a feed that is not taken for now.
         if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
         // The backend has made it anew under an id of its own, and its line cannot be had for now (documented).
         if !backend.retired.isEmpty || row.damage != .none, device.id(of: key) != backend.ids.id(of: key) { return nil }

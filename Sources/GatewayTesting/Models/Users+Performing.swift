@@ -67,7 +67,7 @@ extension Users {
         case .repair: backend.repairAll()
         case .retire:
             backend.retire(choice)
-            // Without a ledger an old deletion of one source takes away what has come by the other.
+            // Without a ledger an old deletion of one feed takes away what has come by the other.
             if !setup.hasLedger { backend.retired.remove("PartnerFilesV1") }
         }
     }
@@ -137,10 +137,10 @@ extension Users {
         switch write {
         case .newFile:
             guard setup.hasFiles else { return }
-            backend.put(fresh(.files), SimulatedRecord(value: value, parent: "o\(choice % 2)"), source: value % 2)
+            backend.put(fresh(.files), SimulatedRecord(value: value, parent: "o\(choice % 2)"), feed: value % 2)
         case .editFile: edit(file, value)
         case .moveFile: if let file { backend.moveFile(file) }
-        // Without a ledger nobody knows by which sources a device has a file.
+        // Without a ledger nobody knows by which feeds a device has a file.
         case .shareFile: if let file, setup.hasLedger { backend.shareFile(file) }
         case .purgeFiles: if setup.hasFiles { backend.purge(owner: "o\(choice % 2)") }
         case .deleteFile: if let file { backend.remove(file) }

@@ -11,8 +11,8 @@ extension Users {
     }
 
     /// Writes a record of any table.
-    package func put(_ table: SimulatedTable, _ id: String, value: Int, in parent: String = "", source: Int = 0) {
-        backend.put(SimulatedKey(table, id), SimulatedRecord(value: value, parent: parent), source: source)
+    package func put(_ table: SimulatedTable, _ id: String, value: Int, in parent: String = "", feed: Int = 0) {
+        backend.put(SimulatedKey(table, id), SimulatedRecord(value: value, parent: parent), feed: feed)
     }
 
     /// Deletes a task, with a tombstone.

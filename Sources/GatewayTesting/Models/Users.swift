@@ -42,8 +42,8 @@ package final class Users {
             backend.put(SimulatedKey(.comments, "c0"), SimulatedRecord(value: 1, parent: "t0"))
             backend.put(SimulatedKey(.folders, "d0"), SimulatedRecord(value: 1))
             backend.put(SimulatedKey(.folders, "d1"), SimulatedRecord(value: 1, parent: "d0"))
-            for source in 0...1 {
-                backend.put(SimulatedKey(.files, "f\(source)"), SimulatedRecord(value: 1, parent: "o0"), source: source)
+            for feed in 0...1 {
+                backend.put(SimulatedKey(.files, "f\(feed)"), SimulatedRecord(value: 1, parent: "o0"), feed: feed)
             }
         }
         for index in 0..<setup.devices {

@@ -94,7 +94,7 @@ enum WorldConfiguration {
     }
 
     private static func tables(_ setup: WorldSetup, mapping: Int) -> String {
-        // Another source that nothing ever comes from makes it another mapping.
+        // Another feed that nothing ever comes from makes it another mapping.
         let columns = """
             value = number value | before\(mapping)
             parent = string

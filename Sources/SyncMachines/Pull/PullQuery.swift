@@ -87,7 +87,7 @@ package struct PullQuery: Hashable, Sendable {
         // A request type may fill other tables, too.
         query.upsertNamespaces = tables.flatMap { table in
             table.upsertTypes(at: effectiveVersion).filter { type in
-                let requested = table.feeds[table.source(of: type)].version(at: effectiveVersion)?.requestType
+                let requested = table.feeds[table.feed(of: type)].version(at: effectiveVersion)?.requestType
                 return requested.map(types.contains) ?? false
             }
         }

@@ -40,7 +40,7 @@ struct StreamQuery: Sendable {
         var (with, without) = (Set<String>(), Set<String>())
         for table in query.schema.tables(at: query.effectiveVersion) {
             for name in table.upsertTypes(at: query.effectiveVersion) {
-                let requested = table.feeds[table.source(of: name)].version(at: query.effectiveVersion)?.requestType
+                let requested = table.feeds[table.feed(of: name)].version(at: query.effectiveVersion)?.requestType
                 if requested.map(types.contains) ?? false { with.insert(name) } else { without.insert(name) }
             }
         }

@@ -69,7 +69,7 @@ struct StreamCourse {
             let before = table.since <= from ? feed.version(at: from)?.requestType : nil
             return Part(
                 type: type, replaced: before == type ? nil : before,
-                isRestarted: lines.contains { table.source(of: $0) == source && restarted.contains($0) })
+                isRestarted: lines.contains { table.feed(of: $0) == source && restarted.contains($0) })
         }
     }
 }

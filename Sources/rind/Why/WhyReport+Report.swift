@@ -19,7 +19,7 @@ extension WhyReport: StateReport {
             "pending": .bool(finding.isPending),
             "content": .string(entry?.content.map(Self.hexadecimal)),
             "deleted_at": entry?.state == .tombstone ? .integer(entry?.goneAt) : .null,
-            "sources": .array(sources.map { .string($0) }), "parents": .array(finding.parents.map(Self.json)),
+            "sources": .array(feeds.map { .string($0) }), "parents": .array(finding.parents.map(Self.json)),
             "note": finding.note.map(json) ?? .null, "refusal": finding.refusal?.json ?? .null,
             "quarantine": .array(finding.quarantined.map(Self.json)),
             "quarantined_without_id": .integer(finding.unreadable), "history": .array(finding.sights.map(Self.json)),

@@ -9,7 +9,7 @@ import SyncModel
 extension WhyReport {
     /// All that is to be said, the answer first.
     var sentences: [String] {
-        [answer, exactness, heldBackSentence, contentSentence, sourceSentence].compactMap { $0 }
+        [answer, exactness, heldBackSentence, contentSentence, feedSentence].compactMap { $0 }
             + finding.parents.map(sentence)
             + idSentences + [noteSentence, refusalSentence].compactMap { $0 } + quarantineSentences
     }
@@ -73,10 +73,10 @@ extension WhyReport {
                 : ", and the next one will be.")
     }
 
-    private var sourceSentence: String? {
+    private var feedSentence: String? {
         guard let entry, entry.state == .held, table.feeds.count > 1 else { return nil }
-        guard !sources.isEmpty else { return "Through which sources it came is not known." }
-        return "It came through \(sources.joined(separator: ", ")), and stays until the last of them has let it go."
+        guard !feeds.isEmpty else { return "Through which feeds it came is not known." }
+        return "It came through \(feeds.joined(separator: ", ")), and stays until the last of them has let it go."
     }
 
     private func sentence(_ parent: RecordFinding.Parent) -> String {

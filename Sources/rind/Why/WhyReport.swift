@@ -55,11 +55,11 @@ struct WhyReport {
         }
     }
 
-    /// The sources that have brought it, by the names of their newest request types.
-    var sources: [String] {
+    /// The feeds that have brought it, by the names of their newest request types.
+    var feeds: [String] {
         guard let sight = finding.sights.first, sight.hasPresentShape, sight.entry.state == .held else { return [] }
         return table.feeds.enumerated().compactMap { index, feed in
-            index < 64 && sight.entry.sources >> UInt64(index) & 1 == 1 ? feed.versions.last?.requestType : nil
+            sight.entry.feeds.contains(FeedSet(feed: index)) ? feed.versions.last?.requestType : nil
         }
     }
 

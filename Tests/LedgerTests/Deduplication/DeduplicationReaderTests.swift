@@ -17,8 +17,8 @@ import Testing
         var upsert: UInt64?
         var upsertLine: UInt32?
         var deletion: UInt64?
-        var keep: UInt64
-        var add: UInt64
+        var remaining: FeedSet
+        var added: FeedSet
         var id: String
         var links: [UInt64]
 
@@ -28,8 +28,8 @@ import Testing
             upsert = group.upsert?.sequence
             upsertLine = group.upsert?.line
             deletion = group.deletion?.sequence
-            keep = group.keep
-            add = group.add
+            remaining = group.remaining
+            added = group.added
             id = PackedID.text(of: group.packedID) ?? ""
             links = group.links
         }
@@ -49,7 +49,7 @@ import Testing
 
         private init(id: String, isLedgered: Bool) {
             hash = SpooledStream.hash(id)
-            (lines, keep, add) = (0, .max, 0)
+            (lines, remaining, added) = (0, .all, [])
             self.id = isLedgered ? id : ""
             links = []
         }
@@ -60,14 +60,14 @@ import Testing
             case .upsert:
                 upsert = sequence
                 upsertLine = number
-                add |= 1 << UInt64(line.source)
+                added.insert(FeedSet(feed: Int(line.feed)))
                 links = id.isEmpty ? [] : line.links
             case .delete:
-                add &= ~(1 << UInt64(line.source))
-                keep &= ~(1 << UInt64(line.source))
+                added.remove(FeedSet(feed: Int(line.feed)))
+                remaining.remove(FeedSet(feed: Int(line.feed)))
                 deletion = sequence
             case .deleteAll:
-                (add, keep) = (0, 0)
+                (added, remaining) = ([], [])
                 deletion = sequence
             }
         }
@@ -82,7 +82,7 @@ import Testing
                 table: Int.random(in: 0...2, using: &random),
                 id: name + String(repeating: "x", count: padding),
                 operation: [.upsert, .upsert, .delete, .deleteAll].randomElement(using: &random) ?? .upsert,
-                source: [0, 1, 5, 63].randomElement(using: &random) ?? 0, content: "\(index)",
+                feed: [0, 1, 5, 63].randomElement(using: &random) ?? 0, content: "\(index)",
                 links: (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() })
         }
     }
@@ -153,7 +153,7 @@ import Testing
                     }
                 let entry = DeduplicationEntry(
                     idHigh: high, idLow: .random(in: 0...1, using: &random), sequence: sequence, line: 0,
-                    table: .random(in: 0...2, using: &random), source: 0, operation: .upsert)
+                    table: .random(in: 0...2, using: &random), feed: 0, operation: .upsert)
                 newest[Int(entry.table)][entry.hash] = sequence
                 deduplicator.add(entry)
             }
@@ -182,7 +182,7 @@ import Testing
         for (number, line) in lines.enumerated() {
             let hash = SpooledStream.hash(line.id)
             let entry = DeduplicationEntry(
-                idHigh: hash.high, idLow: hash.low, sequence: UInt64(number), line: UInt32(number), table: 0, source: 0,
+                idHigh: hash.high, idLow: hash.low, sequence: UInt64(number), line: UInt32(number), table: 0, feed: 0,
                 operation: .upsert)
             Array(line.id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: line.links) }
             while let piece = deduplicator.nextRunPiece() { runs += piece }
@@ -216,7 +216,7 @@ import Testing
             let hash = SpooledStream.hash("r\(index)")
             deduplicator.add(
                 DeduplicationEntry(
-                    idHigh: hash.high, idLow: hash.low, sequence: UInt64(index), line: 0, table: 0, source: 0,
+                    idHigh: hash.high, idLow: hash.low, sequence: UInt64(index), line: 0, table: 0, feed: 0,
                     operation: .upsert))
         }
         var runs: [UInt8] = []

@@ -46,17 +46,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ("moved from the first source to the second", "U0 D0 U1", true),
+        ("moved from the first feed to the second", "U0 D0 U1", true),
         ("moved, and the delete line comes last", "U1 D0", true),
-        ("moved to the source that is streamed first", "U0 D1", true),
+        ("moved to the feed that is streamed first", "U0 D1", true),
         ("in both, then out of the second", "U0 U1 D1", true),
         ("in both, then out of both", "U0 U1 D1 D0", false),
         ("in both, then taken away altogether", "U0 U1 A0", false),
-        ("taken away altogether, then made again by another source", "U0 A0 U1", true),
-        ("taken away altogether, then out of a source that it was not in", "U0 A0 U1 D0", true),
+        ("taken away altogether, then made again by another feed", "U0 A0 U1", true),
+        ("taken away altogether, then out of a feed that it was not in", "U0 A0 U1 D0", true),
         ("only deleted", "D0", false),
     ])
-    func `a delete line takes away its own source only`(
+    func `a delete line takes away its own feed only`(
         _ schedule: (what: String, lines: String, stays: Bool)
     ) async throws {
         var lines: [Line] = []
@@ -67,8 +67,8 @@ import Testing
                 case "D": .delete
                 default: .deleteAll
                 }
-            let source = try #require(word.dropFirst().first?.wholeNumberValue)
-            lines.append(Line(id: "s1", operation: operation, source: UInt8(source), content: "\(index)"))
+            let feed = try #require(word.dropFirst().first?.wholeNumberValue)
+            lines.append(Line(id: "s1", operation: operation, feed: UInt8(feed), content: "\(index)"))
         }
         let stream = try await SpooledStream(lines)
         let newest = lines.lastIndex { $0.operation == .upsert } ?? -1
@@ -89,7 +89,7 @@ import Testing
             Line(
                 table: Int.random(in: 0...2, using: &random), id: "r\(Int.random(in: 0...40, using: &random))",
                 operation: [.upsert, .upsert, .upsert, .delete, .deleteAll].randomElement(using: &random) ?? .upsert,
-                source: UInt8.random(in: 0...2, using: &random), content: "\(index)")
+                feed: UInt8.random(in: 0...2, using: &random), content: "\(index)")
         }
         let whole = try await SpooledStream(lines)
         let spilled = try await SpooledStream(lines, runLength: Int.random(in: 1...50, using: &random))
@@ -112,19 +112,19 @@ import Testing
     }
 
     static func naive(_ lines: [Line]) -> (rows: [Row], deletions: [String]) {
-        var sources: [String: Set<UInt8>] = [:]
+        var feeds: [String: Set<UInt8>] = [:]
         var content: [String: String] = [:]
         for line in lines {
             switch line.operation {
             case .upsert:
-                sources[line.id, default: []].insert(line.source)
+                feeds[line.id, default: []].insert(line.feed)
                 content[line.id] = line.content
-            case .delete: sources[line.id, default: []].remove(line.source)
-            case .deleteAll: sources[line.id] = []
+            case .delete: feeds[line.id, default: []].remove(line.feed)
+            case .deleteAll: feeds[line.id] = []
             }
         }
-        let rows = sources.filter { !$0.value.isEmpty }.keys.sorted().map { Row(id: $0, v: content[$0] ?? "") }
-        return (rows, sources.filter(\.value.isEmpty).keys.sorted())
+        let rows = feeds.filter { !$0.value.isEmpty }.keys.sorted().map { Row(id: $0, v: content[$0] ?? "") }
+        return (rows, feeds.filter(\.value.isEmpty).keys.sorted())
     }
 
     static func decode<T: Decodable>(_ type: T.Type, _ text: String) throws -> T {

@@ -15,7 +15,7 @@ struct SpooledStream {
         var table = 0
         var id: String
         var operation: DeduplicationEntry.Operation
-        var source: UInt8 = 0
+        var feed: UInt8 = 0
         /// What the row says, without quotes and backslashes.
         var content = ""
         var links: [UInt64] = []
@@ -48,7 +48,7 @@ struct SpooledStream {
         let hash = Self.hash(line.id)
         let entry = DeduplicationEntry(
             idHigh: hash.high, idLow: hash.low, sequence: sequence, content: sequence &* 7, line: number,
-            table: UInt16(line.table), source: line.source, operation: line.operation)
+            table: UInt16(line.table), feed: line.feed, operation: line.operation)
         // The last table has no ledger.
         if line.table == Self.tables - 1 {
             deduplicator.add(entry)

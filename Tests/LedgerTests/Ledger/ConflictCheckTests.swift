@@ -75,16 +75,16 @@ import Testing
         #expect(findings == [.unreadable, .appeared])
     }
 
-    @Test func `a source that goes is no conflict while another holds the record`() async throws {
+    @Test func `a feed that goes is no conflict while another holds the record`() async throws {
         var bench = Bench(Bench.table("tasks", feeds: ["A", "B"]))
         _ = try await bench.pull {
             $0.row("tasks", "held")
-            $0.row("tasks", "held", source: 1)
+            $0.row("tasks", "held", feed: 1)
         }
         #expect(try await bench.check(["held"]) { $0.delete("tasks", "held") } == [.none])
         let gone = try await bench.check(["held"]) {
             $0.delete("tasks", "held")
-            $0.delete("tasks", "held", source: 1)
+            $0.delete("tasks", "held", feed: 1)
         }
         #expect(gone == [.deleted])
     }

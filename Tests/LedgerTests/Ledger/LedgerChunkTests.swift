@@ -59,19 +59,19 @@ import Testing
     @Test func `an entry is copied from chunk to chunk, and loses what another shape does not have`() throws {
         let shape = LedgerShape(links: 2, feeds: 3)
         let entry = LedgerEntry(
-            id: "a.b", hash: LedgerSupport.hash("a.b"), content: 5, links: [1, 2], sources: 6)
+            id: "a.b", hash: LedgerSupport.hash("a.b"), content: 5, links: [1, 2], feeds: 6)
         var reader = try LedgerChunkReader(LedgerSupport.chunks([entry], shape: shape)[0].bytes)
         let isThere = try reader.next()
         #expect(isThere)
-        for (other, links, sources) in [
+        for (other, links, feeds) in [
             (shape, [1, 2], 6), (LedgerShape(links: 2, feeds: 3, tag: 1), [0, 0], 0),
             (LedgerShape(links: 0, feeds: 3), [], 0),
-        ] as [(LedgerShape, [UInt64], UInt64)] {
+        ] as [(LedgerShape, [UInt64], FeedSet)] {
             var writer = LedgerChunkWriter(table: "t", shape: other)
             writer.append(entryOf: reader, hash: entry.hash)
             var expected = entry
             expected.links = links
-            expected.sources = sources
+            expected.feeds = feeds
             let bytes = writer.takeRest()?.bytes ?? []
             #expect(try LedgerSupport.entries(bytes) == [expected])
         }
@@ -91,7 +91,7 @@ import Testing
 
     @Test func `an unknown id has nothing but itself`() throws {
         let shape = LedgerShape(links: 1, feeds: 9)
-        let entry = LedgerEntry(id: "x", hash: LedgerSupport.hash("x"), content: 4, links: [8], sources: 3)
+        let entry = LedgerEntry(id: "x", hash: LedgerSupport.hash("x"), content: 4, links: [8], feeds: 3)
         var reader = try LedgerChunkReader(LedgerSupport.chunks([entry], shape: shape)[0].bytes)
         let isThere = try reader.next()
         #expect(isThere)

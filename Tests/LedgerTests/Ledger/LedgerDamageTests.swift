@@ -44,7 +44,7 @@ import Testing
         var entries = ids.map { LedgerEntry(id: $0, hash: LedgerSupport.hash($0)) }
         entries[0].content = 0x0807_0605_0403_0201
         entries[0].links = [0x18]
-        entries[0].sources = 0x102
+        entries[0].feeds = 0x102
         entries[1].state = .tombstone
         entries[1].goneAt = 0x99
         entries[2].state = .seen

@@ -144,26 +144,26 @@ extension LedgerDiffBench {
         }
 
         /// A row, with the ids of its parents (or values of other links).
-        mutating func row(_ table: String, _ id: String, in links: String..., source: Int = 0, content: UInt64 = 1) {
+        mutating func row(_ table: String, _ id: String, in links: String..., feed: Int = 0, content: UInt64 = 1) {
             let place = place(table)
             rows[place].append(id)
             add(
-                place, id, .upsert, source, line: rows[place].count - 1, content,
+                place, id, .upsert, feed, line: rows[place].count - 1, content,
                 links.map { $0.isEmpty ? 0 : IDHash(id: $0, key: LedgerDiffBench.key).link })
         }
 
         /// A deletion by id.
-        mutating func delete(_ table: String, _ id: String, source: Int = 0, all: Bool = false) {
+        mutating func delete(_ table: String, _ id: String, feed: Int = 0, all: Bool = false) {
             let place = place(table)
             deletions[place].append(id)
-            add(place, id, all ? .deleteAll : .delete, source, line: deletions[place].count - 1, 0, [])
+            add(place, id, all ? .deleteAll : .delete, feed, line: deletions[place].count - 1, 0, [])
         }
 
         /// A deletion by the value of a link.
-        mutating func delete(_ table: String, where link: Int, is value: String, source: Int = 0) {
+        mutating func delete(_ table: String, where link: Int, is value: String, feed: Int = 0) {
             lines += 1
             signs.delete(
-                .init(table: place(table), link: link, source: source),
+                .init(table: place(table), link: link, feed: feed),
                 digest: IDHash(id: value, key: LedgerDiffBench.key).link, sequence: lines)
         }
 
@@ -181,14 +181,14 @@ extension LedgerDiffBench {
         }
 
         private mutating func add(
-            _ place: Int, _ id: String, _ operation: DeduplicationEntry.Operation, _ source: Int, line: Int,
+            _ place: Int, _ id: String, _ operation: DeduplicationEntry.Operation, _ feed: Int, line: Int,
             _ content: UInt64, _ links: [UInt64]
         ) {
             lines += 1
             let hash = IDHash(id: id, key: LedgerDiffBench.key)
             let entry = DeduplicationEntry(
                 idHigh: hash.high, idLow: hash.low, sequence: lines, content: content, line: UInt32(line),
-                table: UInt16(order.rank[place]), source: UInt8(source), operation: operation)
+                table: UInt16(order.rank[place]), feed: UInt8(feed), operation: operation)
             guard schema.tables[place].isLedgered else { return deduplicator.add(entry) }
             Array(id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: links) }
         }

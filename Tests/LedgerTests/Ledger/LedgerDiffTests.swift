@@ -23,12 +23,12 @@ import Testing
         var bench = Bench(Bench.table("files", feeds: ["A", "B"]))
         _ = try await bench.pull {
             $0.row("files", "x")
-            $0.row("files", "y", source: 1)
+            $0.row("files", "y", feed: 1)
         }
         // Another feed in the place of the first: what the masks of the entries meant is unknown.
         bench.tables = [Bench.table("files", feeds: ["C", "B"])]
         #expect(try await bench.pull(plan: Self.comparing("C")).deleted.isEmpty)
-        let answer = try await bench.pull(plan: Self.comparing("B")) { $0.row("files", "y", source: 1) }
+        let answer = try await bench.pull(plan: Self.comparing("B")) { $0.row("files", "y", feed: 1) }
         #expect(answer.deleted == ["files/x"])
         #expect(try await bench.holds("files", "y"))
     }
@@ -54,13 +54,13 @@ import Testing
         _ = try await bench.pull { $0.row("files", "held", in: "o") }
         let answer = try await bench.pull {
             $0.delete("files", where: 0, is: "o")
-            $0.row("files", "held", in: "o", source: 1, content: 2)
+            $0.row("files", "held", in: "o", feed: 1, content: 2)
             $0.row("files", "new", in: "o", content: 2)
-            $0.delete("files", where: 0, is: "o", source: 1)
+            $0.delete("files", where: 0, is: "o", feed: 1)
         }
         // The feed that brought it first has taken it away, then the other one too.
         #expect(answer.deleted == ["files/held"] && answer.created == ["files/new"])
-        #expect(try await bench.entry("files", "new")?.sources == 0b01)
+        #expect(try await bench.entry("files", "new")?.feeds == 0b01)
     }
 
     @Test func `a feed that took a record away by a column does not hold it any more`() async throws {
@@ -68,20 +68,20 @@ import Testing
         _ = try await bench.pull { $0.row("files", "x", in: "o") }
         let answer = try await bench.pull {
             $0.delete("files", where: 0, is: "o")
-            $0.row("files", "x", in: "o", source: 1)
+            $0.row("files", "x", in: "o", feed: 1)
         }
         #expect(answer.deleted.isEmpty)
-        #expect(try await bench.entry("files", "x")?.sources == 0b10)
-        #expect(try await bench.pull { $0.delete("files", "x", source: 1) }.deleted == ["files/x"])
+        #expect(try await bench.entry("files", "x")?.feeds == 0b10)
+        #expect(try await bench.pull { $0.delete("files", "x", feed: 1) }.deleted == ["files/x"])
     }
 
     @Test func `a record stays by the feed of its unreadable line when it leaves the other one`() async throws {
         var bench = Bench(Bench.table("files", feeds: ["A", "B"], whereColumns: ["owner"]))
         _ = try await bench.pull { $0.row("files", "x", in: "o") }
         #expect(try await bench.pull { $0.damaged("files", "x", feed: 1) }.deleted.isEmpty)
-        #expect(try await bench.entry("files", "x")?.sources == 0b11)
+        #expect(try await bench.entry("files", "x")?.feeds == 0b11)
         #expect(try await bench.pull { $0.delete("files", where: 0, is: "o") }.deleted.isEmpty)
-        #expect(try await bench.pull { $0.delete("files", "x", source: 1) }.deleted == ["files/x"])
+        #expect(try await bench.pull { $0.delete("files", "x", feed: 1) }.deleted == ["files/x"])
     }
 
     @Test func `a record that leaves a feed stays by the feed of its unreadable line`() async throws {
@@ -92,7 +92,7 @@ import Testing
             $0.damaged("files", "x", feed: 1)
         }
         #expect(answer.deleted.isEmpty)
-        #expect(try await bench.pull { $0.delete("files", "x", source: 1) }.deleted == ["files/x"])
+        #expect(try await bench.pull { $0.delete("files", "x", feed: 1) }.deleted == ["files/x"])
     }
 
     // Absence.
@@ -203,7 +203,7 @@ import Testing
             $0.untracked = ["B"]
         }) {
             $0.row("files", "x")
-            $0.row("files", "y", source: 1)
+            $0.row("files", "y", feed: 1)
         }
         #expect(answer.updated == ["files/y"])
         #expect(try await bench.entry("files", "x")?.content != nil)

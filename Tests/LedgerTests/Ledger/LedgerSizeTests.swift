@@ -5,7 +5,7 @@ import Ledger
 import SyncModel
 import Testing
 
-/// What a record costs in a chunk; the issue allows 26 bytes in the file, 36 with a link and sources.
+/// What a record costs in a chunk; the issue allows 26 bytes in the file, 36 with a link and feeds.
 @Suite struct LedgerSizeTests {
     @Test(
         arguments: [
@@ -25,7 +25,7 @@ import Testing
                 }
             return LedgerEntry(
                 id: id, hash: LedgerSupport.hash(id), content: random.next(),
-                links: (0..<shape.links).map { _ in random.next() }, sources: shape.maskBytes == 0 ? 0 : 1)
+                links: (0..<shape.links).map { _ in random.next() }, feeds: shape.feedBytes == 0 ? 0 : 1)
         }
         let bytes = LedgerSupport.chunks(entries, shape: shape).reduce(0) { $0 + $1.bytes.count }
         #expect(Double(bytes) / 20_000 <= limit)

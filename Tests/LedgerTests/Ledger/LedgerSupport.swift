@@ -5,6 +5,11 @@ import Ledger
 import LineProjection
 import SyncModel
 
+/// Lets tests write sets of feeds as binary numbers.
+extension FeedSet: ExpressibleByIntegerLiteral {
+    package init(integerLiteral bits: UInt64) { self.init(rawValue: bits) }
+}
+
 /// What the tests of the ledger share.
 enum LedgerSupport {
     static let key = SipHash.Key(3, 4)
@@ -41,7 +46,7 @@ enum LedgerSupport {
     static func randomEntry(_ id: String, shape: LedgerShape, _ random: inout SeededGenerator) -> LedgerEntry {
         var entry = LedgerEntry(id: id, hash: hash(id))
         entry.links = (0..<shape.links).map { _ in random.next() }
-        entry.sources = shape.maskBytes == 0 ? 0 : random.next() >> UInt64(64 - shape.maskBytes * 8)
+        entry.feeds = shape.feedBytes == 0 ? [] : FeedSet(rawValue: random.next() >> UInt64(64 - shape.feedBytes * 8))
         switch Int.random(in: 0..<8, using: &random) {
         case 0:
             entry.state = .tombstone

@@ -15,7 +15,7 @@ import Testing
         (0..<count).map { number in
             let id = "record-\(number)"
             return LedgerEntry(
-                id: id, hash: LedgerSupport.hash(id), content: content, links: [UInt64(number)], sources: 2)
+                id: id, hash: LedgerSupport.hash(id), content: content, links: [UInt64(number)], feeds: 2)
         }.sorted { $0.hash < $1.hash }
     }
 
@@ -125,7 +125,7 @@ import Testing
         #expect(view.entry == entries[1])
     }
 
-    @Test func `entries of another shape have no links and sources`() async throws {
+    @Test func `entries of another shape have no links and feeds`() async throws {
         let memory = MemoryLedger()
         let entries = Self.entries(10)
         await memory.add(LedgerSupport.chunks(entries, shape: Self.shape), to: Self.base)
@@ -133,7 +133,7 @@ import Testing
             var view = try Self.view(memory, [Self.base], shape: shape)
             var count = 0
             while try await view.next() {
-                #expect(view.link(0) == 0 && view.sources == 0 && view.content == 1)
+                #expect(view.link(0) == 0 && view.feeds == 0 && view.content == 1)
                 #expect(view.entry?.links == Array(repeating: 0, count: shape.links))
                 count += 1
             }
@@ -181,11 +181,11 @@ import Testing
         var entries = Self.entries(60)
         for place in entries.indices { entries[place].content = 7 }
         let target = entries[30].hash
-        func layer(_ state: LedgerState?, _ sources: UInt64, _ places: StrideTo<Int>) -> [LedgerChunk] {
+        func layer(_ state: LedgerState?, _ feeds: FeedSet, _ places: StrideTo<Int>) -> [LedgerChunk] {
             var chosen = places.map { entries[$0] }
             if let state {
                 var entry = entries[30]
-                (entry.state, entry.sources, entry.goneAt) = (state, sources, state == .tombstone ? 9 : 0)
+                (entry.state, entry.feeds, entry.goneAt) = (state, feeds, state == .tombstone ? 9 : 0)
                 if state != .held { entry.content = nil }
                 chosen.append(entry)
             }
@@ -220,20 +220,20 @@ import Testing
         }
     }
 
-    @Test func `the sources of all devices count together, unless one does not know them`() async throws {
+    @Test func `the feeds of all devices count together, unless one does not know them`() async throws {
         let shape = LedgerShape(links: 0, feeds: 3)
-        for (sources, expected) in [([1, 2], 3), ([1, 0], 0), ([0, 4], 0), ([4, 1], 5)] as [([UInt64], UInt64)] {
+        for (feeds, expected) in [([1, 2], 3), ([1, 0], 0), ([0, 4], 0), ([4, 1], 5)] as [([FeedSet], FeedSet)] {
             let memory = MemoryLedger()
-            for (place, mask) in sources.enumerated() {
+            for (place, known) in feeds.enumerated() {
                 var entry = Self.entries(1)[0]
-                (entry.sources, entry.links) = (mask, [])
+                (entry.feeds, entry.links) = (known, [])
                 await memory.add(
                     LedgerSupport.chunks([entry], shape: shape), to: LayerID(rawValue: Int64(place + 1)))
             }
             var view = try LedgerView(
                 source: memory, ledgers: [[LayerID(rawValue: 1)], [LayerID(rawValue: 2)]], isUnion: true,
                 table: LedgerSupport.table, shape: shape, key: LedgerSupport.key)
-            #expect(try await view.next() && view.sources == expected)
+            #expect(try await view.next() && view.feeds == expected)
         }
     }
 }

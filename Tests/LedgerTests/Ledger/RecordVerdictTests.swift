@@ -57,22 +57,22 @@ import Testing
     }
 
     static func entry(
-        _ operation: DeduplicationEntry.Operation, source: UInt8 = 0, sequence: UInt64 = 1
+        _ operation: DeduplicationEntry.Operation, feed: UInt8 = 0, sequence: UInt64 = 1
     ) -> DeduplicationEntry {
         DeduplicationEntry(
-            idHigh: 1, idLow: 1, sequence: sequence, content: 1, line: 0, table: 0, source: source,
+            idHigh: 1, idLow: 1, sequence: sequence, content: 1, line: 0, table: 0, feed: feed,
             operation: operation)
     }
 
-    /// A group of lines in their order: `+` brings the row, `-` takes its source away, `!` all; a digit is the source.
+    /// A group of lines in their order: `+` brings the row, `-` takes its feed away, `!` all; a digit is the feed.
     static func group(_ lines: String?, links: [UInt64] = []) -> RecordGroup? {
         guard let lines else { return nil }
         var group = RecordGroup()
         for (place, line) in lines.split(separator: " ").enumerated() {
-            let source = UInt8(line.dropFirst()) ?? 0
+            let feed = UInt8(line.dropFirst()) ?? 0
             let operation: DeduplicationEntry.Operation =
                 line.hasPrefix("+") ? .upsert : line.hasPrefix("!") ? .deleteAll : .delete
-            let entry = entry(operation, source: source, sequence: UInt64(place + 1))
+            let entry = entry(operation, feed: feed, sequence: UInt64(place + 1))
             if place == 0 { group.begin(entry) }
             group.take(entry, UnsafeRawBufferPointer(start: nil, count: 0))
         }
@@ -113,7 +113,7 @@ import Testing
     func `24: of an added table the ledger is not asked, but pushes are`(_ row: (Before, Outcome)) {
         #expect(
             Self.outcome(row.0, "+") {
-                ($0.isRenewed, $0.isEmpty, $0.isTracked, $0.trackedSources) = (true, true, false, 0)
+                ($0.isRenewed, $0.isEmpty, $0.isTracked, $0.trackedFeeds) = (true, true, false, 0)
             } == row.1)
         // Where the device may have some of it nothing is created: it may have deleted one without saying so yet.
         #expect(Self.outcome(row.0, "+") { $0.isRenewed = true } == .updated)
@@ -124,7 +124,7 @@ import Testing
     @Test func `deletions of a table that the device has just got are not for it`() {
         for (isEmpty, expected) in [(true, Outcome.untouched), (false, .deleted)] {
             let outcome = Self.outcome(.nothing, "-") {
-                ($0.isRenewed, $0.isEmpty, $0.isTracked, $0.trackedSources) = (true, isEmpty, false, 0)
+                ($0.isRenewed, $0.isEmpty, $0.isTracked, $0.trackedFeeds) = (true, isEmpty, false, 0)
             }
             #expect(outcome == expected)
         }
@@ -152,7 +152,7 @@ import Testing
     @Test func `a table that was never compared creates nothing, drops nothing and passes every deletion on`() {
         #expect(Self.outcome(.nothing, "+") { $0.isTracked = false } == .updated)
         #expect(Self.outcome(.nothing, "-") { $0.isTracked = false } == .deleted)
-        #expect(Self.outcome(.same, "+") { $0.trackedSources = 0 } == .updated)
+        #expect(Self.outcome(.same, "+") { $0.trackedFeeds = 0 } == .updated)
     }
 
     @Test(
@@ -176,15 +176,15 @@ import Testing
     func `what did not come although everything did is missing, but never what was only seen`(
         _ row: (Before, Outcome, Outcome)
     ) {
-        #expect(Self.outcome(row.0, nil) { $0.comparedSources = 1 } == row.1)
+        #expect(Self.outcome(row.0, nil) { $0.comparedFeeds = 1 } == row.1)
         #expect(
             Self.outcome(row.0, nil) {
-                $0.comparedSources = 1
+                $0.comparedFeeds = 1
                 $0.isExact = false
             } == row.2)
     }
 
-    /// Two feeds: what was held before, the lines, the compared sources; then the outcome and the sources that are
+    /// Two feeds: what was held before, the lines, the compared feeds; then the outcome and the feeds that are
     /// left.
     @Test(
         arguments: [
@@ -194,34 +194,34 @@ import Testing
             (0, "-0", 0, .kept, 0b10), (0, "+1", 0, .equal, 0b11), (0b11, nil, 0b01, .kept, 0b10),
             (0b01, nil, 0b01, .absent, 0), (0b10, nil, 0b01, .kept, 0b10), (0, nil, 0b01, .kept, 0b10),
             (0, nil, 0b11, .absent, 0), (0b01, "+0", 0b01, .equal, 0b01), (0b11, "+1", 0b11, .equal, 0b10),
-        ] as [(UInt64, String?, UInt64, Outcome, UInt64)])
-    func `a record stays until its last source has gone`(_ row: (UInt64, String?, UInt64, Outcome, UInt64)) {
+        ] as [(FeedSet, String?, FeedSet, Outcome, FeedSet)])
+    func `a record stays until its last feed has gone`(_ row: (FeedSet, String?, FeedSet, Outcome, FeedSet)) {
         var known = Before.same.known
-        known.sources = row.0
+        known.feeds = row.0
         var rules = RecordVerdict.Rules()
-        rules.allSources = 0b11
-        rules.comparedSources = row.2
+        rules.allFeeds = 0b11
+        rules.comparedFeeds = row.2
         let verdict = RecordVerdict(known, Self.group(row.1), rules: rules)
-        #expect(verdict.outcome == row.3 && verdict.sources == row.4)
+        #expect(verdict.outcome == row.3 && verdict.feeds == row.4)
     }
 
-    /// Two feeds, and a record that only a push has named: the lines; then the outcome and the sources that are left.
+    /// Two feeds, and a record that only a push has named: the lines; then the outcome and the feeds that are left.
     @Test(
         arguments: [
             ("+0", .updated, 0b01), ("+1", .updated, 0b10), ("+0 +1", .updated, 0b11), ("-0", .deleted, 0),
             ("-0 +1", .updated, 0b10), ("+1 -0", .updated, 0b10), (nil, .kept, 0b11),
-        ] as [(String?, Outcome, UInt64)])
+        ] as [(String?, Outcome, FeedSet)])
     func `14: of a record that only a push has named the stream says by which feeds it is there`(
-        _ row: (String?, Outcome, UInt64)
+        _ row: (String?, Outcome, FeedSet)
     ) {
         var rules = RecordVerdict.Rules()
-        rules.allSources = 0b11
+        rules.allFeeds = 0b11
         let verdict = RecordVerdict(Before.notedUnknown.known, Self.group(row.0), rules: rules)
-        #expect(verdict.outcome == row.1 && verdict.sources == row.2)
+        #expect(verdict.outcome == row.1 && verdict.feeds == row.2)
         // What the ledger has of it came by feeds of its own.
-        #expect(RecordVerdict(Before.notedSame.known, Self.group("+0"), rules: rules).sources == 0b11)
+        #expect(RecordVerdict(Before.notedSame.known, Self.group("+0"), rules: rules).feeds == 0b11)
         rules.isExact = false
-        #expect(RecordVerdict(Before.notedUnknown.known, Self.group("+0"), rules: rules).sources == 0b11)
+        #expect(RecordVerdict(Before.notedUnknown.known, Self.group("+0"), rules: rules).feeds == 0b11)
     }
 
     static func withParents(_ change: (inout RecordVerdict.Rules) -> Void) -> RecordVerdict.Rules {
@@ -272,7 +272,7 @@ import Testing
 
     @Test func `a line that deletes by a column takes what came before it and nothing that came after`() {
         var rules = RecordVerdict.Rules()
-        rules.deletions = [.init(link: 0, source: 1, sequences: [7: 2])]
+        rules.deletions = [.init(link: 0, feed: 1, sequences: [7: 2])]
         var known = Before.same.known
         known.links = [7]
         #expect(RecordVerdict(known, nil, rules: rules).outcome == .deleted)
@@ -283,22 +283,22 @@ import Testing
         #expect(RecordVerdict(KnownRecord(), Self.group("+", links: [7]), rules: rules).outcome == .untouched)
     }
 
-    /// Two feeds, of which the second deletes with the third line: what was held before, the lines, the sources left.
+    /// Two feeds, of which the second deletes with the third line: what was held before, the lines, the feeds left.
     @Test(
         arguments: [
             (0b11, nil, 0b01), (0b10, nil, 0), (0b10, "+0", 0b01), (0b10, "+1", 0), (0b10, "+1 +1 +1 +1", 0b10),
             (0, "+1 +0", 0b01), (0, "+1 +0 +0 +0", 0b01), (0, "+0 +0 +0 +1 +0", 0b11), (0, "+0 +1 +0 +1 +0", 0b11),
             (0, "+0 +1 +0 +0 +0", 0b01), (0b10, "+0 +0 +0 +0", 0b01),
-        ] as [(UInt64, String?, UInt64)])
-    func `a line that deletes by a column takes its own source, unless that brought the record later`(
-        _ row: (UInt64, String?, UInt64)
+        ] as [(FeedSet, String?, FeedSet)])
+    func `a line that deletes by a column takes its own feed, unless that brought the record later`(
+        _ row: (FeedSet, String?, FeedSet)
     ) {
         var rules = RecordVerdict.Rules()
-        rules.allSources = 0b11
-        rules.deletions = [.init(link: 0, source: 0b10, sequences: [7: 3])]
+        rules.allFeeds = 0b11
+        rules.deletions = [.init(link: 0, feed: 0b10, sequences: [7: 3])]
         var known = row.0 == 0 ? KnownRecord() : Before.same.known
-        known.sources = row.0
+        known.feeds = row.0
         known.links = row.0 == 0 ? [] : [7]
-        #expect(RecordVerdict(known, Self.group(row.1, links: [7]), rules: rules).sources == row.2)
+        #expect(RecordVerdict(known, Self.group(row.1, links: [7]), rules: rules).feeds == row.2)
     }
 }
