@@ -8,7 +8,7 @@ package struct StreamFlaws: Sendable {
     /// The flaws that a line can have.
     package enum Kind: Hashable, Sendable {
         /// A line that was quarantined.
-        case setAside(QuarantinedLine.Reason)
+        case quarantined(QuarantinedLine.Reason)
         /// A line without a token, or with one that cannot be kept, so that the stream cannot be resumed behind the
         /// line.
         case noToken
@@ -20,7 +20,7 @@ package struct StreamFlaws: Sendable {
         /// The stable code in the log.
         package var code: String {
             switch self {
-            case .setAside(let reason): reason.rawValue
+            case .quarantined(let reason): reason.rawValue
             case .noToken: "line.no_token"
             case .numberToken: "line.number_token"
             case .unknownType: "line.unknown_type"

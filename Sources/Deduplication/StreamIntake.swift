@@ -245,7 +245,7 @@ package struct StreamIntake: Sendable {
         let number = counts.lines - linesBefore
         switch result {
         case .quarantined(let reason, _):
-            return flaws.add(.setAside(reason), at: number, type: projector.quarantined?.type)
+            return flaws.add(.quarantined(reason), at: number, type: projector.quarantined?.type)
         case .unknownType: flaws.add(.unknownType, at: number, type: projector.lastType)
         case .reset: return
         default: break

@@ -52,7 +52,10 @@ package final class SyncGateway: Sendable {
     /// - Throws: ``PullFailure/clockBehind`` (finding 10), or the state's errors.
     package func checkClock() async throws {
         guard let newest = try await services.store.newestCursor() else { return }
-        guard newest.rawValue - services.clock.now - services.store.cursorLead <= PullMachine.clockTolerance else {
+        guard
+            newest.time.milliseconds(since: services.clock.now + services.store.cursorLead)
+                <= PullMachine.clockTolerance
+        else {
             throw PullFailure.clockBehind
         }
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
+package import SyncModel
 
 #if canImport(Glibc)
 import Glibc
@@ -16,11 +16,11 @@ package struct SystemClock: WallClock {
     /// Creates the machine's clock.
     package init() {}
 
-    /// Milliseconds since 1970.
-    package var now: Int64 {
+    /// The time of day.
+    package var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+        return Instant(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// Waits for this many milliseconds.

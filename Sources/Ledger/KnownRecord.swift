@@ -15,8 +15,8 @@ struct KnownRecord {
     var feeds: FeedSet = []
     /// The digests of the record's links.
     var links: [UInt64] = []
-    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
-    var goneAt: Int64 = 0
+    /// The time at which a tombstone was made; else 0.
+    var goneAt: Instant = 0
     /// True if a push that the cursor has not seen has named the record: it is never `created`, and no hash is trusted
     /// (finding 14).
     var isNoted = false

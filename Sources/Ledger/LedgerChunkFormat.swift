@@ -5,8 +5,8 @@ import Deduplication
 
 /// The bytes of a chunk: a header, then the entries, one after the other.
 ///
-/// The header has the format's version, the number of links and the bytes of a set of feeds (1 byte each), the shape's tag
-/// (4) and a checksum (8). An entry has
+/// The header has the format's version, the number of links and the bytes of a set of feeds (1 byte each), the shape's
+/// tag (4) and a checksum (8). An entry has
 /// - one byte: in its lower three bits the kind of what follows the id, in the others the form of the id
 ///   (``PackedID``),
 /// - the rest of the packed id,

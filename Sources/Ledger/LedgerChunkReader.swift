@@ -71,9 +71,11 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var content: UInt64? { kind == LedgerChunkFormat.heldWithContent ? word(at: idEnd) : nil }
 
-    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
+    /// The time at which a tombstone was made; else 0.
     @inline(__always)
-    package var goneAt: Int64 { kind == LedgerChunkFormat.tombstone ? Int64(bitPattern: word(at: idEnd)) : 0 }
+    package var goneAt: Instant {
+        kind == LedgerChunkFormat.tombstone ? Instant(milliseconds: Int64(bitPattern: word(at: idEnd))) : 0
+    }
 
     /// Returns the digest of the link at an index of the chunk's shape; 0 if there is no such link.
     @inline(__always)

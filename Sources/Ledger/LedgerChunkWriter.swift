@@ -43,7 +43,7 @@ package struct LedgerChunkWriter: Sendable {
     package mutating func append(
         id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
         links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), feeds: FeedSet = [],
-        goneAt: Int64 = 0
+        goneAt: Instant = 0
     ) {
         let start = buffer.count
         buffer.append(
@@ -57,7 +57,7 @@ package struct LedgerChunkWriter: Sendable {
     package mutating func append(
         packed id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
         links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), feeds: FeedSet = [],
-        goneAt: Int64 = 0
+        goneAt: Instant = 0
     ) {
         let start = buffer.count
         buffer.append(

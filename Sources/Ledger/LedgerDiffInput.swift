@@ -49,10 +49,10 @@ package struct LedgerDiffInput: Sendable {
     package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
     /// The number of lines that had come when the comparison of a whole type began; nil if none did.
     package var comparisonBegan: UInt64?
-    /// The time in milliseconds since 1970.
-    package var now: Int64 = 0
-    /// The time, in milliseconds since 1970, before which tombstones are no longer needed.
-    package var tombstonesBefore: Int64 = 0
+    /// The present time.
+    package var now: Instant = 0
+    /// The time before which tombstones are no longer needed.
+    package var tombstonesBefore: Instant = 0
 
     /// Creates an input without layers, notes or signs.
     package init(

@@ -29,13 +29,13 @@ package struct LedgerEntry: Hashable, Sendable {
     package var links: [UInt64]
     /// The feeds that the record came by, the first one in the lowest bit; 0 if unknown.
     package var feeds: FeedSet
-    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
-    package var goneAt: Int64
+    /// The time at which a tombstone was made; else 0.
+    package var goneAt: Instant
 
     /// Creates an entry.
     package init(
         id: String, hash: IDHash, state: LedgerState = .held, content: UInt64? = nil, links: [UInt64] = [],
-        feeds: FeedSet = [], goneAt: Int64 = 0
+        feeds: FeedSet = [], goneAt: Instant = 0
     ) {
         self.id = id
         self.hash = hash

@@ -42,7 +42,7 @@ struct LedgerEntryBuffer: Sendable {
     @inline(__always)
     mutating func append(
         _ id: UnsafeRawBufferPointer, isPacked: Bool, state: LedgerState, content: UInt64?,
-        links: UnsafeBufferPointer<UInt64>, feeds: FeedSet, goneAt: Int64
+        links: UnsafeBufferPointer<UInt64>, feeds: FeedSet, goneAt: Instant
     ) {
         precondition(links.count <= shape.links, "an entry has no more links than its table")
         makeRoom()
@@ -58,7 +58,7 @@ struct LedgerEntryBuffer: Sendable {
                 if let content { Self.write(content, at: &end, of: entry) }
             case .tombstone:
                 tail = LedgerChunkFormat.tombstone
-                Self.write(UInt64(bitPattern: goneAt), at: &end, of: entry)
+                Self.write(UInt64(bitPattern: goneAt.milliseconds), at: &end, of: entry)
             case .seen: tail = LedgerChunkFormat.seen
             case .unknown: tail = LedgerChunkFormat.unknown
             }

@@ -213,9 +213,9 @@ extension LedgerView {
     @inline(__always)
     package var content: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.content : nil }
 
-    /// The time at which a tombstone was made, in milliseconds since 1970; else 0.
+    /// The time at which a tombstone was made; else 0.
     @inline(__always)
-    package var goneAt: Int64 { winner >= 0 ? cursors[winner].reader.goneAt : 0 }
+    package var goneAt: Instant { winner >= 0 ? cursors[winner].reader.goneAt : 0 }
 
     /// Returns the digest of the link column at an index of the table's links; 0 if it is unknown or there is none.
     @inline(__always)

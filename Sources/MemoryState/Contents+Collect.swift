@@ -9,7 +9,7 @@ extension Contents {
     mutating func collect(_ wanted: Retention, cursorLead: Int64) -> Collected {
         var collected = Collected()
         collected.leapt = time.pass(
-            to: wanted.now, ran: wanted.ran, longest: wanted.now - wanted.seenBefore)
+            to: wanted.now, ran: wanted.ran, longest: wanted.now.milliseconds(since: wanted.seenBefore))
         var retention = time.corrected(wanted)
         retention.cursorLead = cursorLead
         collected.receipts = collectReceipts(at: retention.now)
@@ -30,7 +30,7 @@ extension Contents {
         return collected
     }
 
-    private mutating func collectReceipts(at now: Int64) -> Int {
+    private mutating func collectReceipts(at now: Instant) -> Int {
         var count = 0
         for (principal, owner) in owners {
             let kept = owner.receipts.filter { $0.kept.expiresAt > now }
@@ -122,7 +122,7 @@ extension Contents {
         let unseen = replicas.filter { $0.value.lastSeen < retention.seenBefore }
             .sorted { ($0.value.lastSeen, $0.key.rawValue) < ($1.value.lastSeen, $1.key.rawValue) }
         guard !unseen.isEmpty else { return 0 }
-        if retention.now - burials.since >= CollectionTime.period || burials.since > retention.now {
+        if retention.now.milliseconds(since: burials.since) >= CollectionTime.period || burials.since > retention.now {
             burials = (retention.now, max(1, replicas.count / CollectionTime.burialShare))
         }
         let buried = unseen.prefix(burials.left)
@@ -132,13 +132,13 @@ extension Contents {
     }
 
     /// Detaches the layers of replicas that are gone; they can be read for another hour.
-    private mutating func loosenDead(at now: Int64) {
+    private mutating func loosenDead(at now: Instant) {
         for (id, layer) in shelf.layers {
             if let replica = layer.replica, replicas[replica] == nil { shelf.loosen(id, at: now) }
         }
     }
 
-    private mutating func collectSessions(before: Int64) -> Int {
+    private mutating func collectSessions(before: Instant) -> Int {
         var count = 0
         for (principal, owner) in owners {
             let named = Set(owner.cursors.values.map(\.row.session))
@@ -149,7 +149,7 @@ extension Contents {
         return count
     }
 
-    private mutating func collectPrincipals(before: Int64) -> Int {
+    private mutating func collectPrincipals(before: Instant) -> Int {
         let gone = owners.filter { principal, owner in
             owner.lastSeen < before && owner.sessions.isEmpty && owner.receipts.isEmpty && owner.notes.notes.isEmpty
                 && owner.ids.mappings.isEmpty && replicas(of: principal).isEmpty

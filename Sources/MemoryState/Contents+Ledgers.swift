@@ -144,7 +144,7 @@ extension Contents {
     }
 
     /// Merges a part of the deltas into the base, and returns the version for the next part.
-    mutating func compact(_ batch: LedgerCompactionBatch, at now: Int64) throws(StateError) -> Int {
+    mutating func compact(_ batch: LedgerCompactionBatch, at now: Instant) throws(StateError) -> Int {
         guard var ledger = replicas[batch.replica]?.ledger else { throw .replicaUnknown(batch.replica) }
         guard ledger.isCurrent(batch.version), ledger.base == batch.base, let compacted = ledger.compacted else {
             throw .ledgerChanged
@@ -176,7 +176,7 @@ extension Contents {
         guard !chunks.isEmpty else { return }
         let known = shelf.layers(of: replica)
             .last { $0.layer.kind == .undo && $0.layer.cursor == cursor && $0.id.rawValue > after }
-        let layer = known?.id ?? shelf.makeLayer(.undo, of: replica, cursor: cursor, at: cursor.rawValue)
+        let layer = known?.id ?? shelf.makeLayer(.undo, of: replica, cursor: cursor, at: cursor.time)
         try shelf.add(chunks, to: layer, limit: limits.chunkBytes)
         for chunk in chunks {
             shelf.layers[layer]?.count([chunk.table: LedgerCount(entries: chunk.entries, bytes: chunk.bytes.count)])
@@ -185,7 +185,7 @@ extension Contents {
 
     /// Detaches the deltas that are in the base now from their cursors.
     private mutating func finishCompaction(
-        of id: ReplicaID, upTo finished: Cursor, at now: Int64
+        of id: ReplicaID, upTo finished: Cursor, at now: Instant
     ) throws(StateError) {
         guard let replica = replicas[id] else { throw .replicaUnknown(id) }
         let steps = steps(from: finished, of: id, replica)
@@ -203,7 +203,7 @@ extension Contents {
 
     /// Detaches a delta from its cursor, which rests on another one from now on, or is no longer exact if `below` is
     /// nil; the layer goes if no other cursor shares it.
-    mutating func drop(_ stored: StoredCursor, of principal: Principal, below: Cursor?, at now: Int64) {
+    mutating func drop(_ stored: StoredCursor, of principal: Principal, below: Cursor?, at now: Instant) {
         var changed = stored
         changed.standing.layer = nil
         changed.standing.below = below

@@ -37,7 +37,7 @@ extension Contents {
         return context
     }
 
-    mutating func confirm(_ cursor: Cursor, of principal: Principal, at now: Int64) throws(StateError) {
+    mutating func confirm(_ cursor: Cursor, of principal: Principal, at now: Instant) throws(StateError) {
         guard let row = try owner(principal)?.cursors[cursor]?.row, let replica = replicas[row.replica] else {
             throw .cursorUnknown(cursor)
         }

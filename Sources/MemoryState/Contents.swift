@@ -17,7 +17,7 @@ struct Contents: Sendable {
     var newestCollected: Cursor?
     var time = CollectionTime()
     /// The start of the hour in which forgotten replicas are counted, and the number that may still be forgotten in it.
-    var burials: (since: Int64, left: Int) = (0, 0)
+    var burials: (since: Instant, left: Int) = (0, 0)
 
     init(limits: StateLimits) { self.limits = limits }
 
@@ -28,7 +28,7 @@ struct Contents: Sendable {
 
     /// Changes a principal, and adds it first if it is unknown.
     mutating func withOwner<T>(
-        _ principal: Principal, at now: Int64, _ body: (inout Owner) throws -> T
+        _ principal: Principal, at now: Instant, _ body: (inout Owner) throws -> T
     ) throws -> T {
         _ = try key(principal.rawValue, "principal")
         return try body(&owners[principal, default: Owner(lastSeen: now)])
@@ -58,7 +58,7 @@ struct Contents: Sendable {
 struct Owner: Sendable {
     /// The greatest cursor that the principal ever got.
     var newest: Cursor?
-    var lastSeen: Int64
+    var lastSeen: Instant
     var sessions: [Session: MetSession] = [:]
     var cursors: [Cursor: StoredCursor] = [:]
     var notes = PushNotes()
@@ -67,10 +67,11 @@ struct Owner: Sendable {
     var ids = IDMap()
     var refusals: [PushedRecordKey: RefusalEntry] = [:]
 
-    init(lastSeen: Int64) { self.lastSeen = lastSeen }
+    init(lastSeen: Instant) { self.lastSeen = lastSeen }
 
     /// Changes a session, and adds it first if it is unknown.
-    mutating func withSession<T>(_ session: Session, at now: Int64, _ body: (inout MetSession) throws -> T) throws -> T
+    mutating func withSession<T>(_ session: Session, at now: Instant, _ body: (inout MetSession) throws -> T) throws
+        -> T
     {
         _ = try key(session.rawValue, "session")
         return try body(&sessions[session, default: MetSession(lastSeen: now)])
@@ -82,7 +83,7 @@ struct Owner: Sendable {
     }
 
     /// Keeps a receipt in place of one of the same push, and no more receipts than the limit.
-    mutating func save(_ kept: JournalEnd.KeptReceipt, limit: Int, at now: Int64) throws {
+    mutating func save(_ kept: JournalEnd.KeptReceipt, limit: Int, at now: Instant) throws {
         _ = try key(kept.digest, "push digest")
         _ = try key(kept.receipt.contentType, "content type")
         receipts.removeAll { $0.kept.expiresAt <= now || $0.kept.digest == kept.digest }
@@ -94,7 +95,7 @@ struct Owner: Sendable {
 /// A session that the state knows.
 struct MetSession: Sendable {
     var row = SessionRow()
-    var lastSeen: Int64
+    var lastSeen: Instant
 }
 
 /// A cursor and its place in its replica's ledger.
@@ -106,15 +107,15 @@ struct StoredCursor: Sendable {
 /// The answer of a push.
 struct StoredReceipt: Sendable {
     var kept: JournalEnd.KeptReceipt
-    var savedAt: Int64
+    var savedAt: Instant
 }
 
 /// One client database.
 struct Replica: Sendable {
     var principal: Principal
     var isConfirmed: Bool
-    var firstSeen: Int64
-    var lastSeen: Int64
+    var firstSeen: Instant
+    var lastSeen: Instant
     var lastResult: String
     var schemaVersion: Int?
     /// The schema version that the replica's pushes have shown.
@@ -122,15 +123,15 @@ struct Replica: Sendable {
     /// The newest cursor that the device has presented.
     var tip: Cursor?
     var ledger = ReplicaLedger()
-    var acceptedAt: Int64 = 0
-    var resyncAt: Int64 = 0
+    var acceptedAt: Instant = 0
+    var resyncAt: Instant = 0
     var redeliveries: [PushedRecordKey: StoredRedelivery] = [:]
 }
 
 /// A record that a replica must get once more.
 struct StoredRedelivery: Sendable {
     var count: Int
-    var since: Int64
+    var since: Instant
     /// The cursor of the answer that has brought the record.
     var delivered: Cursor?
 }

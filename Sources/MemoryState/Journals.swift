@@ -13,7 +13,7 @@ struct Journals: Sendable {
         var givenUp: Set<Int> = []
         /// The number of failed attempts to close the journal; `triedAt` is the time of the first.
         var tries = 0
-        var triedAt: Int64?
+        var triedAt: Instant?
 
         var operations: [InFlightOperation] { inFlight.values.sorted { $0.place < $1.place } }
     }
@@ -24,7 +24,7 @@ struct Journals: Sendable {
     /// The journals in the order of their numbers.
     var all: [Journal] { journals.values.sorted { $0.journal.id < $1.journal.id } }
 
-    mutating func begin(_ opening: JournalOpening, of principal: Principal, at now: Int64) -> Int64 {
+    mutating func begin(_ opening: JournalOpening, of principal: Principal, at now: Instant) -> Int64 {
         last += 1
         journals[last] = Journal(
             journal: PushJournal(
@@ -39,7 +39,7 @@ struct Journals: Sendable {
         return journal
     }
 
-    mutating func write(_ step: JournalStep, of id: Int64, at now: Int64) throws(StateError) {
+    mutating func write(_ step: JournalStep, of id: Int64, at now: Instant) throws(StateError) {
         var journal = try open(id)
         for place in step.applied + step.rejected { journal.inFlight[place] = nil }
         for operation in step.inFlight {
@@ -67,7 +67,7 @@ struct Journals: Sendable {
         journals[id] = journal
     }
 
-    mutating func close(_ id: Int64, with closure: JournalClosure, at now: Int64) {
+    mutating func close(_ id: Int64, with closure: JournalClosure, at now: Instant) {
         guard var journal = try? open(id) else { return }
         journal.journal.state = .closed
         journal.journal.changedAt = max(journal.journal.changedAt, now)
@@ -90,7 +90,7 @@ struct Journals: Sendable {
     }
 
     /// Deletes journals of pushes that ended long ago, and open ones that have not changed for still longer.
-    mutating func collect(before: Int64, openBefore: Int64) -> Int {
+    mutating func collect(before: Instant, openBefore: Instant) -> Int {
         let count = journals.count
         journals = journals.filter {
             $0.value.journal.changedAt >= ($0.value.journal.state == .open ? openBefore : before)

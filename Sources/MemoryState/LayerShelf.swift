@@ -23,7 +23,7 @@ struct LayerShelf: Sendable {
         /// The replica; nil while the layer is staged, and again when it is no longer needed.
         var replica: ReplicaID?
         var cursor: Cursor?
-        var madeAt: Int64
+        var madeAt: Instant
         /// The chunks in the order of table and first hash.
         var chunks: [StoredChunk] = []
         var counts: [String: LedgerCount] = [:]
@@ -41,7 +41,7 @@ struct LayerShelf: Sendable {
     private var lastChunk: Int64 = 0
     var layers: [LayerID: Layer] = [:]
 
-    mutating func makeLayer(_ kind: Kind, of replica: ReplicaID?, cursor: Cursor?, at now: Int64) -> LayerID {
+    mutating func makeLayer(_ kind: Kind, of replica: ReplicaID?, cursor: Cursor?, at now: Instant) -> LayerID {
         lastLayer += 1
         layers[LayerID(rawValue: lastLayer)] = Layer(kind: kind, replica: replica, cursor: cursor, madeAt: now)
         return LayerID(rawValue: lastLayer)
@@ -62,7 +62,7 @@ struct LayerShelf: Sendable {
     }
 
     /// Detaches a layer from its replica; it can be read until it is collected.
-    mutating func loosen(_ id: LayerID, at now: Int64) {
+    mutating func loosen(_ id: LayerID, at now: Instant) {
         layers[id]?.replica = nil
         layers[id]?.madeAt = now
     }
@@ -70,7 +70,7 @@ struct LayerShelf: Sendable {
     /// Deletes the layers that have belonged to no replica since before a time.
     ///
     /// - Returns: The number of chunks and layers deleted.
-    mutating func collect(before time: Int64) -> Int {
+    mutating func collect(before time: Instant) -> Int {
         let gone = layers.filter { $0.value.replica == nil && $0.value.madeAt < time }
         for id in gone.keys { layers[id] = nil }
         return gone.values.reduce(0) { $0 + $1.chunks.count + 1 }

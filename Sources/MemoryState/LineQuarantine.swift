@@ -11,7 +11,7 @@ struct LineQuarantine: Sendable {
     private(set) var dropped = 0
 
     mutating func add(
-        _ lines: [QuarantinedLine], for principal: Principal, at now: Int64, _ limits: StateLimits
+        _ lines: [QuarantinedLine], for principal: Principal, at now: Instant, _ limits: StateLimits
     ) {
         let room = max(1, limits.quarantineEntries)
         for line in lines.prefix(room) {

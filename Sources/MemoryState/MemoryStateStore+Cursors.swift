@@ -13,7 +13,7 @@ extension MemoryStateStore: InspectableStore {
     }
 
     /// Confirms the cursor if the replica goes on with it.
-    package func confirm(principal: Principal, cursor: Cursor, at now: Int64) async throws {
+    package func confirm(principal: Principal, cursor: Cursor, at now: Instant) async throws {
         try await write { try $0.confirm(cursor, of: principal, at: now) }
     }
 
@@ -24,7 +24,7 @@ extension MemoryStateStore: InspectableStore {
 
     /// Sets the session's position.
     package func setPosition(
-        _ position: Position, principal: Principal, session: Session, at now: Int64
+        _ position: Position, principal: Principal, session: Session, at now: Instant
     ) async throws {
         try await write { contents in
             if case .at(let vector) = position,
@@ -44,7 +44,7 @@ extension MemoryStateStore: InspectableStore {
     }
 
     /// Raises the generation and forgets positions.
-    package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
+    package func raiseGeneration(principal: Principal, session: Session, at now: Instant) async throws -> Int {
         try await write { contents in
             try contents.withOwner(principal, at: now) { owner in
                 owner.forgetPositions(except: session)
@@ -74,7 +74,7 @@ extension MemoryStateStore: InspectableStore {
     }
 
     /// Records the time, at most once in the interval.
-    package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
+    package func markAccepted(principal: Principal, session: Session, at now: Instant) async throws {
         try await write { contents in
             let interval = contents.limits.acceptedInterval
             try contents.withOwner(principal, at: now) { owner in
@@ -93,7 +93,7 @@ extension MemoryStateStore: InspectableStore {
     }
 
     /// Records a replica's last action.
-    package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
+    package func touch(replica: ReplicaID, result: String, at now: Instant) async throws {
         try await write { contents in
             guard let known = contents.replicas[replica],
                 isDue(now, after: known.lastSeen, contents.limits.touchInterval) || known.lastResult != remark(result)
@@ -109,7 +109,7 @@ extension MemoryStateStore: InspectableStore {
     }
 
     /// Returns a receipt between the time it was saved and the time it expires.
-    package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
+    package func receipt(principal: Principal, digest: String, at now: Instant) async throws -> Receipt? {
         try await read { contents in
             let digest = try key(digest, "push digest")
             return try contents.owner(principal)?.receipts.last {
@@ -120,7 +120,7 @@ extension MemoryStateStore: InspectableStore {
 
     /// Keeps a receipt.
     package func saveReceipt(
-        _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64
+        _ receipt: Receipt, principal: Principal, digest: String, at now: Instant, expiresAt: Instant
     ) async throws {
         try await write { contents in
             let limits = contents.limits
@@ -167,7 +167,7 @@ extension MemoryStateStore: InspectableStore {
     ) async throws -> [ReplicaRow] {
         let lead = cursorLead
         return try await read { contents in
-            let last = after.map { (contents.replicas[$0]?.lastSeen ?? .min, $0.rawValue) } ?? (.max, .max)
+            let last = after.map { (contents.replicas[$0]?.lastSeen ?? .earliest, $0.rawValue) } ?? (.latest, .max)
             return contents.replicas.filter { principal == nil || $0.value.principal == principal }
                 .map { (lastSeen: $0.value.lastSeen, id: $0.key) }
                 .filter { ($0.lastSeen, $0.id.rawValue) < last }

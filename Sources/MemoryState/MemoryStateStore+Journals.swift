@@ -6,7 +6,7 @@ package import SyncModel
 
 extension MemoryStateStore: JournalAdmin {
     /// Opens a journal and writes notes.
-    package func beginPush(_ opening: JournalOpening, principal: Principal, at now: Int64) async throws -> Int64 {
+    package func beginPush(_ opening: JournalOpening, principal: Principal, at now: Instant) async throws -> Int64 {
         try await write { contents in
             try contents.withOwner(principal, at: now) { try $0.notes.write(opening.notes, at: now) }
             return contents.journals.begin(opening, of: principal, at: now)
@@ -14,12 +14,12 @@ extension MemoryStateStore: JournalAdmin {
     }
 
     /// Writes a step.
-    package func advance(_ step: JournalStep, of journal: Int64, at now: Int64) async throws {
+    package func advance(_ step: JournalStep, of journal: Int64, at now: Instant) async throws {
         try await write { try $0.write(step, of: journal, at: now) }
     }
 
     /// Writes the last step and the end of the push.
-    package func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws {
+    package func endPush(_ end: JournalEnd, of journal: Int64, at now: Instant) async throws {
         try await write { contents in
             let limits = contents.limits
             if let kept = end.receipt, kept.receipt.body.count > limits.receiptBytes {
@@ -46,7 +46,7 @@ extension MemoryStateStore: JournalAdmin {
     }
 
     /// Counts an attempt to close a journal.
-    package func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64) {
+    package func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) {
         try await write { contents in
             guard var found = contents.journals.journals[journal] else { return (0, now) }
             if found.journal.state == .open {
@@ -89,7 +89,7 @@ extension MemoryStateStore: JournalAdmin {
     }
 
     /// Closes a journal.
-    package func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Int64) async throws {
+    package func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Instant) async throws {
         try await write { contents in
             guard let principal = try? contents.journals.open(journal).journal.principal else { return }
             try contents.owners[principal]?.notes.write(closure.notes, at: now)
@@ -116,7 +116,7 @@ extension MemoryStateStore: JournalAdmin {
 
 extension Contents {
     /// Writes a step of an open journal.
-    fileprivate mutating func write(_ step: JournalStep, of journal: Int64, at now: Int64) throws {
+    fileprivate mutating func write(_ step: JournalStep, of journal: Int64, at now: Instant) throws {
         let principal = try journals.open(journal).journal.principal
         try journals.write(step, of: journal, at: now)
         try owners[principal]?.notes.write(step.notes, at: now)

@@ -49,7 +49,7 @@ extension MemoryStateStore {
     }
 
     /// Creates a staged layer.
-    package func stageLayer(at now: Int64) async throws -> LayerID {
+    package func stageLayer(at now: Instant) async throws -> LayerID {
         try await write { $0.shelf.makeLayer(.staged, of: nil, cursor: nil, at: now) }
     }
 
@@ -67,7 +67,7 @@ extension MemoryStateStore {
     }
 
     /// Merges a part of the deltas into the base.
-    package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
+    package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Instant) async throws -> Int {
         try await write { try $0.compact(compaction, at: now) }
     }
 
@@ -93,7 +93,7 @@ extension MemoryStateStore {
     }
 
     /// Allows the deletions that earlier comparisons held back.
-    package func acceptDeletions(replica: ReplicaID, at now: Int64) async throws {
+    package func acceptDeletions(replica: ReplicaID, at now: Instant) async throws {
         try await write { contents in
             guard let known = contents.replicas[replica] else { throw StateError.replicaUnknown(replica) }
             contents.replicas[replica]?.acceptedAt = max(known.acceptedAt, now)
@@ -101,7 +101,7 @@ extension MemoryStateStore {
     }
 
     /// Makes earlier comparisons due.
-    package func resync(replica: ReplicaID, at now: Int64) async throws {
+    package func resync(replica: ReplicaID, at now: Instant) async throws {
         // Cursors are compared with this time, and may run ahead of the clock.
         let now = now + cursorLead
         try await write { contents in

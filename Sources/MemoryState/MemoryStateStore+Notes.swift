@@ -18,7 +18,7 @@ extension MemoryStateStore {
     }
 
     /// Writes notes.
-    package func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws {
+    package func note(_ notes: [PushNote], principal: Principal, at now: Instant) async throws {
         guard !notes.isEmpty else { return }
         try await write { contents in
             try contents.withOwner(principal, at: now) { try $0.notes.write(notes, at: now) }
@@ -56,7 +56,7 @@ extension MemoryStateStore {
 
     /// Counts each redelivery once more.
     package func scheduleRedelivery(
-        _ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64
+        _ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Instant
     ) async throws {
         guard !redeliveries.isEmpty else { return }
         try await write { contents in
@@ -90,7 +90,7 @@ extension MemoryStateStore {
 
     /// Writes mappings.
     package func saveMappings(
-        _ mappings: [IDMapping], principal: Principal, at now: Int64
+        _ mappings: [IDMapping], principal: Principal, at now: Instant
     ) async throws -> [IDMapping] {
         guard !mappings.isEmpty else { return [] }
         return try await write { contents in

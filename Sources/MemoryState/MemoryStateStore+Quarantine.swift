@@ -7,7 +7,7 @@ package import SyncModel
 extension MemoryStateStore: QuarantineAdmin {
     /// Records the refused operations of a push, and its result as the replica's last one.
     package func noteRefusals(
-        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Int64
+        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Instant
     ) async throws {
         try await write { contents in
             let limit = max(1, contents.limits.refusalsPerPrincipal)
@@ -40,20 +40,21 @@ extension MemoryStateStore: QuarantineAdmin {
     }
 
     /// Returns the quarantined records with their kinds.
-    package func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind] {
+    package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: QuarantinedOperation.Kind]
+    {
         try await read { contents in
             contents.pushes.entries(of: principal).reduce(into: [:]) { $0[$1.push.key] = $1.push.kind }
         }
     }
 
     /// Puts records into quarantine.
-    package func setAside(
-        _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
+    package func quarantine(
+        _ pushes: [QuarantinedOperation], of principal: Principal, limit: Int, at now: Instant
     ) async throws -> [Int64] {
         guard !pushes.isEmpty else { return [] }
         return try await write { contents in
             try contents.withOwner(principal, at: now) { _ in }
-            return try contents.pushes.setAside(pushes, of: principal, limit: limit, at: now)
+            return try contents.pushes.quarantine(pushes, of: principal, limit: limit, at: now)
         }
     }
 
@@ -73,7 +74,7 @@ extension MemoryStateStore: QuarantineAdmin {
     }
 
     /// Counts a retry.
-    package func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int {
+    package func countTry(ofQuarantined id: Int64, at now: Instant) async throws -> Int {
         try await write { contents in
             guard let entry = contents.pushes.entries[id] else { return 0 }
             contents.pushes.entries[id]?.lastAt = max(entry.lastAt, now)
@@ -83,7 +84,7 @@ extension MemoryStateStore: QuarantineAdmin {
     }
 
     /// Cancels the schedule of an entry that was refused again.
-    package func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws {
+    package func quarantineAgain(_ id: Int64, reason: QuarantinedOperation.Reason, at now: Instant) async throws {
         try await write { contents in
             guard var entry = contents.pushes.entries[id] else { return }
             entry.markedAt = nil
@@ -117,7 +118,7 @@ extension MemoryStateStore: QuarantineAdmin {
     }
 
     /// Schedules entries to be retried.
-    package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64] {
+    package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
         try await write { contents in
             if let principal, try contents.owner(principal) == nil { return [] }
             let all = contents.pushes.entries.values.filter { principal == nil || $0.principal == principal }

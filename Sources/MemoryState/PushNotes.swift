@@ -8,7 +8,7 @@ import SyncModel
 struct PushNotes: Sendable {
     struct Stored: Sendable {
         var note: PushNote
-        var madeAt: Int64
+        var madeAt: Instant
         /// The sequence of the newest note that says that the backend holds or has deleted the record; until there is
         /// one, the sequence of the record's first note, negative.
         var accepted: Int64
@@ -25,7 +25,7 @@ struct PushNotes: Sendable {
     ///
     /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
     /// names no links: those of the note before it remain.
-    mutating func write(_ added: [PushNote], at now: Int64) throws(StateError) {
+    mutating func write(_ added: [PushNote], at now: Instant) throws(StateError) {
         for note in added {
             guard RecordID.isSafe(note.id) else { throw .invalid("record id") }
             sequence += 1

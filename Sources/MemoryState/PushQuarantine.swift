@@ -16,19 +16,19 @@ struct PushQuarantine: Sendable {
     }
 
     /// Puts records into quarantine, each in place of an older entry of the same record.
-    mutating func setAside(
-        _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
+    mutating func quarantine(
+        _ pushes: [QuarantinedOperation], of principal: Principal, limit: Int, at now: Instant
     ) throws(StateError) -> [Int64] {
         let known = entries(of: principal)
         let added = Set(pushes.map(\.key)).subtracting(known.map(\.push.key)).count
         guard known.count + added <= limit else { throw .tooLarge("quarantine of a principal's pushes") }
         var numbers: [Int64] = []
-        for push in pushes { numbers.append(try setAside(push, of: principal, at: now)) }
+        for push in pushes { numbers.append(try quarantine(push, of: principal, at: now)) }
         return numbers
     }
 
-    private mutating func setAside(
-        _ push: SetAsidePush, of principal: Principal, at now: Int64
+    private mutating func quarantine(
+        _ push: QuarantinedOperation, of principal: Principal, at now: Instant
     ) throws(StateError) -> Int64 {
         _ = try key(push.key.table, "table")
         var push = push

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import SyncModel
+
 /// Distinguishes time that has really passed from time that only the clock shows.
 ///
 /// If the clock is put forward or the gateway has not run, every device looks as if it had been away. Collections
@@ -15,14 +17,14 @@ package struct CollectionTime: Hashable, Sendable {
     package static let burialShare = 20
 
     /// The time of the last collection; nil before the first.
-    package var collectedAt: Int64?
+    package var collectedAt: Instant?
     /// The time that the clock has shown in excess of the time that has passed, in milliseconds; never negative.
     package var leapt: Int64
     /// The time at which the last leap was noticed.
-    package var leaptAt: Int64
+    package var leaptAt: Instant
 
     /// Creates the time from the stored values; the defaults are those before the first collection.
-    package init(collectedAt: Int64? = nil, leapt: Int64 = 0, leaptAt: Int64 = 0) {
+    package init(collectedAt: Instant? = nil, leapt: Int64 = 0, leaptAt: Instant = 0) {
         self.collectedAt = collectedAt
         self.leapt = leapt
         self.leaptAt = leaptAt
@@ -36,21 +38,21 @@ package struct CollectionTime: Hashable, Sendable {
     ///   - longest: The time without a leap after which earlier leaps no longer count.
     /// - Returns: The time that the clock has leapt since the last collection; negative if it went back.
     @discardableResult
-    package mutating func pass(to now: Int64, ran: Int64?, longest: Int64) -> Int64 {
+    package mutating func pass(to now: Instant, ran: Int64?, longest: Int64) -> Int64 {
         defer { collectedAt = now }
         guard let collectedAt else { return 0 }
-        let elapsed = now - collectedAt
+        let elapsed = now.milliseconds(since: collectedAt)
         // A process that has just begun may have been preceded by one that ran until then.
         let excess = elapsed - (ran ?? min(max(elapsed, 0), Self.period))
         guard abs(excess) > Self.tolerance else { return 0 }
-        if now - leaptAt > longest { leapt = 0 }
+        if now.milliseconds(since: leaptAt) > longest { leapt = 0 }
         leapt = max(0, leapt + excess)
         leaptAt = now
         return excess
     }
 
     /// Moves a time back by the sum of the leaps, unless it is later than the last leap.
-    package func corrected(_ time: Int64) -> Int64 { time >= leaptAt ? time : time - leapt }
+    package func corrected(_ time: Instant) -> Instant { time >= leaptAt ? time : time - leapt }
 
     /// Moves all times of a retention back except that of receipts, which last for minutes only.
     package func corrected(_ retention: Retention) -> Retention {

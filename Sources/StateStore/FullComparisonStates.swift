@@ -38,7 +38,8 @@ package enum FullComparisonStates {
                 times.contains(doneAt), times.contains(triedAt), times.contains(blocked), comparisons[type] == nil
             else { return nil }
             comparisons[type] = FullComparison(
-                doneAt: doneAt, triedAt: triedAt, mapping: mapping, blockedAt: blocked, failures: Int(failures))
+                doneAt: Instant(milliseconds: doneAt), triedAt: Instant(milliseconds: triedAt), mapping: mapping,
+                blockedAt: Instant(milliseconds: blocked), failures: Int(failures))
         }
         return comparisons
     }

@@ -20,7 +20,7 @@ package protocol IDMapStore: Sendable {
     /// - Returns: The mappings whose client id pulls do not use: another id came first for the same record, or this one
     ///   may have been the backend's.
     /// - Throws: ``StateError/invalid(_:)`` for ids that are empty or longer than 255 bytes.
-    func saveMappings(_ mappings: [IDMapping], principal: Principal, at now: Int64) async throws -> [IDMapping]
+    func saveMappings(_ mappings: [IDMapping], principal: Principal, at now: Instant) async throws -> [IDMapping]
 
     /// Returns the mappings that contain an id, as the client's or as the backend's; at most 100.
     func idMappings(of principal: Principal, table: String, id: String) async throws -> [StoredIDMapping]

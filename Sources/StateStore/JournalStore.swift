@@ -13,12 +13,12 @@ package protocol JournalStore: Sendable {
     /// Opens a journal and writes notes, before the first call to the backend.
     ///
     /// - Returns: The journal's number, never given before.
-    func beginPush(_ opening: JournalOpening, principal: Principal, at now: Int64) async throws -> Int64
+    func beginPush(_ opening: JournalOpening, principal: Principal, at now: Instant) async throws -> Int64
 
     /// Writes the outcomes of operations, and the operations that are about to be sent.
     ///
     /// - Throws: ``StateError/journalClosed`` if the journal has been closed elsewhere: send nothing more.
-    func advance(_ step: JournalStep, of journal: Int64, at now: Int64) async throws
+    func advance(_ step: JournalStep, of journal: Int64, at now: Instant) async throws
 
     /// Writes the end of the push, before its client gets the answer.
     ///
@@ -27,7 +27,7 @@ package protocol JournalStore: Sendable {
     ///
     /// - Throws: ``StateError/journalClosed`` as ``advance(_:of:at:)`` does, and ``StateError/tooLarge(_:)`` for a
     ///   receipt over the limit: end the push without one.
-    func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws
+    func endPush(_ end: JournalEnd, of journal: Int64, at now: Instant) async throws
 
     /// Returns a principal's open journals, oldest first, with their in-flight operations; almost always empty.
     func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])]
@@ -35,7 +35,7 @@ package protocol JournalStore: Sendable {
     /// Counts a failed attempt to close a journal although the backend answers.
     ///
     /// - Returns: The number of such attempts, and the time of the first one.
-    func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64)
+    func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant)
 
     /// Records that the request of an in-flight operation will not be repeated, and deletes the request.
     func giveUp(_ place: Int, of journal: Int64) async throws
@@ -47,7 +47,7 @@ package protocol JournalStore: Sendable {
     func mappedIDs(_ ids: Set<String>, in table: String, of principal: Principal) async throws -> Set<String>
 
     /// Closes a journal with the results of push recovery; a journal that is not open is not an error.
-    func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Int64) async throws
+    func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Instant) async throws
 }
 
 /// Adds the reads of journals that the operator's commands need.

@@ -27,7 +27,7 @@ package protocol LedgerStore: Sendable {
     /// hour.
     ///
     /// The layer is durable with that commit, not before.
-    func stageLayer(at now: Int64) async throws -> LayerID
+    func stageLayer(at now: Instant) async throws -> LayerID
 
     /// Adds chunks to a staged layer, about 1 MiB at a time; no two chunks of a table may begin with the same hash.
     ///
@@ -46,7 +46,7 @@ package protocol LedgerStore: Sendable {
     ///
     /// - Returns: The ledger's new version, for the next batch.
     /// - Throws: ``StateError/ledgerChanged`` if the version is not the expected one.
-    func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int
+    func compactBatch(_ compaction: LedgerCompactionBatch, at now: Instant) async throws -> Int
 
     /// Returns the notes of a principal that a cursor has not seen, which are those with a greater sequence: the newest
     /// `limit` of them, by their sequence.
@@ -59,7 +59,7 @@ package protocol LedgerStore: Sendable {
     ///
     /// A record whose note is held or gone keeps that state if the new note is seen, and keeps its links if the new
     /// note, for a deletion, has none. The sequences in the given notes are ignored.
-    func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws
+    func note(_ notes: [PushNote], principal: Principal, at now: Instant) async throws
 
     /// Makes room for the notes of a push that is about to begin: only a principal's newest notes stay.
     ///
@@ -77,7 +77,7 @@ package protocol LedgerStore: Sendable {
 
     /// Records the redeliveries that a 409 has named, and counts another 409 for those known already; an unknown
     /// replica is not an error.
-    func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64) async throws
+    func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Instant) async throws
 
     /// Forgets the redeliveries of successfully pushed records, with their counts.
     ///
@@ -93,9 +93,9 @@ package protocol LedgerStore: Sendable {
     func ledger(of replica: ReplicaID) async throws -> LedgerOutline?
 
     /// Allows the next comparisons of a replica to delete the records that earlier ones held back.
-    func acceptDeletions(replica: ReplicaID, at now: Int64) async throws
+    func acceptDeletions(replica: ReplicaID, at now: Instant) async throws
     /// Makes the full comparison of every request type of a replica due.
-    func resync(replica: ReplicaID, at now: Int64) async throws
+    func resync(replica: ReplicaID, at now: Instant) async throws
     /// Forgets a replica with its cursors and its ledger; false if there is none.
     func forget(replica: ReplicaID) async throws -> Bool
 }

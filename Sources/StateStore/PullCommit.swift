@@ -23,8 +23,8 @@ package struct PullCommit: Hashable, Sendable {
     package var quarantined: [QuarantinedLine]
     /// The replica's last action, a short phrase for the operator.
     package var result: String
-    /// The time in milliseconds since 1970.
-    package var now: Int64
+    /// The present time.
+    package var now: Instant
     /// The number of the principal's replicas that may be without a confirmed cursor; older ones are dropped (finding
     /// 27).
     package var unconfirmedReplicas: Int
@@ -44,7 +44,7 @@ package struct PullCommit: Hashable, Sendable {
     /// Creates a commit.
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
-        now: Int64, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
+        now: Instant, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
         ledgersRead: [ReplicaID: Int] = [:], delivered: [PendingRedelivery] = [], clientVersion: Int? = nil
     ) {
         self.delivered = delivered

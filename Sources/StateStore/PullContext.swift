@@ -28,10 +28,10 @@ package struct PullContext: Hashable, Sendable {
     /// The number of push notes that the principal has got so far; it becomes the new row's ``CursorRow/noted``.
     package var sequence: Int64
     /// The time at which the operator last accepted deletions held back for the row's replica; 0 if never.
-    package var acceptedAt: Int64
+    package var acceptedAt: Instant
     /// The time at which the operator last requested a comparison of everything of the row's replica, in milliseconds
     /// since 1970 plus the lead of cursors; 0 if never.
-    package var resyncAt: Int64
+    package var resyncAt: Instant
     /// The schema version that the replica's pushes have stated or shown
     /// (``StateStore/notePushed(version:replica:principal:)``); nil if they have not, and for a fork, whose own pushes
     /// they may not be.
@@ -44,7 +44,7 @@ package struct PullContext: Hashable, Sendable {
         row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
         ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
-        acceptedAt: Int64 = 0, resyncAt: Int64 = 0, pushedVersion: Int? = nil, idSequence: Int64 = 0
+        acceptedAt: Instant = 0, resyncAt: Instant = 0, pushedVersion: Int? = nil, idSequence: Int64 = 0
     ) {
         self.idSequence = idSequence
         self.row = row

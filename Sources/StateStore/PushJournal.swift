@@ -38,9 +38,9 @@ package struct PushJournal: Hashable, Sendable {
     /// The cursor that came with the push.
     package var presented: Cursor?
     /// The time at which the push began.
-    package var startedAt: Int64
+    package var startedAt: Instant
     /// The time of the journal's last change.
-    package var changedAt: Int64
+    package var changedAt: Instant
     /// The stage of the push.
     package var state: State
     /// The number of operations in the push.
@@ -58,7 +58,7 @@ package struct PushJournal: Hashable, Sendable {
 
     /// Creates a journal.
     package init(
-        id: Int64, principal: Principal, presented: Cursor?, startedAt: Int64, changedAt: Int64, state: State,
+        id: Int64, principal: Principal, presented: Cursor?, startedAt: Instant, changedAt: Instant, state: State,
         operations: Int, applied: Int = 0, rejected: Int = 0, found: Int = 0, lost: Int = 0, failure: Failure? = nil
     ) {
         self.id = id
@@ -184,9 +184,9 @@ package struct JournalEnd: Hashable, Sendable {
         /// The digest of cursor and body, hexadecimal.
         package var digest: String
         /// The time at which the answer expires.
-        package var expiresAt: Int64
+        package var expiresAt: Instant
         /// Creates a kept receipt.
-        package init(receipt: Receipt, digest: String, expiresAt: Int64) {
+        package init(receipt: Receipt, digest: String, expiresAt: Instant) {
             self.receipt = receipt
             self.digest = digest
             self.expiresAt = expiresAt

@@ -8,7 +8,7 @@ package import SyncModel
 /// No entry is ever collected: the operator decides. If a method throws ``StateError``, nothing has changed.
 package protocol PushQuarantineStore: Sendable {
     /// Returns a principal's quarantined records with their kinds; almost always empty.
-    func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind]
+    func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: QuarantinedOperation.Kind]
 
     /// Puts records into quarantine, each in place of the principal's older entry of the same record, whose scheduled
     /// retry is cancelled.
@@ -22,8 +22,8 @@ package protocol PushQuarantineStore: Sendable {
     ///   - now: The time.
     /// - Returns: The numbers of the entries, in the order of the records.
     /// - Throws: ``StateError/tooLarge(_:)`` if the principal would have more than `limit` entries.
-    func setAside(
-        _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
+    func quarantine(
+        _ pushes: [QuarantinedOperation], of principal: Principal, limit: Int, at now: Instant
     ) async throws -> [Int64]
 
     /// Removes the entries of records that the backend has accepted; a record without an entry is not an error.
@@ -35,11 +35,11 @@ package protocol PushQuarantineStore: Sendable {
     /// Counts a scheduled retry whose outcome is unknown; it stays scheduled.
     ///
     /// - Returns: The number of such retries since the entry was scheduled.
-    func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int
+    func countTry(ofQuarantined id: Int64, at now: Instant) async throws -> Int
 
     /// Records that a scheduled retry was refused: the entry is no longer scheduled, and its count rises. An entry that
     /// is gone is not an error.
-    func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws
+    func quarantineAgain(_ id: Int64, reason: QuarantinedOperation.Reason, at now: Instant) async throws
 }
 
 /// Serves the operator's commands on the quarantine.
@@ -55,7 +55,7 @@ package protocol QuarantineAdmin: Sendable {
     /// principal.
     ///
     /// - Returns: The numbers of the entries that exist.
-    func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64]
+    func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64]
 
     /// Deletes entries for good.
     ///

@@ -13,14 +13,14 @@ package struct QuarantineEntry: Hashable, Sendable {
     package var principal: Principal
     /// The number of times that the line came.
     package var count: Int
-    /// The time at which the line first came, in milliseconds since 1970.
-    package var firstSeen: Int64
-    /// The time at which the line last came, in milliseconds since 1970.
-    package var lastSeen: Int64
+    /// The time at which the line first came.
+    package var firstSeen: Instant
+    /// The time at which the line last came.
+    package var lastSeen: Instant
 
     /// Creates an entry.
     package init(
-        id: Int64, line: QuarantinedLine, principal: Principal, count: Int, firstSeen: Int64, lastSeen: Int64
+        id: Int64, line: QuarantinedLine, principal: Principal, count: Int, firstSeen: Instant, lastSeen: Instant
     ) {
         self.id = id
         self.line = line

@@ -29,7 +29,7 @@ package struct PushedRecordKey: Hashable, Sendable {
 }
 
 /// A pushed record that the backend has refused and that its client takes for synced.
-package struct SetAsidePush: Hashable, Sendable {
+package struct QuarantinedOperation: Hashable, Sendable {
     /// The kind of change that the client made.
     package enum Kind: String, CaseIterable, Sendable {
         case create, update, delete
@@ -77,23 +77,24 @@ package struct QuarantinedPush: Hashable, Sendable {
     /// The principal that pushed the record.
     package var principal: Principal
     /// The pushed record.
-    package var push: SetAsidePush
+    package var push: QuarantinedOperation
     /// True if the whole record must be sent although the client reported only some of it as changed: the entry
     /// combines several pushes.
     package var isWhole: Bool
     /// The number of times that the backend has refused the record.
     package var count: Int
-    /// The time of the first refusal, in milliseconds since 1970.
-    package var firstAt: Int64
-    /// The time of the last refusal or retry, in milliseconds since 1970.
-    package var lastAt: Int64
+    /// The time of the first refusal.
+    package var firstAt: Instant
+    /// The time of the last refusal or retry.
+    package var lastAt: Instant
     /// The time at which the operator scheduled a retry; nil if that has not happened since the last refusal.
-    package var markedAt: Int64?
+    package var markedAt: Instant?
 
     /// Creates an entry.
     package init(
-        id: Int64, principal: Principal, push: SetAsidePush, isWhole: Bool = false, count: Int, firstAt: Int64,
-        lastAt: Int64, markedAt: Int64? = nil
+        id: Int64, principal: Principal, push: QuarantinedOperation, isWhole: Bool = false, count: Int,
+        firstAt: Instant,
+        lastAt: Instant, markedAt: Instant? = nil
     ) {
         self.id = id
         self.principal = principal

@@ -8,14 +8,16 @@ package struct RefusedOperation: Hashable, Sendable {
     /// The record that the operation was about.
     package var key: PushedRecordKey
     /// The kind of change that the client made.
-    package var kind: SetAsidePush.Kind
+    package var kind: QuarantinedOperation.Kind
     /// The call that the backend refused, as the configuration writes it; nil if there was none.
     package var call: String?
     /// The reason for the refusal.
-    package var reason: SetAsidePush.Reason
+    package var reason: QuarantinedOperation.Reason
 
     /// Creates a refused operation.
-    package init(key: PushedRecordKey, kind: SetAsidePush.Kind, call: String?, reason: SetAsidePush.Reason) {
+    package init(
+        key: PushedRecordKey, kind: QuarantinedOperation.Kind, call: String?, reason: QuarantinedOperation.Reason
+    ) {
         self.key = key
         self.kind = kind
         self.call = call
@@ -29,13 +31,13 @@ package struct RefusalEntry: Hashable, Sendable {
     package var operation: RefusedOperation
     /// The number of refused operations on the record.
     package var count: Int
-    /// The time of the first refusal, in milliseconds since 1970.
-    package var firstAt: Int64
-    /// The time of the last refusal, in milliseconds since 1970.
-    package var lastAt: Int64
+    /// The time of the first refusal.
+    package var firstAt: Instant
+    /// The time of the last refusal.
+    package var lastAt: Instant
 
     /// Creates an entry.
-    package init(operation: RefusedOperation, count: Int, firstAt: Int64, lastAt: Int64) {
+    package init(operation: RefusedOperation, count: Int, firstAt: Instant, lastAt: Instant) {
         self.operation = operation
         self.count = count
         self.firstAt = firstAt
@@ -60,7 +62,7 @@ package protocol RefusalStore: Sendable {
     ///   - now: The time.
     /// - Throws: ``StateError``; the push ends in the same way nevertheless.
     func noteRefusals(
-        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Int64
+        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Instant
     ) async throws
 
     /// Returns the refused operations of a principal's pushes, newest first.

@@ -11,10 +11,10 @@ package struct ReplicaRow: Hashable, Sendable {
     package var principal: Principal
     /// True if the replica has ever come back with a cursor.
     package var isConfirmed: Bool
-    /// The time at which the replica began, in milliseconds since 1970.
-    package var firstSeen: Int64
-    /// The time of the replica's last pull or push, to about a minute, in milliseconds since 1970.
-    package var lastSeen: Int64
+    /// The time at which the replica began.
+    package var firstSeen: Instant
+    /// The time of the replica's last pull or push, to about a minute.
+    package var lastSeen: Instant
     /// The result of the replica's last pull or push.
     package var lastResult: String
     /// The replica's newest cursor.
@@ -33,11 +33,11 @@ package struct ReplicaRow: Hashable, Sendable {
     package var ledgerBytes: Int
     /// The last full comparison of each request type, as of the newest cursor.
     package var comparisons: [String: FullComparison]
-    /// The time at which the operator last accepted held-back deletions, in milliseconds since 1970; 0 if never.
-    package var acceptedAt: Int64
-    /// The time at which the operator last requested a comparison of everything, in milliseconds since 1970 plus
+    /// The time at which the operator last accepted held-back deletions; 0 if never.
+    package var acceptedAt: Instant
+    /// The time at which the operator last requested a comparison of everything, plus
     /// the lead of cursors; 0 if never.
-    package var resyncAt: Int64
+    package var resyncAt: Instant
 
     /// The request types whose deletions are held back until the operator accepts them.
     package var blocked: [String] {
@@ -49,10 +49,10 @@ package struct ReplicaRow: Hashable, Sendable {
 
     /// Creates a row.
     package init(
-        id: ReplicaID, principal: Principal, isConfirmed: Bool, firstSeen: Int64, lastSeen: Int64,
+        id: ReplicaID, principal: Principal, isConfirmed: Bool, firstSeen: Instant, lastSeen: Instant,
         lastResult: String, newest: Cursor?, schemaVersion: Int?, tip: Cursor? = nil, horizon: Cursor? = nil,
         ledger: [String: LedgerCount] = [:], ledgerBytes: Int = 0, comparisons: [String: FullComparison] = [:],
-        acceptedAt: Int64 = 0, resyncAt: Int64 = 0
+        acceptedAt: Instant = 0, resyncAt: Instant = 0
     ) {
         self.id = id
         self.principal = principal

@@ -1,29 +1,31 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import SyncModel
+
 /// The times before which a collection deletes each kind of data.
 package struct Retention: Hashable, Sendable {
-    /// The time in milliseconds since 1970; receipts that expired before it are deleted.
-    package var now: Int64
+    /// The present time; receipts that expired before it are deleted.
+    package var now: Instant
     /// Replicas, sessions and principals last seen before this are deleted with all their cursors (`max_offline`); at
     /// most one replica in twenty, but at least one, per hour.
-    package var seenBefore: Int64
+    package var seenBefore: Instant
     /// Cursors made before this are deleted if a later one of the same replica is confirmed; a device that comes back
     /// with such a cursor (a restored backup) is then unknown.
-    package var supersededBefore: Int64
-    /// Undo layers that lead back behind cursors made before this are deleted (`rewind`), in milliseconds since 1970.
+    package var supersededBefore: Instant
+    /// Undo layers that lead back behind cursors made before this are deleted (`rewind`).
     ///
     /// A device that comes back with an older cursor is served by full stream and diff. Layers of cursors that never
     /// came back are deleted too, and push notes that no cursor needs.
-    package var undoBefore: Int64
+    package var undoBefore: Instant
     /// Layers that no commit has named are deleted if they were staged before this, and so are layers that have been
     /// unused since before it.
-    package var stagedBefore: Int64
+    package var stagedBefore: Instant
     /// Journals of failed or interrupted pushes are deleted if their last change was before this; open ones stay until
     /// ``seenBefore``.
     ///
     /// Refusals are deleted likewise.
-    package var journalsBefore: Int64
+    package var journalsBefore: Instant
     /// The time that this process has run since its last collection, in milliseconds; nil in its first one.
     ///
     /// If the clock has advanced by a different amount, data last seen before the difference arose are kept longer by
@@ -33,15 +35,15 @@ package struct Retention: Hashable, Sendable {
     /// The lead of cursors over the clock in milliseconds.
     package var cursorLead: Int64 = 0
     /// Cursors below this one are deleted if a later, confirmed one replaces them.
-    package var supersededCursorsBefore: Int64 { supersededBefore + cursorLead }
+    package var supersededCursorsBefore: Int64 { (supersededBefore + cursorLead).milliseconds }
     /// Undo layers for cursors below this one are deleted.
-    package var undoCursorsBefore: Int64 { undoBefore > 0 ? undoBefore + cursorLead : 0 }
+    package var undoCursorsBefore: Int64 { undoBefore > 0 ? (undoBefore + cursorLead).milliseconds : 0 }
 
     /// Creates a retention; without `supersededBefore` both times are the same, without `undoBefore` all undo layers
     /// are kept.
     ///
     /// Staged layers have an hour to be named by a commit; journals are kept for 30 days.
-    package init(now: Int64, seenBefore: Int64, supersededBefore: Int64? = nil, undoBefore: Int64 = 0) {
+    package init(now: Instant, seenBefore: Instant, supersededBefore: Instant? = nil, undoBefore: Instant = 0) {
         self.now = now
         self.seenBefore = seenBefore
         self.supersededBefore = supersededBefore ?? seenBefore

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import SyncModel
+
 /// Limits how much a store keeps and how often it writes.
 package struct StateLimits: Hashable, Sendable {
     /// The number of different lines that the quarantine keeps; those that came longest ago are dropped first.
@@ -55,6 +57,6 @@ package func remark(_ text: String, limit: Int = 255) -> String {
 
 /// Returns true if a time that is written at most once per interval is due to be written again; false if the clock went
 /// back.
-package func isDue(_ now: Int64, after last: Int64, _ interval: Int64) -> Bool {
-    now > last && now.subtractingReportingOverflow(last).partialValue.magnitude >= interval.magnitude
+package func isDue(_ now: Instant, after last: Instant, _ interval: Int64) -> Bool {
+    now > last && now.milliseconds(since: last) >= interval
 }

@@ -30,18 +30,18 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// Writes nothing if the cursor was confirmed before and its replica was seen within the touch interval.
     ///
     /// - Throws: ``StateError/cursorUnknown(_:)`` if the cursor has been collected since: treat it as unknown.
-    func confirm(principal: Principal, cursor: Cursor, at now: Int64) async throws
+    func confirm(principal: Principal, cursor: Cursor, at now: Instant) async throws
 
     /// Records the session's position at the backend: `.unknown` before every ack call, the vector after its 2xx.
     ///
     /// Creates the session if it is new, and writes nothing if the position is recorded already. `.unknown` also
     /// applies to the principal's other sessions, since they may be the same one at the backend.
-    func setPosition(_ position: Position, principal: Principal, session: Session, at now: Int64) async throws
+    func setPosition(_ position: Position, principal: Principal, session: Session, at now: Instant) async throws
 
     /// Raises the session's generation and forgets its position, before a reset is acknowledged.
     ///
     /// - Returns: The new generation.
-    func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int
+    func raiseGeneration(principal: Principal, session: Session, at now: Instant) async throws -> Int
 
     /// Stores a finished pull, before the first byte of its answer.
     ///
@@ -54,14 +54,14 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
 
     /// Records a replica's last action, the same action at most once per touch interval; an unknown replica is not an
     /// error.
-    func touch(replica: ReplicaID, result: String, at now: Int64) async throws
+    func touch(replica: ReplicaID, result: String, at now: Instant) async throws
 
     /// Records that the backend has accepted the session's credential, at most once per accepted interval.
-    func markAccepted(principal: Principal, session: Session, at now: Int64) async throws
+    func markAccepted(principal: Principal, session: Session, at now: Instant) async throws
 
     /// Returns the answer to this very push, if it was given a moment ago and no pull has been answered since (finding
     /// 18).
-    func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt?
+    func receipt(principal: Principal, digest: String, at now: Instant) async throws -> Receipt?
 
     /// Keeps the answer of a push, before its 2xx goes out.
     ///
@@ -73,7 +73,7 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///   - expiresAt: The time at which the receipt expires, at most `[push] receipt_window` from now.
     /// - Throws: ``StateError/tooLarge(_:)`` for a body over the limit: answer without a receipt.
     func saveReceipt(
-        _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64
+        _ receipt: Receipt, principal: Principal, digest: String, at now: Instant, expiresAt: Instant
     ) async throws
 
     /// Deletes the principal's receipts, for a pull that is answered without a commit; writes nothing if there are

@@ -18,6 +18,12 @@ package struct Cursor: RawRepresentable, Hashable, Comparable, Sendable, CustomS
         self.rawValue = rawValue
     }
 
+    /// Creates the cursor of a commit at a time; nil if its milliseconds are not in 1 … 2^53 − 1.
+    package init?(time: Instant) { self.init(rawValue: time.milliseconds) }
+
+    /// The time of the commit, by the clock of the state, which may lead the system's.
+    package var time: Instant { Instant(milliseconds: rawValue) }
+
     /// Orders cursors by time.
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 

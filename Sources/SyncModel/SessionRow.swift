@@ -7,11 +7,11 @@ package struct SessionRow: Hashable, Sendable {
     package var generation: Int
     /// The checkpoints that the backend holds for the session.
     package var position: Position
-    /// The time at which the backend last accepted the session's credential, in milliseconds since 1970.
-    package var acceptedAt: Int64?
+    /// The time at which the backend last accepted the session's credential.
+    package var acceptedAt: Instant?
 
     /// Creates a row; the defaults are those of a session never seen before.
-    package init(generation: Int = 0, position: Position = .unknown, acceptedAt: Int64? = nil) {
+    package init(generation: Int = 0, position: Position = .unknown, acceptedAt: Instant? = nil) {
         self.generation = generation
         self.position = position
         self.acceptedAt = acceptedAt

@@ -3,8 +3,8 @@
 
 /// Gives the time of day and waits; replaceable in tests.
 package protocol WallClock: Sendable {
-    /// The time in milliseconds since 1970.
-    var now: Int64 { get }
+    /// The time of day.
+    var now: Instant { get }
     /// Pauses before the next attempt; throws `CancellationError` if the task is cancelled meanwhile.
     func sleep(milliseconds: Int64) async throws
     /// Waits while others finish their work; a clock that skips pauses must still let them run.

@@ -10,7 +10,7 @@ import Testing
 @Suite struct AckRefusalTests {
     private let refusals = AckRefusals()
 
-    private func note(_ session: String = "a", cursor: Int64?, at now: Int64) -> Bool {
+    private func note(_ session: String = "a", cursor: Int64?, at now: Instant) -> Bool {
         refusals.note(session, presented: cursor.flatMap(Cursor.init), at: now)
     }
 

@@ -167,13 +167,13 @@ private struct Inspected {
         var id: String
         var state: LedgerState
         var content: UInt64?
-        var goneAt: Int64 = 0
+        var goneAt: Instant = 0
         var link: UInt64 = 0
 
         static func held(_ id: String, _ content: UInt64?, link: UInt64 = 0) -> Self {
             Entry(id: id, state: .held, content: content, link: link)
         }
-        static func tombstone(_ id: String, _ goneAt: Int64) -> Self {
+        static func tombstone(_ id: String, _ goneAt: Instant) -> Self {
             Entry(id: id, state: .tombstone, goneAt: goneAt)
         }
     }
@@ -237,7 +237,7 @@ private struct Inspected {
     }
 
     func confirm(_ value: Int64) async throws {
-        try await store.confirm(principal: Self.principal, cursor: cursor(value), at: value)
+        try await store.confirm(principal: Self.principal, cursor: cursor(value), at: Instant(milliseconds: value))
     }
 
     func find(_ id: String, table: String = "tasks") async throws -> RecordFinding {
@@ -258,7 +258,7 @@ private struct Inspected {
         }
         try await store.commit(
             PullCommit(
-                row: row, replica: parent == nil ? .new : .existing, quarantined: quarantined, now: value,
+                row: row, replica: parent == nil ? .new : .existing, quarantined: quarantined, now: row.cursor.time,
                 ledger: chunks.map { .chunks($0, counts: counts) } ?? .none))
     }
 

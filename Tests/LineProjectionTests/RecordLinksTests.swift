@@ -76,7 +76,7 @@ import Testing
             (.string, #""""#, QuarantinedLine.Reason.noID), (.string, "null", .noID), (.string, "1", .unsafeID),
             (.boolean, "true", .unsafeID), (.json, #""a""#, .unsafeID), (.number, "0.5", .unsafeID),
         ] as [(ColumnType, String, QuarantinedLine.Reason)])
-    func `a delete line whose value names no record is set aside`(
+    func `a delete line whose value names no record is quarantined`(
         type: ColumnType, value: String, reason: QuarantinedLine.Reason
     ) {
         var bench = ProjectionBench(Self.table(type))

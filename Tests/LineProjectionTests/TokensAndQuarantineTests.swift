@@ -73,7 +73,7 @@ import Testing
                 + "}", .tooDeep
         ),
     ])
-    func `a line that cannot be a record is set aside with its reason`(line: String, reason: QuarantinedLine.Reason) {
+    func `a line that cannot be a record is quarantined with its reason`(line: String, reason: QuarantinedLine.Reason) {
         var bench = Self.bench()
         let (result, text) = bench.project(line)
         #expect(result.reason == reason)

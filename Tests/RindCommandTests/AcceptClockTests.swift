@@ -16,7 +16,7 @@ import Testing
             let future = SystemClock().now + 365 * 86_400_000
             let store = try await SQLiteStateStore.open(path: path)
             let row = CursorRow(
-                principal: StateFixture.alice, cursor: try #require(Cursor(rawValue: future)),
+                principal: StateFixture.alice, cursor: try #require(Cursor(time: future)),
                 replica: StateFixture.phone, parent: nil, vector: CheckpointVector(), schemaVersion: 1,
                 session: Session(rawValue: "s"), generation: 0, mappingDigest: "m")
             try await store.commit(PullCommit(row: row, replica: .new, now: future))
@@ -28,11 +28,11 @@ import Testing
                 return try JSONValue.parse(result.out)
             }
             let told = try await run()
-            #expect(told["changed"]?.bool == false && told["newest"]?.int64 == future)
+            #expect(told["changed"]?.bool == false && told["newest"]?.int64 == future.milliseconds)
             #expect(told["cursor_lead"]?.int64 == 0)
             let done = try await run("--yes")
             let lead = try #require(done["cursor_lead"]?.int64)
-            #expect(done["changed"]?.bool == true && lead + (done["clock"]?.int64 ?? 0) == future + 1)
+            #expect(done["changed"]?.bool == true && lead + (done["clock"]?.int64 ?? 0) == future.milliseconds + 1)
             let repeated = try await run("--yes")
             #expect(repeated["changed"]?.bool == false)
             let again = try await SQLiteStateStore.open(path: path)

@@ -15,7 +15,7 @@ import Testing
 
 @Suite struct HousekeepingTests {
     private static let hour: Int64 = 3_600_000
-    private static let start: Int64 = 1_800_000_000_000
+    private static let start: Instant = 1_800_000_000_000
 
     /// A clock that goes by a script: how far it moves in each sleep, and how much of that really passes.
     private final class ScriptedClock: WallClock {
@@ -28,7 +28,7 @@ import Testing
 
         init(_ steps: [(shown: Int64, passed: Int64)]) { state = NIOLockedValueBox(State(steps: steps[...])) }
 
-        var now: Int64 { state.withLockedValue(\.now) }
+        var now: Instant { state.withLockedValue(\.now) }
         var uptime: Duration { state.withLockedValue(\.uptime) }
 
         func sleep(milliseconds: Int64) async throws {

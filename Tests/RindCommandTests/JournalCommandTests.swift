@@ -8,14 +8,15 @@ import SyncModel
 import Testing
 
 @Suite struct JournalCommandTests {
-    private static let time: Int64 = 1_800_000_000_000
+    private static let time: Instant = 1_800_000_000_000
 
     /// The state of the fixture with a failed push of Alice's and an open one of Bob's.
     private static func with(_ body: (StateFixture) async throws -> Void) async throws {
         try await StateFixture.with { state in
             func begin(_ principal: Principal) async throws -> Int64 {
                 let id = try await state.store.beginPush(
-                    JournalOpening(presented: try state.cursor(time), operations: 3, notes: []), principal: principal,
+                    JournalOpening(presented: try state.cursor(time.milliseconds), operations: 3, notes: []),
+                    principal: principal,
                     at: time)
                 var step = JournalStep()
                 step.inFlight = ["t-1", "t-2"].enumerated().map { place, id in

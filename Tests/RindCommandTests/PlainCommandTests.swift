@@ -6,6 +6,7 @@ import GatewayConfig
 import JSONBytes
 import Logging
 import StateStore
+import SyncModel
 import Testing
 
 @testable import rind
@@ -70,7 +71,7 @@ import Testing
 
     @Test func `a log line cannot be forged by what others say`() {
         let line = LogLine(
-            milliseconds: 1_732_178_235_123, level: .info, message: "a\nb",
+            time: 1_732_178_235_123, level: .info, message: "a\nb",
             fields: ["path": "/x y\u{1B}[31m", "code": "200"])
         #expect(
             String(decoding: line.text, as: UTF8.self)
@@ -79,7 +80,7 @@ import Testing
 
     @Test func `marks of direction and what is not seen are escaped in logs and on screens`() {
         let text = "a\u{202E}b\u{9B}31m\u{200B}"
-        let line = LogLine(milliseconds: 0, level: .info, message: "m", fields: ["record": "\(text)"])
+        let line = LogLine(time: 0, level: .info, message: "m", fields: ["record": "\(text)"])
         #expect(String(decoding: line.text, as: UTF8.self).hasSuffix("record=\"a\\u{202e}b\\u{9b}31m\\u{200b}\"\n"))
         #expect(String(decoding: line.json, as: UTF8.self).hasSuffix("\"record\":\"a\\u202eb\\u009b31m\\u200b\"}\n"))
         #expect(text.shown(upTo: 80) == "a\\u{202e}b 31m\\u{200b}")
@@ -87,7 +88,7 @@ import Testing
 
     @Test func `a log line for machines has numbers where things are counted`() throws {
         let line = LogLine(
-            milliseconds: 0, level: .error, message: "\"", fields: ["status": "200", "time": "x", "principal": "123"])
+            time: 0, level: .error, message: "\"", fields: ["status": "200", "time": "x", "principal": "123"])
         #expect(
             String(decoding: line.json, as: UTF8.self)
                 == #"{"time":"1970-01-01T00:00:00.000Z","level":"error","message":"\"","principal":"123","status":200,"_time":"x"}"#
@@ -96,7 +97,7 @@ import Testing
 
     @Test func `a log line for machines keeps names as texts and spells numbers and truths as such`() throws {
         let line = LogLine(
-            milliseconds: 0, level: .info, message: "m",
+            time: 0, level: .info, message: "m",
             fields: [
                 "replica": "0123456789012345", "principal": "123456789012", "request_id": "7", "records": "12",
                 "conflicts.tasks": "2", "status": "007", "duration_ms": "+7", "lines": "-3", "cut": "true",

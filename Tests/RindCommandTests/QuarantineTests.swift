@@ -9,21 +9,21 @@ import SyncModel
 import Testing
 
 @Suite struct QuarantineTests {
-    private static let time: Int64 = 1_800_000_000_000
+    private static let time: Instant = 1_800_000_000_000
 
     /// The state of the fixture with two pushed records of Alice's, one of Bob's, and two lines of Bob's.
     private static func with(_ body: (StateFixture) async throws -> Void) async throws {
         try await StateFixture.with { state in
-            func push(_ id: String, _ kind: SetAsidePush.Kind, _ message: String) -> SetAsidePush {
-                SetAsidePush(
+            func push(_ id: String, _ kind: QuarantinedOperation.Kind, _ message: String) -> QuarantinedOperation {
+                QuarantinedOperation(
                     key: PushedRecordKey(table: "tasks", id: id), kind: kind,
                     body: kind == .delete ? [] : Array(#"{"id":"\#(id)","name":"mine"}"#.utf8),
-                    reason: SetAsidePush.Reason(code: "push.rejected", status: 422, message: message))
+                    reason: QuarantinedOperation.Reason(code: "push.rejected", status: 422, message: message))
             }
-            _ = try await state.store.setAside(
+            _ = try await state.store.quarantine(
                 [push("t-1", .update, "status 422"), push("t-2", .delete, "no\u{1B}[31m")], of: StateFixture.alice,
                 limit: 9, at: time)
-            _ = try await state.store.setAside(
+            _ = try await state.store.quarantine(
                 [push("t-1", .create, "status 422")], of: StateFixture.bob, limit: 9, at: time)
             let lines = ["a/", "b/"].map { id in
                 QuarantinedLine(
@@ -31,7 +31,8 @@ import Testing
                     bytes: Array("{\"type\":\"TaskV2\"}".utf8))
             }
             let row = CursorRow(
-                principal: StateFixture.bob, cursor: try state.cursor(time + 1), replica: ReplicaID(rawValue: 9),
+                principal: StateFixture.bob, cursor: try state.cursor(time.milliseconds + 1),
+                replica: ReplicaID(rawValue: 9),
                 parent: nil, vector: CheckpointVector(["TagV1": "TagV1|1"]), schemaVersion: 3,
                 session: Session(rawValue: "f0"), generation: 0, mappingDigest: "m")
             try await state.store.commit(PullCommit(row: row, replica: .new, quarantined: lines, now: time + 1))
@@ -128,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `what a running gateway has set aside comes through once it is retried`() async throws {
+    @Test func `what a running gateway has quarantined comes through once it is retried`() async throws {
         try await DemoBackend.withRunning { backend in
             try await ServedGateway.with(backend, environment: ["RIND_PUSH_REJECTED": "quarantine"]) { gateway in
                 func run(_ arguments: String...) async throws -> Finished {

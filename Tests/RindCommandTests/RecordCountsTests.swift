@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct RecordCountsTests {
     private func row(
-        _ id: Int64, seen: Int64, version: Int? = 9, counts: [String: Int] = [:], compared: [String] = []
+        _ id: Int64, seen: Instant, version: Int? = 9, counts: [String: Int] = [:], compared: [String] = []
     ) -> ReplicaRow {
         ReplicaRow(
             id: ReplicaID(rawValue: id), principal: StateFixture.alice, isConfirmed: true, firstSeen: 0, lastSeen: seen,

@@ -15,9 +15,9 @@ import Testing
         try await StateFixture.with { state in
             let operation = RefusedOperation(
                 key: PushedRecordKey(table: "tasks", id: "t-2"), kind: .update, call: "PATCH /tasks/{id}",
-                reason: SetAsidePush.Reason(
+                reason: QuarantinedOperation.Reason(
                     code: "push.rejected", status: 422, message: "status 422: the project is closed"))
-            for time: Int64 in [1_800_000_300_000, 1_800_000_400_000] {
+            for time: Instant in [1_800_000_300_000, 1_800_000_400_000] {
                 try await state.store.noteRefusals(
                     [operation], of: StateFixture.alice, replica: StateFixture.phone,
                     result: "push refused: 1 operation, push.rejected", at: time)

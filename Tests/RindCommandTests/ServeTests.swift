@@ -172,7 +172,7 @@ import Testing
                 principal: Principal(rawValue: "aa"), cursor: try #require(Cursor(rawValue: later)),
                 replica: ReplicaID(rawValue: 1), parent: nil, vector: CheckpointVector(), schemaVersion: nil,
                 session: Session(rawValue: "bb"), generation: 0, mappingDigest: "cc")
-            try await store.commit(PullCommit(row: row, replica: .new, now: later))
+            try await store.commit(PullCommit(row: row, replica: .new, now: row.cursor.time))
             await store.close()
             let result = try await ServedGateway.start(in: directory).finished()
             #expect(result.status == 75)

@@ -91,7 +91,7 @@ struct StateFixture {
         }
         try await store.commit(
             PullCommit(
-                row: row, replica: .new, result: result, now: time,
+                row: row, replica: .new, result: result, now: row.cursor.time,
                 ledger: chunks.map { .chunks($0, counts: counts) } ?? .none))
     }
 

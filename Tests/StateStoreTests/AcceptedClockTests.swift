@@ -10,7 +10,7 @@ import Testing
 /// A state that was written while the clock was ahead.
 @Suite struct AcceptedClockTests {
     private static let year: Int64 = 365 * 86_400_000
-    private static let now: Int64 = 1_800_000_000_000
+    private static let now: Instant = 1_800_000_000_000
 
     @Test func `cursors lead by as much as the clock was ahead, for ever`() async throws {
         try await withTemporaryDirectory { directory in
@@ -18,15 +18,15 @@ import Testing
             var store = try await SQLiteStateStore.open(path: path)
             #expect(store.cursorLead == 0)
             let newest = Self.now + Self.year
-            try await store.commit(newest, at: newest)
+            try await store.commit(newest.milliseconds, at: newest)
             #expect(try await store.acceptClock(at: Self.now) == Self.year + 1)
             await store.close()
             store = try await SQLiteStateStore.open(path: path)
             #expect(store.cursorLead == Self.year + 1)
             // What is handed out next is above everything that was handed out, without being counted on from it.
             #expect(Self.now + store.cursorLead > newest)
-            try await store.commit(Self.now + store.cursorLead, at: Self.now)
-            await #expect(throws: StateError.self) { try await store.commit(newest, at: Self.now) }
+            try await store.commit((Self.now + store.cursorLead).milliseconds, at: Self.now)
+            await #expect(throws: StateError.self) { try await store.commit(newest.milliseconds, at: Self.now) }
             // A clock that is taken for right once more makes no lead smaller.
             #expect(try await store.acceptClock(at: Self.now + Self.year) == Self.year + 1)
             let seen = try await store.replicas(of: nil, after: nil, limit: 10).map(\.lastSeen)
@@ -37,7 +37,7 @@ import Testing
 }
 
 extension SQLiteStateStore {
-    fileprivate func commit(_ number: Int64, at now: Int64) async throws {
+    fileprivate func commit(_ number: Int64, at now: Instant) async throws {
         try await commit(PullCommit(row: row(number, replica: number), replica: .new, now: now))
     }
 }

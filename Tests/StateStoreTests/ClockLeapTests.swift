@@ -12,14 +12,14 @@ import Testing
     private static let year: Int64 = 365 * day
 
     /// Devices are forgotten after 30 days.
-    private func retention(at now: Int64, ran: Int64?) -> Retention {
+    private func retention(at now: Instant, ran: Int64?) -> Retention {
         var retention = Retention(now: now, seenBefore: now - 30 * Self.day, undoBefore: now - 7 * Self.day)
         retention.ran = ran
         return retention
     }
 
     /// Replicas of one principal each, all seen at a time.
-    private func fill(_ store: any StateStore, _ numbers: ClosedRange<Int64>, at time: Int64) async throws {
+    private func fill(_ store: any StateStore, _ numbers: ClosedRange<Int64>, at time: Instant) async throws {
         for number in numbers {
             try await store.begin(
                 row(number, of: Principal(rawValue: "p\(number)"), replica: number), at: time)
@@ -75,7 +75,9 @@ import Testing
             _ = try await store.collect(retention(at: now + Self.year, ran: Self.hour))
             #expect(try await store.collect(retention(at: now + 2 * Self.hour, ran: Self.hour)).leapt < 0)
             let late = now + 31 * Self.day
-            #expect(try await store.collect(retention(at: late, ran: late - now - 2 * Self.hour)).replicas == 1)
+            #expect(
+                try await store.collect(retention(at: late, ran: late.milliseconds(since: now) - 2 * Self.hour))
+                    .replicas == 1)
         }
     }
 
@@ -113,28 +115,30 @@ import Testing
 @Suite struct CollectionTimeTests {
     private static let hour: Int64 = 3_600_000
 
+    private static func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
+
     @Test func `times before a leap are put back until as much has passed since`() {
         var time = CollectionTime()
-        #expect(time.pass(to: 1_000 * Self.hour, ran: nil, longest: 100 * Self.hour) == 0)
-        #expect(time.pass(to: 1_001 * Self.hour, ran: Self.hour, longest: 100 * Self.hour) == 0)
-        #expect(time.corrected(990 * Self.hour) == 990 * Self.hour)
+        #expect(time.pass(to: Self.at(1_000 * Self.hour), ran: nil, longest: 100 * Self.hour) == 0)
+        #expect(time.pass(to: Self.at(1_001 * Self.hour), ran: Self.hour, longest: 100 * Self.hour) == 0)
+        #expect(time.corrected(Self.at(990 * Self.hour)) == Self.at(990 * Self.hour))
         // Small differences are none.
-        #expect(time.pass(to: 1_002 * Self.hour + 600_000, ran: Self.hour, longest: 100 * Self.hour) == 0)
+        #expect(time.pass(to: Self.at(1_002 * Self.hour + 600_000), ran: Self.hour, longest: 100 * Self.hour) == 0)
         let leap = 500 * Self.hour
-        #expect(time.pass(to: 1_503 * Self.hour + 600_000, ran: Self.hour, longest: 100 * Self.hour) == leap)
-        #expect(time.corrected(1_403 * Self.hour) == 903 * Self.hour)
-        #expect(time.corrected(1_504 * Self.hour) == 1_504 * Self.hour)
+        #expect(time.pass(to: Self.at(1_503 * Self.hour + 600_000), ran: Self.hour, longest: 100 * Self.hour) == leap)
+        #expect(time.corrected(Self.at(1_403 * Self.hour)) == Self.at(903 * Self.hour))
+        #expect(time.corrected(Self.at(1_504 * Self.hour)) == Self.at(1_504 * Self.hour))
         // A second one adds to the first, until that is long ago.
-        #expect(time.pass(to: 1_600 * Self.hour, ran: 0, longest: 100 * Self.hour) > 0)
+        #expect(time.pass(to: Self.at(1_600 * Self.hour), ran: 0, longest: 100 * Self.hour) > 0)
         #expect(time.leapt > leap)
-        _ = time.pass(to: 1_800 * Self.hour, ran: 200 * Self.hour, longest: 100 * Self.hour)
-        #expect(time.pass(to: 1_802 * Self.hour, ran: Self.hour, longest: 100 * Self.hour) == Self.hour)
+        _ = time.pass(to: Self.at(1_800 * Self.hour), ran: 200 * Self.hour, longest: 100 * Self.hour)
+        #expect(time.pass(to: Self.at(1_802 * Self.hour), ran: Self.hour, longest: 100 * Self.hour) == Self.hour)
         #expect(time.leapt == Self.hour)
     }
 
     @Test func `restarts that follow each other soon lose no time`() {
         var time = CollectionTime()
-        for minute: Int64 in 0..<100 { #expect(time.pass(to: minute * 2_400_000, ran: nil, longest: 1) == 0) }
+        for minute: Int64 in 0..<100 { #expect(time.pass(to: Self.at(minute * 2_400_000), ran: nil, longest: 1) == 0) }
         #expect(time.leapt == 0)
     }
 }

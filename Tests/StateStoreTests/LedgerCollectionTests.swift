@@ -137,14 +137,15 @@ import Testing
                 row.noted = count
                 return row
             }
-            func left(undoBefore: Int64) async throws -> [Int64] {
+            func left(undoBefore: Instant) async throws -> [Int64] {
                 _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: undoBefore))
                 return try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence)
             }
             try await store.begin(noted(100, replica: 1, 0), [1: 1])
             for id in 1...6 {
                 try await store.note(
-                    [PushNote(table: "t", id: "\(id)", state: .held)], principal: alice, at: Int64(id) * 1_000)
+                    [PushNote(table: "t", id: "\(id)", state: .held)], principal: alice,
+                    at: Instant(milliseconds: Int64(id) * 1_000))
             }
             try await store.proceed(noted(200, replica: 1, parent: 100, 4), [2: 2])
             try await store.confirm(principal: alice, cursor: cursor(200), at: now)

@@ -126,7 +126,7 @@ struct LedgerModel {
 
     private mutating func collect() async throws {
         var retention = Retention(now: now, seenBefore: 0)
-        retention.undoBefore = newest - Int64.random(in: 3...20, using: &random)
+        retention.undoBefore = Instant(milliseconds: newest) - Int64.random(in: 3...20, using: &random)
         retention.supersededBefore = retention.undoBefore - Int64.random(in: 0...10, using: &random)
         _ = try await store.collect(retention)
     }

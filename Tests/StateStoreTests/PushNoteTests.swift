@@ -133,7 +133,7 @@ import Testing
                 try await store.pushNotes(of: alice, after: 0, limit: 9_999).map { "\($0.id) \($0.state)" }.sorted()
             }
             #expect(try await store.beginNotes(of: alice) == 0)
-            // Of an earlier push: one nobody knows of, one that was taken, one that was refused and set aside.
+            // Of an earlier push: one nobody knows of, one that was taken, one that was refused and quarantined.
             try await note([1, 2, 3], .seen)
             try await note([2], .held)
             try await note([3], .refused)

@@ -9,10 +9,11 @@ import Testing
 /// Pushed records that the backend has refused.
 @Suite struct PushQuarantineTests {
     private static func push(
-        _ id: String, _ kind: SetAsidePush.Kind = .create, _ body: String = "{}", table: String = "tasks",
-        reason: SetAsidePush.Reason = SetAsidePush.Reason(code: "push.rejected", status: 422, message: "no")
-    ) -> SetAsidePush {
-        SetAsidePush(
+        _ id: String, _ kind: QuarantinedOperation.Kind = .create, _ body: String = "{}", table: String = "tasks",
+        reason: QuarantinedOperation.Reason = QuarantinedOperation.Reason(
+            code: "push.rejected", status: 422, message: "no")
+    ) -> QuarantinedOperation {
+        QuarantinedOperation(
             key: PushedRecordKey(table: table, id: id), kind: kind, body: kind == .delete ? [] : Array(body.utf8),
             reason: reason)
     }
@@ -20,8 +21,8 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a record is kept as it was sent, and a later push of it takes its place`(backing: StateBacking) async throws {
         try await backing { store in
-            let bare = Self.push("b", .delete, reason: SetAsidePush.Reason(code: "push.rejected"))
-            let ids = try await store.setAside(
+            let bare = Self.push("b", .delete, reason: QuarantinedOperation.Reason(code: "push.rejected"))
+            let ids = try await store.quarantine(
                 [Self.push("a", .update, #"{"id":"a","x":1}"#), bare], of: alice, limit: 9, at: now)
             #expect(ids.count == 2 && ids[0] < ids[1])
             _ = try await store.mark([ids[0]], at: now + 1)
@@ -33,11 +34,11 @@ import Testing
                         firstAt: now, lastAt: now, markedAt: now + 1))
             #expect(try await store.scheduledRetries(of: bob, limit: 9).isEmpty)
 
-            let again = try await store.setAside(
+            let again = try await store.quarantine(
                 [Self.push("a", .update, #"{"id":"a","x":2}"#)], of: alice, limit: 9, at: now + 5)
             #expect(again == [ids[0]])
             #expect(try await store.scheduledRetries(of: alice, limit: 9).isEmpty)
-            let kinds = try await store.setAsideKinds(of: alice)
+            let kinds = try await store.quarantinedKinds(of: alice)
             #expect(kinds == [bare.key: .delete, PushedRecordKey(table: "tasks", id: "a"): .update])
             _ = try await store.mark(nil, of: alice, at: now + 6)
             let all = try await store.scheduledRetries(of: alice, limit: 9)
@@ -50,45 +51,45 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a change of what was never created is still a creation`(backing: StateBacking) async throws {
         try await backing { store in
-            for kind: SetAsidePush.Kind in [.create, .update] {
-                _ = try await store.setAside([Self.push("a", kind)], of: alice, limit: 9, at: now)
+            for kind: QuarantinedOperation.Kind in [.create, .update] {
+                _ = try await store.quarantine([Self.push("a", kind)], of: alice, limit: 9, at: now)
             }
-            #expect(try await store.setAsideKinds(of: alice).values.map { $0 } == [.create])
-            _ = try await store.setAside([Self.push("a", .delete)], of: alice, limit: 9, at: now)
-            #expect(try await store.setAsideKinds(of: alice).values.map { $0 } == [.delete])
+            #expect(try await store.quarantinedKinds(of: alice).values.map { $0 } == [.create])
+            _ = try await store.quarantine([Self.push("a", .delete)], of: alice, limit: 9, at: now)
+            #expect(try await store.quarantinedKinds(of: alice).values.map { $0 } == [.delete])
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `the quarantine is empty where not all of it has room`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.setAside([Self.push("a"), Self.push("b")], of: alice, limit: 3, at: now)
+            _ = try await store.quarantine([Self.push("a"), Self.push("b")], of: alice, limit: 3, at: now)
             await #expect(throws: StateError.tooLarge("quarantine of a principal's pushes")) {
-                _ = try await store.setAside([Self.push("c"), Self.push("d")], of: alice, limit: 3, at: now)
+                _ = try await store.quarantine([Self.push("c"), Self.push("d")], of: alice, limit: 3, at: now)
             }
-            #expect(try await store.setAsideKinds(of: alice).count == 2)
+            #expect(try await store.quarantinedKinds(of: alice).count == 2)
             // What is there already needs no room, and others have their own.
-            _ = try await store.setAside([Self.push("b"), Self.push("c")], of: alice, limit: 3, at: now)
-            _ = try await store.setAside([Self.push("a")], of: bob, limit: 1, at: now)
-            #expect(try await store.setAsideKinds(of: alice).count == 3)
+            _ = try await store.quarantine([Self.push("b"), Self.push("c")], of: alice, limit: 3, at: now)
+            _ = try await store.quarantine([Self.push("a")], of: bob, limit: 1, at: now)
+            #expect(try await store.quarantinedKinds(of: alice).count == 3)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `what is refused again loses its mark, and what is taken goes`(backing: StateBacking) async throws {
         try await backing { store in
-            let ids = try await store.setAside([Self.push("a"), Self.push("b")], of: alice, limit: 9, at: now)
+            let ids = try await store.quarantine([Self.push("a"), Self.push("b")], of: alice, limit: 9, at: now)
             #expect(try await store.mark(nil) == ids)
-            try await store.setAsideAgain(
-                ids[0], reason: SetAsidePush.Reason(code: "push.conflict", message: "gone"), at: now + 9)
-            try await store.setAsideAgain(99, reason: SetAsidePush.Reason(code: "x"), at: now)
+            try await store.quarantineAgain(
+                ids[0], reason: QuarantinedOperation.Reason(code: "push.conflict", message: "gone"), at: now + 9)
+            try await store.quarantineAgain(99, reason: QuarantinedOperation.Reason(code: "x"), at: now)
             #expect(try await store.scheduledRetries(of: alice, limit: 9).map(\.id) == [ids[1]])
             let key = PushedRecordKey(table: "tasks", id: "b")
             try await store.removeSetAside([key], of: bob)
-            #expect(try await store.setAsideKinds(of: alice).count == 2)
+            #expect(try await store.quarantinedKinds(of: alice).count == 2)
             try await store.removeSetAside([key, PushedRecordKey(table: "tags", id: "a")], of: alice)
             #expect(try await store.scheduledRetries(of: alice, limit: 9).isEmpty)
-            #expect(try await store.setAsideKinds(of: alice).count == 1)
+            #expect(try await store.quarantinedKinds(of: alice).count == 1)
         }
     }
 
@@ -96,22 +97,22 @@ import Testing
     func `ids may be any text, compared byte by byte`(backing: StateBacking) async throws {
         try await backing { store in
             let ids = ["a\u{0}b", "a", "é", "e\u{301}", "a b/c"]
-            _ = try await store.setAside(ids.map { Self.push($0) }, of: alice, limit: 9, at: now)
-            let kinds = try await store.setAsideKinds(of: alice)
+            _ = try await store.quarantine(ids.map { Self.push($0) }, of: alice, limit: 9, at: now)
+            let kinds = try await store.quarantinedKinds(of: alice)
             #expect(kinds.count == 5)
             try await store.removeSetAside([PushedRecordKey(table: "tasks", id: "é")], of: alice)
-            #expect(try await store.setAsideKinds(of: alice).count == 4)
+            #expect(try await store.quarantinedKinds(of: alice).count == 4)
         }
     }
 
     @Test(arguments: StateBacking.all)
-    func `no collection takes what was set aside, nor whom it belongs to`(backing: StateBacking) async throws {
+    func `no collection takes what was quarantined, nor whom it belongs to`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.setAside([Self.push("a")], of: alice, limit: 9, at: now)
+            _ = try await store.quarantine([Self.push("a")], of: alice, limit: 9, at: now)
             let later = now + 1_000_000_000_000
             let retention = Retention(now: later, seenBefore: later, undoBefore: later)
             #expect(try await store.collect(retention).principals == 0)
-            #expect(try await store.setAsideKinds(of: alice).count == 1)
+            #expect(try await store.quarantinedKinds(of: alice).count == 1)
             try await store.removeSetAside([PushedRecordKey(table: "tasks", id: "a")], of: alice)
             #expect(try await store.collect(retention).principals == 1)
         }
@@ -120,9 +121,9 @@ import Testing
     @Test func `the operator sees pages without bodies, and marks and drops single ones`() async throws {
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
-                let hers = try await store.setAside(
+                let hers = try await store.quarantine(
                     [Self.push("a", .create, #"{"id":"a"}"#), Self.push("b")], of: alice, limit: 9, at: now)
-                let his = try await store.setAside([Self.push("a")], of: bob, limit: 9, at: now)
+                let his = try await store.quarantine([Self.push("a")], of: bob, limit: 9, at: now)
                 #expect(try await store.quarantinedPushes(of: nil, after: 0, limit: 9).map(\.id) == hers + his)
                 #expect(try await store.quarantinedPushes(of: nil, after: hers[0], limit: 1).map(\.id) == [hers[1]])
                 let page = try await store.quarantinedPushes(of: alice, after: 0, limit: 9)
@@ -134,7 +135,7 @@ import Testing
                 #expect(try await store.dropPushes([hers[0], 99]) == [hers[0]])
                 // Numbers are not given again.
                 _ = try await store.dropPushes(his)
-                let next = try await store.setAside([Self.push("z")], of: bob, limit: 9, at: now)
+                let next = try await store.quarantine([Self.push("z")], of: bob, limit: 9, at: now)
                 #expect(next[0] > his[0])
                 try await store.check(thoroughly: true)
             }
@@ -160,7 +161,7 @@ import Testing
 extension StateStore {
     /// Marks entries as the operator's command does, which has a store of its own.
     fileprivate func mark(
-        _ ids: [Int64]?, of principal: Principal? = nil, at time: Int64 = now
+        _ ids: [Int64]?, of principal: Principal? = nil, at time: Instant = now
     ) async throws -> [Int64] {
         try await #require(self as? any QuarantineAdmin).scheduleRetries(ids, of: principal, at: time)
     }

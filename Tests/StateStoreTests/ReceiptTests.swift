@@ -9,7 +9,7 @@ import Testing
     private static let receipt = Receipt(status: 200, contentType: "application/json", body: Array("{}".utf8))
 
     private static func save(
-        _ digest: String, in store: any StateStore, of principal: Principal = alice, at time: Int64 = now
+        _ digest: String, in store: any StateStore, of principal: Principal = alice, at time: Instant = now
     ) async throws {
         try await store.saveReceipt(
             receipt, principal: principal, digest: digest, at: time, expiresAt: time + 120_000)

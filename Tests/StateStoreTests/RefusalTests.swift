@@ -10,7 +10,7 @@ import Testing
     private static func operation(_ id: String, status: Int = 422) -> RefusedOperation {
         RefusedOperation(
             key: PushedRecordKey(table: "tasks", id: id), kind: .create, call: "POST /tasks",
-            reason: SetAsidePush.Reason(code: "push.rejected", status: status, message: "status \(status): no"))
+            reason: QuarantinedOperation.Reason(code: "push.rejected", status: status, message: "status \(status): no"))
     }
 
     @Test(arguments: StateBacking.all)

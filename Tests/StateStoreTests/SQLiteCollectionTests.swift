@@ -51,7 +51,7 @@ import Testing
             try await withSQLite(path, options: options) { store in
                 for value: Int64 in 1...20 {
                     var row = try row(value, parent: value > 1 ? value - 1 : nil, vector: ["a": "\(value)"])
-                    row.comparisons = ["A": FullComparison(doneAt: value, mapping: "m")]
+                    row.comparisons = ["A": FullComparison(doneAt: Instant(milliseconds: value), mapping: "m")]
                     try await value == 1 ? store.begin(row, [1: 1]) : store.proceed(row, [UInt8(value): 1])
                 }
                 let replica = ReplicaID(rawValue: 1)

@@ -73,13 +73,13 @@ import Testing
         #expect(collected.principals == 5)
     }
 
-    /// Every operation on what is set aside once or more.
+    /// Every operation on what is quarantined once or more.
     private static func exerciseQuarantine(_ store: SQLiteStateStore, _ someone: Principal) async throws {
-        let push = SetAsidePush(
+        let push = QuarantinedOperation(
             key: PushedRecordKey(table: "t", id: "1"), kind: .create, body: [0x7B, 0x7D],
-            reason: SetAsidePush.Reason(code: "push.rejected"))
-        let ids = try await store.setAside([push], of: someone, limit: 9, at: now)
-        _ = try await store.setAsideKinds(of: someone)
+            reason: QuarantinedOperation.Reason(code: "push.rejected"))
+        let ids = try await store.quarantine([push], of: someone, limit: 9, at: now)
+        _ = try await store.quarantinedKinds(of: someone)
         for principal in [nil, someone] {
             _ = try await store.scheduleRetries(nil, of: principal, at: now)
             _ = try await store.quarantinedPushes(of: principal, after: 0, limit: 9)
@@ -87,7 +87,7 @@ import Testing
         }
         _ = try await store.scheduleRetries(ids, of: nil, at: now)
         _ = try await store.scheduledRetries(of: someone, limit: 9)
-        try await store.setAsideAgain(ids[0], reason: push.reason, at: now)
+        try await store.quarantineAgain(ids[0], reason: push.reason, at: now)
         _ = try await store.quarantinedPush(ids[0])
         _ = try await store.quarantinedLine(1)
         _ = try await store.dropPushes(ids)

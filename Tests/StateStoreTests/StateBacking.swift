@@ -49,7 +49,7 @@ let alice = Principal(rawValue: "a11ce")
 let bob = Principal(rawValue: "b0b")
 let phone = Session(rawValue: "f0")
 let tablet = Session(rawValue: "7a")
-let now: Int64 = 1_800_000_000_000
+let now: Instant = 1_800_000_000_000
 
 func cursor(_ value: Int64) throws -> Cursor { try #require(Cursor(rawValue: value)) }
 
@@ -67,12 +67,12 @@ func row(
 
 extension StateStore {
     /// The first pull of a new replica.
-    func begin(_ row: CursorRow, at time: Int64 = now, quarantined: [QuarantinedLine] = []) async throws {
+    func begin(_ row: CursorRow, at time: Instant = now, quarantined: [QuarantinedLine] = []) async throws {
         try await commit(PullCommit(row: row, replica: .new, quarantined: quarantined, now: time))
     }
 
     /// A later pull of a known replica, which presents the parent first.
-    func proceed(_ row: CursorRow, at time: Int64 = now) async throws {
+    func proceed(_ row: CursorRow, at time: Instant = now) async throws {
         if let parent = row.parent { try await confirm(principal: row.principal, cursor: parent, at: time) }
         try await commit(PullCommit(row: row, replica: .existing, now: time))
     }

@@ -19,7 +19,7 @@ struct StoreTrial {
     let other: any Store
     private var random: SeededGenerator
     private var time = now
-    private var newest: Int64 = now
+    private var newest = now.milliseconds
     private var cursors: [(principal: Principal, cursor: Cursor, replica: ReplicaID)] = []
     private var journals: [Int64] = []
     private(set) var agreed = 0
@@ -123,7 +123,7 @@ struct StoreTrial {
             return true
         }
         if result == true { cursors.append((principal, row.cursor, replica)) }
-        newest = max(newest, cursors.last?.cursor.rawValue ?? now)
+        newest = max(newest, cursors.last?.cursor.rawValue ?? now.milliseconds)
     }
 
     private mutating func changeSession() async throws {
@@ -216,7 +216,7 @@ struct StoreTrial {
         default:
             try await both("count try") { [time] in
                 let (tries, since) = try await $0.countTry(of: journal, at: time)
-                return [Int64(tries), since]
+                return [Int64(tries), since.milliseconds]
             }
         }
     }
@@ -224,27 +224,27 @@ struct StoreTrial {
     private mutating func changeQuarantine() async throws {
         let principal = try pick(Self.principals)
         let keys = try records()
-        let reason = SetAsidePush.Reason(code: "push.rejected", status: 422, message: "no")
+        let reason = QuarantinedOperation.Reason(code: "push.rejected", status: 422, message: "no")
         let pushes = try keys.map {
-            SetAsidePush(key: $0, kind: try pick(SetAsidePush.Kind.allCases), body: [5], reason: reason)
+            QuarantinedOperation(key: $0, kind: try pick(QuarantinedOperation.Kind.allCases), body: [5], reason: reason)
         }
         let refused = pushes.map { RefusedOperation(key: $0.key, kind: $0.kind, call: "POST /t", reason: reason) }
         let replica = try cursors.isEmpty ? nil : pick(cursors).replica
         let index = Int.random(in: 0...3, using: &random)
         switch Int.random(in: 0..<7, using: &random) {
         case 0:
-            try await both("set aside") { [time] in
-                try await $0.setAside(pushes, of: principal, limit: 4, at: time).count
+            try await both("quarantined") { [time] in
+                try await $0.quarantine(pushes, of: principal, limit: 4, at: time).count
             }
         case 1: try await run("take back") { try await $0.removeSetAside(keys, of: principal) }
         case 2:
             try await both("retry") { [time] in
                 try await $0.scheduleRetries(nil, of: principal, at: time).count
             }
-        case 3: try await both("try") { [time] in try await $0.countTry(ofSetAside: $0.push(index), at: time) }
+        case 3: try await both("try") { [time] in try await $0.countTry(ofQuarantined: $0.push(index), at: time) }
         case 4:
             try await run("again") { [time] in
-                try await $0.setAsideAgain($0.push(index), reason: reason, at: time)
+                try await $0.quarantineAgain($0.push(index), reason: reason, at: time)
             }
         case 5:
             try await both("drop") { store in
@@ -290,7 +290,8 @@ struct StoreTrial {
     private mutating func collect() async throws {
         if chance(3) { time += Int64.random(in: 0...40, using: &random) * 24 * Self.hour }
         var retention = Retention(
-            now: time, seenBefore: time - 30 * 24 * Self.hour, supersededBefore: newest - 20, undoBefore: newest - 10)
+            now: time, seenBefore: time - 30 * 24 * Self.hour, supersededBefore: Instant(milliseconds: newest - 20),
+            undoBefore: Instant(milliseconds: newest - 10))
         retention.ran = chance(2) ? nil : Self.hour
         let wanted = retention
         try await run("collect") { _ = try await $0.collect(wanted) }
@@ -301,7 +302,7 @@ extension StoreTrial {
     private mutating func compare() async throws {
         for principal in Self.principals {
             try await both("notes of \(principal)") { try await $0.pushNotes(of: principal, after: 3, limit: 50) }
-            try await both("kinds") { try await $0.setAsideKinds(of: principal) }
+            try await both("kinds") { try await $0.quarantinedKinds(of: principal) }
             try await both("retries") { try await $0.scheduledRetries(of: principal, limit: 9).map(\.push) }
             try await both("mappings") { try await $0.idMappings(of: principal, after: 0, limit: 99) }
             try await both("refusals") { try await Set($0.refusals(of: principal, limit: 99)) }

@@ -47,7 +47,7 @@ extension PushedIDs {
             case .send, .nothing: break
             }
         }
-        for (key, kind) in scope.setAside where kind == .create {
+        for (key, kind) in scope.quarantined where kind == .create {
             guard let place = tables.firstIndex(where: { $0.name == key.table }), tables[place].makesIDs else {
                 continue
             }

@@ -14,8 +14,8 @@ final class AcceptedCredentials: Sendable {
     static let maximum = 50_000
 
     private struct Entry {
-        var acceptedAt: Int64
-        var principal: (name: Principal, at: Int64)?
+        var acceptedAt: Instant
+        var principal: (name: Principal, at: Instant)?
     }
 
     private let lifetime: Int64
@@ -25,12 +25,12 @@ final class AcceptedCredentials: Sendable {
     init(lifetime: Int64) { self.lifetime = lifetime }
 
     /// Returns true if the backend has accepted a credential within the lifetime.
-    func isAccepted(_ credential: String, at now: Int64) -> Bool {
+    func isAccepted(_ credential: String, at now: Instant) -> Bool {
         entries.withLockedValue { $0[credential] }.map { isFresh($0.acceptedAt, now) } ?? false
     }
 
     /// Returns the principal of a credential, if the backend has named it within the lifetime.
-    func principal(of credential: String, at now: Int64) -> Principal? {
+    func principal(of credential: String, at now: Instant) -> Principal? {
         guard let known = entries.withLockedValue({ $0[credential] })?.principal, isFresh(known.at, now) else {
             return nil
         }
@@ -38,7 +38,7 @@ final class AcceptedCredentials: Sendable {
     }
 
     /// Notes that the backend has just accepted a credential, and its principal if the backend has named it.
-    func accept(_ credential: String, as principal: Principal? = nil, at now: Int64) {
+    func accept(_ credential: String, as principal: Principal? = nil, at now: Instant) {
         entries.withLockedValue { entries in
             if entries.count >= Self.maximum, entries[credential] == nil {
                 entries = entries.filter { isFresh($0.value.acceptedAt, now) }
@@ -52,5 +52,7 @@ final class AcceptedCredentials: Sendable {
     /// Returns true if a time is within the lifetime.
     ///
     /// A time in the future was noted before the clock went back, so its age is unknown.
-    private func isFresh(_ then: Int64, _ now: Int64) -> Bool { now >= then && now - then <= lifetime }
+    private func isFresh(_ then: Instant, _ now: Instant) -> Bool {
+        now >= then && now.milliseconds(since: then) <= lifetime
+    }
 }

@@ -16,21 +16,21 @@ extension IdentityResolver {
 
     /// Returns true if the backend has accepted this very credential within `[identity] auth_ttl`, or while the request
     /// runs.
-    func isAccepted(_ identity: CallerIdentity, at now: Int64) -> Bool {
+    func isAccepted(_ identity: CallerIdentity, at now: Instant) -> Bool {
         identity.admission.isAccepted || known.isAccepted(identity.credential, at: now)
     }
 
     /// Makes sure that the credential is accepted, and asks the backend if that is unknown.
     ///
     /// A stream that is opened for this starts at `vector`, so that it costs the backend little.
-    func verify(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
+    func verify(_ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector? = nil) async throws {
         guard !isAccepted(identity, at: now) else { return }
         try await ask(identity, at: now, from: vector)
     }
 
     /// Makes sure that the backend accepts the credential now, and that it still belongs to the same principal, before
     /// anything cached for the principal is used.
-    func verifyNow(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
+    func verifyNow(_ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector? = nil) async throws {
         let admission = identity.admission
         guard !(isNamedByBackend ? admission.isNamed : admission.isAccepted) else { return }
         try await ask(identity, at: now, from: vector)
@@ -38,7 +38,7 @@ extension IdentityResolver {
 
     /// Makes sure, if the backend names principals, that the credential still belongs to the same one, before the
     /// backend's answer to this request is combined with cached data.
-    func verifyName(_ identity: CallerIdentity, at now: Int64) async throws {
+    func verifyName(_ identity: CallerIdentity, at now: Instant) async throws {
         guard isNamedByBackend else { return }
         try await verifyNow(identity, at: now)
     }
@@ -46,7 +46,7 @@ extension IdentityResolver {
     /// Asks the backend, even if it has answered before.
     ///
     /// - Throws: The backend's errors, and ``GatewayError`` if the credential now belongs to another principal.
-    func ask(_ identity: CallerIdentity, at now: Int64, from vector: CheckpointVector? = nil) async throws {
+    func ask(_ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector? = nil) async throws {
         if isNamedByBackend {
             let principal = try await askBackend(identity.forwarded)
             known.accept(identity.credential, as: principal, at: now)
@@ -62,7 +62,7 @@ extension IdentityResolver {
     }
 
     /// Notes that the backend has just accepted the credential.
-    func accepted(_ identity: CallerIdentity, at now: Int64) {
+    func accepted(_ identity: CallerIdentity, at now: Instant) {
         known.accept(identity.credential, at: now)
         identity.admission.accept()
     }

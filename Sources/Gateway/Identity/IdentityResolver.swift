@@ -38,7 +38,7 @@ final class IdentityResolver: Sendable {
     /// A name from the backend is at most `[identity] auth_ttl` old.
     ///
     /// - Throws: ``GatewayError`` with 401 if there is no credential, and the backend's errors if it is asked.
-    func resolve(_ caller: Caller, at now: Int64) async throws -> CallerIdentity {
+    func resolve(_ caller: Caller, at now: Instant) async throws -> CallerIdentity {
         // Fields that are not forwarded, such as those that `Connection` names, do not reach the backend, so it has not
         // accepted them.
         let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: false)

@@ -18,19 +18,19 @@ final class AckRefusals: Sendable {
     static let lifetime: Int64 = 3_600_000
 
     /// The time of each session's first refusal since its tokens were taken last.
-    private let refused = NIOLockedValueBox<[String: Int64]>([:])
+    private let refused = NIOLockedValueBox<[String: Instant]>([:])
 
     /// Notes that a session's tokens were refused.
     ///
     /// - Parameters:
     ///   - session: The session of the tokens.
     ///   - presented: The cursor that they came with, which gives their age.
-    ///   - now: Milliseconds since 1970.
+    ///   - now: The time by the clock of cursors, which may lead the system's.
     /// - Returns: True if they were handed out after an earlier refusal, and none was taken since.
-    func note(_ session: String, presented: Cursor?, at now: Int64) -> Bool {
+    func note(_ session: String, presented: Cursor?, at now: Instant) -> Bool {
         refused.withLockedValue { refused in
-            if let first = refused[session], now - first < Self.lifetime {
-                return presented.map { $0.rawValue > first } ?? false
+            if let first = refused[session], now.milliseconds(since: first) < Self.lifetime {
+                return presented.map { $0.time > first } ?? false
             }
             if refused.count >= Self.maximum { refused.removeAll() }
             refused[session] = now

@@ -21,7 +21,7 @@ extension DeviceState {
     static let maximumNotes = 50_000
 
     /// Returns what the machine needs to know about the replica's ledger.
-    func ledgerContext(acceptedAt: Int64, resyncAt: Int64) async throws -> SyncMachines.PullContext.Ledger {
+    func ledgerContext(acceptedAt: Instant, resyncAt: Instant) async throws -> SyncMachines.PullContext.Ledger {
         guard scope.keepsLedgers, let outline else { return SyncMachines.PullContext.Ledger() }
         let tuning = scope.services.tuning
         var ledger = SyncMachines.PullContext.Ledger(outline, maximumUndos: tuning.undos)

@@ -19,7 +19,7 @@ struct PullScope {
 
     var store: any StateStore { services.store }
     var schema: Schema { services.configuration.schema }
-    var now: Int64 { services.clock.now }
+    var now: Instant { services.clock.now }
     /// True if ledgers record which records devices have.
     var keepsLedgers: Bool { services.pullSettings.comparisons != nil }
     /// The backend's client, with the logger of this request.

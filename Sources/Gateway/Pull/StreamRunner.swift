@@ -104,7 +104,7 @@ struct StreamRunner {
             try await acceptance.accepted()
             return .done
         } catch BackendError.ackRefused(status: 404)
-            where !refusals.note(session, presented: query.presented, at: scope.now)
+            where !refusals.note(session, presented: query.presented, at: scope.now + scope.store.cursorLead)
         {
             tellRefusedTokens(status: 404)
             return .tokensRefused

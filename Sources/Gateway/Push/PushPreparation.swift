@@ -94,8 +94,8 @@ extension PushPreparation {
     ///
     /// An update of such a record carries all columns, because the backend never got the earlier change.
     private mutating func loadSetAside() async throws {
-        scope.setAside = try await scope.store.setAsideKinds(of: scope.principal)
-        scope.reader.wholeRecords = Set(scope.setAside.keys)
+        scope.quarantined = try await scope.store.quarantinedKinds(of: scope.principal)
+        scope.reader.wholeRecords = Set(scope.quarantined.keys)
     }
 
     /// Loads the ledger of the presented cursor.

@@ -27,8 +27,8 @@ struct PushQuarantine {
                 ])
             return false
         }
-        let entries = scope.setAside.count
-        let added = Set(operations.map(scope.reader.key)).subtracting(scope.setAside.keys).count
+        let entries = scope.quarantined.count
+        let added = Set(operations.map(scope.reader.key)).subtracting(scope.quarantined.keys).count
         guard entries + added > push.quarantineEntries else { return true }
         scope.logger.error(
             "the quarantine has no room for the records that the backend refuses, so the push fails",
@@ -44,15 +44,15 @@ struct PushQuarantine {
     private func size(_ operation: PushOperation) -> Int { operation.range?.count ?? operation.id.utf8.count }
 
     /// Puts operations into quarantine, durably.
-    func setAside(_ places: Set<Int>, because refusals: PushRefusals) async throws {
+    func quarantine(_ places: Set<Int>, because refusals: PushRefusals) async throws {
         let pushes = places.sorted().map { place in
             let operation = scope.plan.operations[place]
-            return SetAsidePush(
-                key: scope.key(at: place), kind: SetAsidePush.Kind(operation.kind),
+            return QuarantinedOperation(
+                key: scope.key(at: place), kind: QuarantinedOperation.Kind(operation.kind),
                 body: scope.reader.bytes(of: operation),
                 reason: refusals.reason(at: place))
         }
-        let ids = try await scope.store.setAside(
+        let ids = try await scope.store.quarantine(
             pushes, of: scope.principal, limit: scope.settings.quarantineEntries, at: scope.now)
         let names = ids.prefix(Self.shown).map { "push-\($0)" }.joined(separator: " ")
         scope.logger.error(
@@ -66,8 +66,8 @@ struct PushQuarantine {
 
     /// Removes the entries of records that the backend has taken with this push, or that their client has deleted.
     func remove(_ taken: Set<Int>) async throws {
-        guard !scope.setAside.isEmpty else { return }
-        let keys = taken.map(scope.key(at:)).filter { scope.setAside[$0] != nil }
+        guard !scope.quarantined.isEmpty else { return }
+        let keys = taken.map(scope.key(at:)).filter { scope.quarantined[$0] != nil }
         guard !keys.isEmpty else { return }
         try await scope.store.removeSetAside(keys, of: scope.principal)
         scope.logger.notice(

@@ -82,7 +82,7 @@ extension PushRecovery {
         if try await services.store.wasGivenUp(operationInFlight.record, of: identity.principal) { return true }
         let now = services.clock.now
         let (tries, since) = try await services.store.countTry(of: journal.id, at: now)
-        return tries >= Self.tries && now - since >= Self.patience
+        return tries >= Self.tries && now.milliseconds(since: since) >= Self.patience
     }
 
     /// Returns true if the backend answers another request.

@@ -77,7 +77,7 @@ struct PushRecovery {
         let push = services.configuration.push
         // The backend would carry out a request again if it has forgotten the key. The age of a journal from the future
         // is unknown.
-        let age = services.clock.now - journal.startedAt
+        let age = services.clock.now.milliseconds(since: journal.startedAt)
         let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
         return PushRecoveryMachine.Means(
             canRepeat: operationInFlight.request != nil && push.idempotencyHeader != nil && isKnown,

@@ -43,9 +43,9 @@ struct PushRefusals {
     }
 
     /// Returns why an operation was refused, with the refusal's code or the given one.
-    func reason(at place: Int, code: String? = nil) -> SetAsidePush.Reason {
+    func reason(at place: Int, code: String? = nil) -> QuarantinedOperation.Reason {
         let refusal = refusals[place]
-        return SetAsidePush.Reason(
+        return QuarantinedOperation.Reason(
             code: code ?? refusal?.code ?? PushRefusal.Kind.rejected.rawValue, status: refusal?.record.status,
             message: refusal?.record.message)
     }
@@ -62,7 +62,7 @@ struct PushRefusals {
         let operations = told.prefix(Self.told).map { refused in
             let place = refused.record.place
             return RefusedOperation(
-                key: key(at: place, scope), kind: SetAsidePush.Kind(scope.plan.operations[place].kind),
+                key: key(at: place, scope), kind: QuarantinedOperation.Kind(scope.plan.operations[place].kind),
                 call: refused.record.call, reason: reason(at: place))
         }
         let count = refusals.count == 1 ? "1 operation" : "\(refusals.count) operations"
@@ -108,7 +108,7 @@ struct PushRefusals {
     }
 }
 
-extension SetAsidePush.Kind {
+extension QuarantinedOperation.Kind {
     /// Creates the kind of an operation.
     init(_ kind: PushOperation.Kind) {
         self =

@@ -41,8 +41,8 @@ extension PushRunner: Effects {
         case .readClock: return .clock(scope.now)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         case .findRoom(let places): return .room(quarantine.hasRoom(for: places))
-        case .setAside(let places):
-            try await quarantine.setAside(places, because: refusals)
+        case .quarantine(let places):
+            try await quarantine.quarantine(places, because: refusals)
             try await notes.writeRefused(places)
         case .saveReceipt:
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
@@ -77,7 +77,7 @@ extension PushRunner: Effects {
             throw failure ?? PushFailure.unknownOutcome
         case .fail(let failure, let applied): throw await failed(failure, applied: applied, machine)
         case .loadContext, .confirm, .findReceipt, .checkConflicts, .verifyCredential, .noteSeen, .beginJournal,
-            .advance, .endJournal, .noteHeld, .scheduleRedelivery, .sendAll, .send, .findRoom, .setAside, .readClock,
+            .advance, .endJournal, .noteHeld, .scheduleRedelivery, .sendAll, .send, .findRoom, .quarantine, .readClock,
             .sleep, .saveReceipt:
             return nil
         }

@@ -21,7 +21,7 @@ struct PushScope {
     var plan: PushPlan
     var reader: OperationReader
     /// The principal's records that are in quarantine already.
-    var setAside: [PushedRecordKey: SetAsidePush.Kind] = [:]
+    var quarantined: [PushedRecordKey: QuarantinedOperation.Kind] = [:]
     var figures = SyncFigures()
 
     init(
@@ -49,7 +49,7 @@ struct PushScope {
     var settings: Configuration.Push { services.configuration.push }
     var schema: Schema { services.configuration.schema }
     var store: any StateStore { services.store }
-    var now: Int64 { services.clock.now }
+    var now: Instant { services.clock.now }
     var principal: Principal { identity.principal }
 
     /// Returns the key of an operation's record.

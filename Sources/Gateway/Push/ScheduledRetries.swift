@@ -28,11 +28,11 @@ struct ScheduledRetries {
 
     private enum Outcome {
         case taken
-        case refused(SetAsidePush.Reason)
+        case refused(QuarantinedOperation.Reason)
         /// The backend takes nothing at the moment.
         case later(String)
         /// The outcome is unknown, and sending the entry again is harmless.
-        case unknown(SetAsidePush.Reason)
+        case unknown(QuarantinedOperation.Reason)
     }
 
     /// True if the principal has scheduled retries.
@@ -64,17 +64,17 @@ struct ScheduledRetries {
             case .taken:
                 logger.notice("the backend has taken a quarantined record", metadata: metadata)
             case .refused(let reason):
-                try await services.store.setAsideAgain(entry.id, reason: reason, at: services.clock.now)
+                try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
                 logger.error(
                     "the backend refuses a quarantined record again",
                     metadata: metadata.merging(["code": "push.quarantined", "because": "\(reason.code)"]) { $1 })
             case .unknown(let reason):
-                let tries = try await services.store.countTry(ofSetAside: entry.id, at: services.clock.now)
+                let tries = try await services.store.countTry(ofQuarantined: entry.id, at: services.clock.now)
                 logger.warning(
                     "nobody knows whether the backend has taken a quarantined record",
                     metadata: metadata.merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
                 guard tries >= Self.maximumTries else { continue }
-                try await services.store.setAsideAgain(entry.id, reason: reason, at: services.clock.now)
+                try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
             case .later(let code):
                 logger.notice("the retry of quarantined records is postponed", metadata: ["because": "\(code)"])
                 return
@@ -86,7 +86,7 @@ struct ScheduledRetries {
     ///
     /// For a creation that gets its id from the backend, push recovery resolves the journal first, by the idempotency
     /// key.
-    private func isRepeatable(_ push: SetAsidePush) async throws -> Bool {
+    private func isRepeatable(_ push: QuarantinedOperation) async throws -> Bool {
         guard push.kind == .create, let table = services.configuration.schema.table(named: push.key.table),
             table.makesIDs
         else { return true }
@@ -98,7 +98,8 @@ struct ScheduledRetries {
 
     private func attempt(_ entry: QuarantinedPush) async throws -> Outcome {
         guard services.configuration.schema.table(named: entry.push.key.table) != nil else {
-            return .refused(SetAsidePush.Reason(code: "push.no_table", message: "the configuration has no such table"))
+            return .refused(
+                QuarantinedOperation.Reason(code: "push.no_table", message: "the configuration has no such table"))
         }
         var runner = PushRunner(
             services: services, request: PushRequest(lastPulledAt: nil, changes: PushChanges(entry.push)),
@@ -130,7 +131,7 @@ struct ScheduledRetries {
 
 extension PushChanges {
     /// Creates the single change of an entry.
-    init(_ push: SetAsidePush) {
+    init(_ push: QuarantinedOperation) {
         var table = PushedTable(name: push.key.table)
         let record = PushedRecord(id: push.key.id, range: 0..<push.body.count)
         switch push.kind {

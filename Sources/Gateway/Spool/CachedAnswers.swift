@@ -31,8 +31,8 @@ final class CachedAnswers: Sendable {
         let length: SpoolLength
         /// The memory of what is not in a spool.
         let room: SpoolLease
-        /// The time of expiry, in milliseconds since 1970; set when the entry is kept.
-        var expiresAt: Int64 = 0
+        /// The time of expiry; set when the entry is kept.
+        var expiresAt: Instant = 0
 
         /// The bytes that it costs to keep.
         var byteCount: UInt64 { UInt64(spooler.byteCount) + spooler.length.lines + length.runs + 4_096 }
@@ -43,7 +43,7 @@ final class CachedAnswers: Sendable {
     private struct State {
         var entries: [Key: Entry] = [:]
         /// The keys in order of expiry; those whose entry was taken or replaced meanwhile are skipped.
-        var order: Deque<(key: Key, expiresAt: Int64)> = []
+        var order: Deque<(key: Key, expiresAt: Instant)> = []
         var bytes: UInt64 = 0
 
         /// Removes and returns the entry of a key.
@@ -72,14 +72,14 @@ final class CachedAnswers: Sendable {
     }
 
     /// Adds an answer, and drops the oldest ones if there would be too many bytes.
-    func keep(_ entry: Entry, at now: Int64) {
+    func keep(_ entry: Entry, at now: Instant) {
         var entry = entry
         entry.expiresAt = now + window
         insert(entry)
     }
 
     /// Puts back an answer that was taken, for the rest of its time.
-    func putBack(_ entry: Entry, at now: Int64) {
+    func putBack(_ entry: Entry, at now: Instant) {
         if entry.expiresAt > now { insert(entry) }
     }
 
@@ -101,7 +101,7 @@ final class CachedAnswers: Sendable {
     /// Removes and returns the answer that a pull can go on from, if it has not expired.
     ///
     /// It then belongs to the pull: two pulls that went on from the same end would write into the same spool.
-    func take(_ key: Key, at now: Int64) -> Entry? {
+    func take(_ key: Key, at now: Instant) -> Entry? {
         state.withLockedValue { state in
             guard let expiresAt = state.entries[key]?.expiresAt, expiresAt > now else { return nil }
             return state.remove(key)
@@ -109,7 +109,7 @@ final class CachedAnswers: Sendable {
     }
 
     /// Drops expired answers, and those that would live too long because the clock was set back.
-    func purge(at now: Int64) {
+    func purge(at now: Instant) {
         state.withLockedValue { state in
             while let end = state.order.first?.expiresAt, end <= now || end > now + window {
                 guard state.dropFirst() else { return }

@@ -77,7 +77,7 @@ package struct SimulatedDevice {
         var names: Names
         var version: Int
         var lastSchema: Int?
-        var madeAt: Int64
+        var madeAt: Instant
     }
 
     init(name: String, session: Session, version: Int, manners: Manners) {
@@ -138,7 +138,7 @@ package struct SimulatedDevice {
         for key in records.keys { mayGetAgain[key, default: 0] += 1 }
     }
 
-    mutating func saveBackup(now: Int64) {
+    mutating func saveBackup(now: Instant) {
         backup = Backup(
             cursor: cursor, records: records, bases: bases, names: names, version: version, lastSchema: lastSchema,
             madeAt: now)

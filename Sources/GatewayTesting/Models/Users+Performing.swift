@@ -49,7 +49,9 @@ extension Users {
         remade.formUnion(pushed.filter { devices[index].records[$0]?.status == .created })
         for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
         // Tombstones of that time may be gone already.
-        if now - backup.madeAt >= WorldConfiguration.maxOffline { adrift.formUnion(devices[index].records.keys) }
+        if now.milliseconds(since: backup.madeAt) >= WorldConfiguration.maxOffline {
+            adrift.formUnion(devices[index].records.keys)
+        }
     }
 
     private func perform(_ mishap: SimulationOp.Mishap, choice: Int, value: Int) {

@@ -10,7 +10,7 @@ import SyncModel
 package final class Users {
     let setup: WorldSetup
     /// Milliseconds since 1970, as the world has it.
-    var now: Int64 = 1_700_000_000_000
+    var now: Instant = 1_700_000_000_000
     /// The other side.
     package var backend = SimulatedBackend()
     /// The phones.
@@ -54,7 +54,7 @@ package final class Users {
     }
 
     func note(_ text: @autoclosure () -> String) {
-        if isTracing { trace.append("\(now % 100_000_000_000) \(text())") }
+        if isTracing { trace.append("\(now.milliseconds % 100_000_000_000) \(text())") }
     }
 
     /// Checks if the gateway should have found the change that a push overwrites: one by another writer that came after

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import SyncModel
+package import SyncModel
 
 /// A wall clock that a test moves; whoever waits moves it too, and so waits no time at all.
 package struct ManualWallClock: WallClock {
@@ -12,8 +12,8 @@ package struct ManualWallClock: WallClock {
     /// Creates a wall clock that shows the time of another clock.
     package init(_ clock: ManualClock = ManualClock()) { self.clock = clock }
 
-    /// Milliseconds since 1970.
-    package var now: Int64 { clock.now }
+    /// The time of day.
+    package var now: Instant { clock.now }
 
     /// Waits in real time, in which others go on; the clock stands still.
     package func wait(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }

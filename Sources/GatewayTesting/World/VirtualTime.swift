@@ -8,12 +8,12 @@ import SyncModel
 package final class VirtualTime: Sendable {
     private struct Sleeper {
         let id: UInt64
-        let wakesAt: Int64
+        let wakesAt: Instant
         let continuation: CheckedContinuation<Void, any Error>
     }
 
     private struct State {
-        var now: Int64
+        var now: Instant
         var sleepers: [Sleeper] = []
         var nextID: UInt64 = 0
         var cancelled: Set<UInt64> = []
@@ -21,10 +21,10 @@ package final class VirtualTime: Sendable {
 
     private let state: NIOLockedValueBox<State>
 
-    init(now: Int64) { state = NIOLockedValueBox(State(now: now)) }
+    init(now: Instant) { state = NIOLockedValueBox(State(now: now)) }
 
     /// Milliseconds since 1970.
-    var now: Int64 { state.withLockedValue(\.now) }
+    var now: Instant { state.withLockedValue(\.now) }
 
     /// Lets time pass, and wakes whoever has slept long enough.
     func pass(milliseconds: Int64) {
@@ -87,7 +87,7 @@ struct WorldClock: WallClock {
     let time: VirtualTime
     let life: GatewayLife
 
-    var now: Int64 { time.now }
+    var now: Instant { time.now }
 
     func sleep(milliseconds: Int64) async throws {
         try life.check()

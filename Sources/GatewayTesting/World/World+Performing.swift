@@ -75,7 +75,7 @@ extension World {
         let marked = try await store.scheduleRetries(nil, of: nil, at: time.now)
         guard !marked.isEmpty else { return }
         count("retries")
-        note("what was set aside is tried again: \(marked)")
+        note("what was quarantined is tried again: \(marked)")
         guard let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal else { return }
         let pushes = try await store.scheduledRetries(of: principal, limit: 1_000)
         let keys = pushes.compactMap { push in

@@ -20,7 +20,7 @@ package struct WorldSetup: Hashable, Sendable {
         case fail
         /// The app hears of it, and the others go on.
         case report
-        /// It is set aside until an operator has it tried again, and the app hears that all is well.
+        /// It is quarantined until an operator has it tried again, and the app hears that all is well.
         case quarantine
     }
 

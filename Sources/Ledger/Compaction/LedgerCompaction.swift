@@ -19,8 +19,8 @@ package struct LedgerCompaction: Sendable {
         package var batchChunks = 64
         /// The number of chunks that are read at once, at most.
         package var readAhead = 16
-        /// The time, in milliseconds since 1970, before which tombstones vanish if their chunk is rewritten.
-        package var forgetTombstonesBefore: Int64 = 0
+        /// The time before which tombstones vanish if their chunk is rewritten.
+        package var forgetTombstonesBefore: Instant = 0
         /// Creates the usual settings, under which no tombstone vanishes.
         package init() {}
     }

@@ -15,7 +15,7 @@ extension Database {
     }
 
     /// Returns the number of a principal, and stores the principal if it is new.
-    func ensurePrincipal(_ principal: Principal, at now: Int64) throws -> Int64 {
+    func ensurePrincipal(_ principal: Principal, at now: Instant) throws -> Int64 {
         if let id = try principalID(principal) { return id }
         try run("INSERT INTO principal (digest, last_seen) VALUES (?, ?)", [principal.rawValue, now])
         return lastInsertedRowID
@@ -31,7 +31,7 @@ extension Database {
 
     /// Returns the number and generation of a session, and stores the session if it is new.
     func ensureSession(
-        _ session: Session, of principal: Int64, at now: Int64
+        _ session: Session, of principal: Int64, at now: Instant
     ) throws -> (id: Int64, generation: Int) {
         if let found = try self.session(session, of: principal) { return found }
         try run(
@@ -99,7 +99,7 @@ extension Database {
     /// Deletes the rows that dead replicas have left: their cursors, then the layers that no cursor names any more.
     ///
     /// - Returns: The number of rows; if it is `batch`, there may be more.
-    func buryDead(at now: Int64, _ batch: Int) throws -> Int {
+    func buryDead(at now: Instant, _ batch: Int) throws -> Int {
         var room = batch
         for row in try rows("SELECT id FROM replica WHERE dead = 1 ORDER BY id LIMIT ?", [batch]) {
             let replica = try row.integer(0)

@@ -46,7 +46,7 @@ extension SQLiteStateStore {
 
 extension Database {
     /// Takes a cursor for a principal, for ever: the number outlives the row.
-    fileprivate func advance(_ principal: Int64, to cursor: SyncModel.Cursor, at now: Int64) throws {
+    fileprivate func advance(_ principal: Int64, to cursor: SyncModel.Cursor, at now: Instant) throws {
         let newest = try integer("SELECT newest FROM principal WHERE id = ?", [principal])
         if let newest = newest.flatMap(SyncModel.Cursor.init(rawValue:)), cursor <= newest {
             throw StateError.cursorTaken(newest: newest)

@@ -45,7 +45,7 @@ extension SQLiteStateStore {
     }
 
     /// Reads first, and takes the write lock only if there is something to write.
-    package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Int64) async throws {
+    package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Instant) async throws {
         let interval = limits.touchInterval
         let isNews = try await look { db in
             let found = try db.confirmation(of: cursor, principal)
@@ -79,7 +79,7 @@ extension Database {
     /// Returns the data needed to confirm a cursor; it is news if the replica goes on with the cursor.
     fileprivate func confirmation(
         of cursor: SyncModel.Cursor, _ principal: Principal
-    ) throws -> (principal: Int64, replica: Int64, isNews: Bool, lastSeen: Int64) {
+    ) throws -> (principal: Int64, replica: Int64, isNews: Bool, lastSeen: Instant) {
         let row = try row(
             """
             SELECT c.principal, c.replica, c.confirmed = 0 AND (r.tip IS NULL OR c.parent = r.tip), r.last_seen
@@ -87,7 +87,7 @@ extension Database {
             WHERE c.principal = (SELECT id FROM principal WHERE digest = ?) AND c.cursor = ?
             """, [key(principal.rawValue, "principal"), cursor.rawValue])
         guard let row else { throw StateError.cursorUnknown(cursor) }
-        return try (row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3))
+        return try (row.integer(0), row.integer(1), row.integer(2) != 0, row.instant(3))
     }
 
     /// Returns a session, or the values of a new one if the state does not know it.
@@ -101,7 +101,7 @@ extension Database {
         return try SessionRow(
             generation: Int(row.number(0)),
             position: row.integer(1) == 0 ? .unknown : .at(Self.vector(row.bytes(2))),
-            acceptedAt: row.optionalInteger(3))
+            acceptedAt: row.optionalInstant(3))
     }
 
     /// Returns a cursor with its vector.

@@ -7,11 +7,11 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Reads first, and writes only if there is something new.
-    package func touch(replica: ReplicaID, result: String, at now: Int64) async throws {
+    package func touch(replica: ReplicaID, result: String, at now: Instant) async throws {
         let interval = limits.touchInterval
         let isNews = try await look { db in
             let row = try db.row("SELECT last_seen, last_result FROM replica WHERE id = ?", [replica.rawValue])
-            return try row.map { try isDue(now, after: $0.integer(0), interval) || $0.text(1) != remark(result) }
+            return try row.map { try isDue(now, after: $0.instant(0), interval) || $0.text(1) != remark(result) }
                 ?? false
         }
         guard isNews else { return }
@@ -83,7 +83,7 @@ extension SQLiteStateStore {
             ).map { row in
                 var replica = try ReplicaRow(
                     id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
-                    isConfirmed: row.integer(2) != 0, firstSeen: row.number(3), lastSeen: row.number(4),
+                    isConfirmed: row.integer(2) != 0, firstSeen: row.time(3), lastSeen: row.time(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
                     schemaVersion: row.optionalInteger(7).map(Int.init), comparisons: Database.comparisons(row.bytes(8))
                 )

@@ -8,7 +8,7 @@ package import SyncModel
 extension SQLiteStateStore {
     /// Records the position, and drops the vector that only the old position named.
     package func setPosition(
-        _ position: Position, principal: Principal, session: Session, at now: Int64
+        _ position: Position, principal: Principal, session: Session, at now: Instant
     ) async throws {
         let limit = limits.vectorBytes
         try await write { db in
@@ -29,7 +29,7 @@ extension SQLiteStateStore {
     }
 
     /// Raises the generation, which never goes back, even if the reset is not acknowledged afterwards.
-    package func raiseGeneration(principal: Principal, session: Session, at now: Int64) async throws -> Int {
+    package func raiseGeneration(principal: Principal, session: Session, at now: Instant) async throws -> Int {
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
             let (id, generation) = try db.ensureSession(session, of: owner, at: now)
@@ -55,13 +55,14 @@ extension SQLiteStateStore {
     }
 
     /// Reads first; also writes if the clock has gone back.
-    package func markAccepted(principal: Principal, session: Session, at now: Int64) async throws {
+    package func markAccepted(principal: Principal, session: Session, at now: Instant) async throws {
         let interval = limits.acceptedInterval
         let isNews = try await look { db in
             guard let owner = try db.principalID(principal), let id = try db.session(session, of: owner)?.id else {
                 return true
             }
-            guard let accepted = try db.integer("SELECT accepted_at FROM session WHERE id = ?", [id]) else {
+            guard let accepted = try db.row("SELECT accepted_at FROM session WHERE id = ?", [id])?.optionalInstant(0)
+            else {
                 return true
             }
             // Also if the clock has gone back: a time in the future would count as accepted.

@@ -3,6 +3,7 @@
 
 import GRDB
 import StateStore
+import SyncModel
 
 /// Reads columns by their place in the SELECT list; a damaged file causes an error, not a trap.
 extension Row {
@@ -22,12 +23,23 @@ extension Row {
         }
     }
 
-    /// Returns a count, a time or a number that only rises: 0 to 2^53, so that a few of them can be added without
+    /// Returns a count or a number that only rises: 0 to 2^53, so that a few of them can be added without
     /// overflow.
     func number(_ index: Int) throws(StateError) -> Int64 {
         let value = try integer(index)
         guard (0...1 << 53).contains(value) else { throw Self.damaged }
         return value
+    }
+
+    /// Returns a moment from 1970 on.
+    func time(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try number(index)) }
+
+    /// Returns a moment, which may be any.
+    func instant(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try integer(index)) }
+
+    /// Returns a moment, or nil for NULL.
+    func optionalInstant(_ index: Int) throws(StateError) -> Instant? {
+        try optionalInteger(index).map(Instant.init(milliseconds:))
     }
 
     /// Returns a size or the growth of one: at most 2^40 either way, so that millions of them can be added without

@@ -14,7 +14,7 @@ extension Database {
     ///
     /// - Returns: The mappings whose client id pulls do not use.
     @discardableResult
-    func save(_ mappings: [IDMapping], of principal: Int64, at now: Int64) throws -> [IDMapping] {
+    func save(_ mappings: [IDMapping], of principal: Int64, at now: Instant) throws -> [IDMapping] {
         guard !mappings.isEmpty else { return [] }
         let before = try idSequence(of: principal)
         var sequence = before

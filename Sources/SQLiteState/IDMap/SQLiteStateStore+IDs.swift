@@ -24,7 +24,7 @@ extension SQLiteStateStore {
 
     /// Writes mappings in one transaction.
     package func saveMappings(
-        _ mappings: [IDMapping], principal: Principal, at now: Int64
+        _ mappings: [IDMapping], principal: Principal, at now: Instant
     ) async throws -> [IDMapping] {
         guard !mappings.isEmpty else { return [] }
         return try await write { db in

@@ -8,7 +8,7 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Opens a journal in one transaction.
-    package func beginPush(_ opening: JournalOpening, principal: Principal, at now: Int64) async throws -> Int64 {
+    package func beginPush(_ opening: JournalOpening, principal: Principal, at now: Instant) async throws -> Int64 {
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
             try db.write(opening.notes, of: owner, at: now)
@@ -22,12 +22,12 @@ extension SQLiteStateStore {
     }
 
     /// Writes a step in one transaction.
-    package func advance(_ step: JournalStep, of journal: Int64, at now: Int64) async throws {
+    package func advance(_ step: JournalStep, of journal: Int64, at now: Instant) async throws {
         try await write { db in _ = try db.write(step, of: journal, at: now) }
     }
 
     /// Writes the end of a push in one transaction.
-    package func endPush(_ end: JournalEnd, of journal: Int64, at now: Int64) async throws {
+    package func endPush(_ end: JournalEnd, of journal: Int64, at now: Instant) async throws {
         if let receipt = end.receipt, receipt.receipt.body.count > limits.receiptBytes {
             throw StateError.tooLarge("answer of the push")
         }
@@ -59,7 +59,7 @@ extension SQLiteStateStore {
     }
 
     /// Counts an attempt in one transaction; an attempt for a closed journal is not counted.
-    package func countTry(of journal: Int64, at now: Int64) async throws -> (tries: Int, since: Int64) {
+    package func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) {
         try await write { db in
             try db.run(
                 """
@@ -69,7 +69,7 @@ extension SQLiteStateStore {
             guard let row = try db.row("SELECT tries, tried_at FROM push_journal WHERE id = ?", [journal]) else {
                 return (0, now)
             }
-            return try (Int(row.number(0)), row.optionalInteger(1) ?? now)
+            return try (Int(row.number(0)), row.optionalInstant(1) ?? now)
         }
     }
 
@@ -114,7 +114,7 @@ extension SQLiteStateStore {
     }
 
     /// Closes a journal in one transaction.
-    package func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Int64) async throws {
+    package func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Instant) async throws {
         let limit = max(1, limits.journalsPerPrincipal)
         try await write { db in
             guard
@@ -140,7 +140,7 @@ extension Database {
     /// Writes a step and returns the number of the journal's principal.
     ///
     /// - Throws: ``StateError/journalClosed`` if the journal is not open.
-    fileprivate func write(_ step: JournalStep, of journal: Int64, at now: Int64) throws -> Int64 {
+    fileprivate func write(_ step: JournalStep, of journal: Int64, at now: Instant) throws -> Int64 {
         let owner = try integer("SELECT principal FROM push_journal WHERE id = ? AND state = 'open'", [journal])
         guard let owner else { throw StateError.journalClosed }
         for place in step.applied + step.rejected {
@@ -174,7 +174,7 @@ extension Database {
     }
 
     /// Deletes a journal that is no longer needed, or else records how the push has ended.
-    fileprivate func end(_ journal: Int64, _ end: JournalEnd, at now: Int64) throws {
+    fileprivate func end(_ journal: Int64, _ end: JournalEnd, at now: Instant) throws {
         let unknown = Set(end.unknown.map(Int64.init))
         for place in try rows("SELECT place FROM push_flight WHERE journal = ?", [journal]).map({ try $0.integer(0) })
         where !unknown.contains(place) {
@@ -220,7 +220,7 @@ extension Database {
 
     /// Deletes journals of pushes that ended long ago, and open ones that have not changed for longer than a device may
     /// stay away.
-    func collectJournals(before: Int64, openBefore: Int64, _ batch: Int) throws -> Int {
+    func collectJournals(before: Instant, openBefore: Instant, _ batch: Int) throws -> Int {
         try run(
             """
             DELETE FROM push_journal WHERE id IN (

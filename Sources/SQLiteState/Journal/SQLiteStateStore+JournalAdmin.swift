@@ -57,8 +57,8 @@ extension PushJournal {
         }
         try self.init(
             id: row.integer(0), principal: Principal(rawValue: row.text(1)),
-            presented: row.optionalInteger(2).flatMap(Cursor.init(rawValue:)), startedAt: row.integer(3),
-            changedAt: row.integer(4), state: state, operations: row.amount(6), applied: row.amount(7),
+            presented: row.optionalInteger(2).flatMap(Cursor.init(rawValue:)), startedAt: row.instant(3),
+            changedAt: row.instant(4), state: state, operations: row.amount(6), applied: row.amount(7),
             rejected: row.amount(8), found: row.amount(9), lost: row.amount(10), failure: failure)
     }
 }

@@ -24,7 +24,7 @@ enum LayerKind: Int64, Sendable, Hashable, DatabaseValueConvertible {
 extension Database {
     /// Creates a layer without chunks.
     func makeLayer(
-        _ kind: LayerKind, replica: ReplicaID?, cursor: SyncModel.Cursor?, at now: Int64
+        _ kind: LayerKind, replica: ReplicaID?, cursor: SyncModel.Cursor?, at now: Instant
     ) throws -> Int64 {
         try run(
             "INSERT INTO layer (replica, kind, cursor, made_at) VALUES (?, ?, ?, ?)",
@@ -68,7 +68,7 @@ extension Database {
     }
 
     /// Detaches a layer from its replica; its chunks are deleted later, in steps, when no read can still use them.
-    func loosen(layer: Int64, at now: Int64) throws {
+    func loosen(layer: Int64, at now: Instant) throws {
         try run("UPDATE layer SET replica = NULL, made_at = ? WHERE id = ?", [now, layer])
     }
 
@@ -81,7 +81,7 @@ extension Database {
     ///   - below: The cursor itself if the base has the delta now; nil if nothing is known exactly any more.
     ///   - now: The time at which the delta is detached.
     /// - Throws: The errors of SQLite.
-    func drop(layer: Int64?, of cursor: Int64, _ principal: Int64, below: Int64?, at now: Int64) throws {
+    func drop(layer: Int64?, of cursor: Int64, _ principal: Int64, below: Int64?, at now: Instant) throws {
         try run(
             """
             UPDATE cursor SET layer = NULL, below = ?1, exact = CASE WHEN ?1 IS NULL THEN 0 ELSE exact END

@@ -19,8 +19,8 @@ struct LedgerAnchor: Sendable {
     var version: Int
     /// The greatest number of a layer when the compaction in progress began.
     var compactAfter: Int64
-    var acceptedAt: Int64
-    var resyncAt: Int64
+    var acceptedAt: Instant
+    var resyncAt: Instant
     /// The schema version that the replica's pushes show.
     var pushedVersion: Int?
 
@@ -66,7 +66,7 @@ extension Database {
                 tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
                 base: row.optionalInteger(2).map(LayerID.init(rawValue:)), compacted: row.optionalInteger(3),
                 horizon: row.optionalInteger(4), version: Int(row.number(5)), compactAfter: row.integer(6),
-                acceptedAt: row.number(7), resyncAt: row.number(8),
+                acceptedAt: row.time(7), resyncAt: row.time(8),
                 pushedVersion: row.optionalInteger(9).map(Int.init))
         }
     }

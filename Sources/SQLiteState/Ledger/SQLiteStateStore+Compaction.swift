@@ -22,7 +22,7 @@ extension SQLiteStateStore {
     ///
     /// Nothing that a client has seen depends on a compaction, so a batch does not wait for the disk and becomes
     /// durable with the next commit.
-    package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Int64) async throws -> Int {
+    package func compactBatch(_ compaction: LedgerCompactionBatch, at now: Instant) async throws -> Int {
         let limit = limits.chunkBytes
         return try await writeWithoutWaiting { db in
             guard var anchor = try db.anchor(of: compaction.replica) else {
@@ -77,7 +77,7 @@ extension Database {
             "SELECT max(id) FROM layer WHERE replica = ? AND kind = ? AND cursor = ? AND id > ?",
             [anchor.replica.rawValue, LayerKind.undo, cursor.rawValue, anchor.compactAfter])
         let layer =
-            try known ?? makeLayer(.undo, replica: anchor.replica, cursor: cursor, at: cursor.rawValue)
+            try known ?? makeLayer(.undo, replica: anchor.replica, cursor: cursor, at: cursor.time)
         try add(chunks, to: layer, limit: limit)
         var counts: [String: LedgerCount] = [:]
         for chunk in chunks {
@@ -88,7 +88,7 @@ extension Database {
     }
 
     /// Detaches the deltas of the cursor and of those below it, since the base now holds them all.
-    fileprivate func finishCompaction(upTo finished: SyncModel.Cursor, _ anchor: LedgerAnchor, at now: Int64) throws {
+    fileprivate func finishCompaction(upTo finished: SyncModel.Cursor, _ anchor: LedgerAnchor, at now: Instant) throws {
         let steps = try steps(from: finished, in: anchor)
         guard let bottom = steps.last, bottom.isCompacted, bottom.cursor == anchor.compacted else {
             throw StateError.ledgerChanged

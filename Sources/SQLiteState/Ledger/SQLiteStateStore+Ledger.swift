@@ -91,7 +91,7 @@ extension SQLiteStateStore {
     }
 
     /// Stores the time in the replica's row: deletions that earlier comparisons held back may be sent.
-    package func acceptDeletions(replica: ReplicaID, at now: Int64) async throws {
+    package func acceptDeletions(replica: ReplicaID, at now: Instant) async throws {
         try await write { db in
             try db.run(
                 "UPDATE replica SET accepted_at = max(accepted_at, ?) WHERE id = ? AND dead = 0",
@@ -101,7 +101,7 @@ extension SQLiteStateStore {
     }
 
     /// Stores the time in the replica's row: earlier full comparisons count as due.
-    package func resync(replica: ReplicaID, at now: Int64) async throws {
+    package func resync(replica: ReplicaID, at now: Instant) async throws {
         // Cursors are compared with this time, and may run ahead of the clock.
         let now = now + cursorLead
         try await write { db in

@@ -7,7 +7,7 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Inserts a layer without chunks.
-    package func stageLayer(at now: Int64) async throws -> LayerID {
+    package func stageLayer(at now: Instant) async throws -> LayerID {
         try await writeWithoutWaiting { db in
             LayerID(rawValue: try db.makeLayer(.staged, replica: nil, cursor: nil, at: now))
         }

@@ -3,19 +3,21 @@
 
 import GRDB
 import StateStore
+import SyncModel
 
 // Values that collections leave for each other in `meta`.
 extension Database {
     /// Records a collection, and returns the retention corrected by the time that has really passed.
     func passTime(_ retention: Retention, into collected: inout Collected) throws -> Retention {
         var time = CollectionTime(
-            collectedAt: try remembered("collected_at"), leapt: try remembered("leapt") ?? 0,
-            leaptAt: try remembered("leapt_at") ?? 0)
+            collectedAt: try remembered("collected_at").map(Instant.init(milliseconds:)),
+            leapt: try remembered("leapt") ?? 0,
+            leaptAt: Instant(milliseconds: try remembered("leapt_at") ?? 0))
         collected.leapt = time.pass(
-            to: retention.now, ran: retention.ran, longest: retention.now - retention.seenBefore)
-        try remember("collected_at", retention.now)
+            to: retention.now, ran: retention.ran, longest: retention.now.milliseconds(since: retention.seenBefore))
+        try remember("collected_at", retention.now.milliseconds)
         try remember("leapt", time.leapt)
-        try remember("leapt_at", time.leaptAt)
+        try remember("leapt_at", time.leaptAt.milliseconds)
         return time.corrected(retention)
     }
 
@@ -26,9 +28,9 @@ extension Database {
     func buryUnseen(_ retention: Retention, _ batch: Int) throws -> Int {
         guard try exists("SELECT 1 FROM replica WHERE last_seen < ? AND dead = 0 LIMIT 1", [retention.seenBefore])
         else { return 0 }
-        var since = try remembered("burials_since") ?? 0
+        var since = Instant(milliseconds: try remembered("burials_since") ?? 0)
         var left = try remembered("burials_left") ?? 0
-        if retention.now - since >= CollectionTime.period || since > retention.now {
+        if retention.now.milliseconds(since: since) >= CollectionTime.period || since > retention.now {
             since = retention.now
             left = max(1, (try integer("SELECT count(*) FROM replica") ?? 0) / Int64(CollectionTime.burialShare))
         }
@@ -36,7 +38,7 @@ extension Database {
             "SELECT id FROM replica WHERE last_seen < ? AND dead = 0 ORDER BY last_seen LIMIT ?",
             [retention.seenBefore, min(Int64(batch), left)])
         for row in rows { try kill(row.integer(0)) }
-        try remember("burials_since", since)
+        try remember("burials_since", since.milliseconds)
         try remember("burials_left", left - Int64(rows.count))
         return rows.count
     }

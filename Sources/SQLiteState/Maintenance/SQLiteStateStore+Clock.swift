@@ -3,7 +3,7 @@
 
 import GRDB
 import StateStore
-import SyncModel
+package import SyncModel
 
 extension SQLiteStateStore {
     /// Accepts a clock that is behind the state: from the next opening on, cursors are ahead of it by the returned
@@ -13,13 +13,13 @@ extension SQLiteStateStore {
     /// newest one instead, a backup of the state that is restored later would hand out the same numbers again. Contacts
     /// that were recorded in the future are set to now.
     ///
-    /// - Parameter now: The clock, in milliseconds since 1970.
+    /// - Parameter now: The clock.
     /// - Returns: The lead.
     /// - Throws: ``StateError``.
-    package func acceptClock(at now: Int64) async throws -> Int64 {
-        let newest = try await newestCursor()?.rawValue ?? 0
+    package func acceptClock(at now: Instant) async throws -> Int64 {
+        let newest = try await newestCursor()?.time ?? 0
         return try await write { db in
-            let lead = max(try db.cursorLead(), newest - now + 1)
+            let lead = max(try db.cursorLead(), newest.milliseconds(since: now) + 1)
             try db.run(
                 "INSERT INTO meta (key, value) VALUES ('cursor_lead', ?) ON CONFLICT (key) DO UPDATE SET value = ?",
                 [lead, lead])

@@ -3,6 +3,7 @@
 
 import GRDB
 package import StateStore
+import SyncModel
 
 extension SQLiteStateStore {
     /// Collects receipts, ledgers, cursors, replicas, sessions and principals, in this order, so that each step frees
@@ -66,7 +67,7 @@ extension Database {
         return try deleteCursors(rows)
     }
 
-    fileprivate func collectSessions(before: Int64, _ batch: Int) throws -> Int {
+    fileprivate func collectSessions(before: Instant, _ batch: Int) throws -> Int {
         let rows = try rows(
             """
             SELECT id, position FROM session s
@@ -79,7 +80,7 @@ extension Database {
         return rows.count
     }
 
-    fileprivate func collectPrincipals(before: Int64, _ batch: Int) throws -> Int {
+    fileprivate func collectPrincipals(before: Instant, _ batch: Int) throws -> Int {
         let rows = try rows(
             """
             SELECT id, newest FROM principal p WHERE last_seen < ?

@@ -73,7 +73,7 @@ extension Database {
     }
 
     /// Collects the chunks of layers that belong to no replica, and the layers that have none left.
-    fileprivate func collectChunks(before: Int64, _ batch: Int) throws -> Int {
+    fileprivate func collectChunks(before: Instant, _ batch: Int) throws -> Int {
         var room = batch
         for row in try rows("SELECT id FROM layer WHERE replica IS NULL AND made_at < ? LIMIT ?", [before, batch]) {
             let layer = try row.integer(0)

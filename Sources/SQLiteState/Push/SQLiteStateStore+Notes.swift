@@ -39,7 +39,7 @@ extension SQLiteStateStore {
     ///
     /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
     /// names no links: those of the note before it remain.
-    package func note(_ notes: [PushNote], principal: Principal, at now: Int64) async throws {
+    package func note(_ notes: [PushNote], principal: Principal, at now: Instant) async throws {
         guard !notes.isEmpty else { return }
         try await write { db in
             try db.write(notes, of: db.ensurePrincipal(principal, at: now), at: now)
@@ -98,7 +98,7 @@ extension SQLiteStateStore {
 
 extension Database {
     /// Writes notes within the caller's transaction.
-    func write(_ notes: [PushNote], of owner: Int64, at now: Int64) throws {
+    func write(_ notes: [PushNote], of owner: Int64, at now: Instant) throws {
         guard !notes.isEmpty else { return }
         let sequence = try row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
         for (index, note) in notes.enumerated() {

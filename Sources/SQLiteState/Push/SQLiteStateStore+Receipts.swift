@@ -8,7 +8,7 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Returns a receipt only between the time it was saved and the time it expires.
-    package func receipt(principal: Principal, digest: String, at now: Int64) async throws -> Receipt? {
+    package func receipt(principal: Principal, digest: String, at now: Instant) async throws -> Receipt? {
         try await read { db in
             guard let id = try db.principalID(principal) else { return nil }
             // A receipt from the future was saved before the clock went back; its age is unknown.
@@ -25,7 +25,7 @@ extension SQLiteStateStore {
 
     /// Replaces the receipt of the same push and drops the oldest over the limit.
     package func saveReceipt(
-        _ receipt: Receipt, principal: Principal, digest: String, at now: Int64, expiresAt: Int64
+        _ receipt: Receipt, principal: Principal, digest: String, at now: Instant, expiresAt: Instant
     ) async throws {
         guard receipt.body.count <= limits.receiptBytes else { throw StateError.tooLarge("answer of the push") }
         let limit = max(1, limits.receiptsPerPrincipal)
@@ -51,7 +51,7 @@ extension SQLiteStateStore {
 
 extension Database {
     /// Replaces the receipt of the same push and drops the oldest over the limit.
-    func save(_ kept: JournalEnd.KeptReceipt, of owner: Int64, limit: Int, at now: Int64) throws {
+    func save(_ kept: JournalEnd.KeptReceipt, of owner: Int64, limit: Int, at now: Instant) throws {
         try run("DELETE FROM push WHERE principal = ? AND expires_at <= ?", [owner, now])
         try run(
             """

@@ -27,7 +27,7 @@ extension SQLiteStateStore {
     }
 
     /// Counts redeliveries that are pending already; a replica that is gone has none.
-    package func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Int64)
+    package func scheduleRedelivery(_ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Instant)
         async throws
     {
         guard !redeliveries.isEmpty else { return }

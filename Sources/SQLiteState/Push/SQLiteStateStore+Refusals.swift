@@ -9,7 +9,7 @@ package import SyncModel
 extension SQLiteStateStore {
     /// Records refusals in one transaction.
     package func noteRefusals(
-        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Int64
+        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Instant
     ) async throws {
         let limit = max(1, limits.refusalsPerPrincipal)
         try await write { db in
@@ -56,7 +56,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    fileprivate func note(_ operation: RefusedOperation, of owner: Int64, at now: Int64) throws {
+    fileprivate func note(_ operation: RefusedOperation, of owner: Int64, at now: Instant) throws {
         let reason = operation.reason
         try run(
             """
@@ -73,7 +73,7 @@ extension Database {
     }
 
     /// Deletes refusals older than a time.
-    func collectRefusals(before: Int64, _ batch: Int) throws -> Int {
+    func collectRefusals(before: Instant, _ batch: Int) throws -> Int {
         try run(
             """
             DELETE FROM push_refusal WHERE (principal, client_table, record) IN (
@@ -89,15 +89,15 @@ extension RefusalEntry {
 
     /// Reads a row of ``columns``.
     fileprivate init(_ row: Row) throws {
-        guard let kind = SetAsidePush.Kind(rawValue: try row.text(2)) else {
+        guard let kind = QuarantinedOperation.Kind(rawValue: try row.text(2)) else {
             throw StateError.corrupt("a refused operation is of no kind")
         }
         let operation = try RefusedOperation(
             key: PushedRecordKey(table: row.text(0), id: String(decoding: row.bytes(1), as: UTF8.self)), kind: kind,
             call: row.optionalText(3),
-            reason: SetAsidePush.Reason(
+            reason: QuarantinedOperation.Reason(
                 code: row.text(4), status: row.optionalInteger(5).map(Int.init), message: row.optionalText(6)))
         try self.init(
-            operation: operation, count: Int(row.number(7)), firstAt: row.integer(8), lastAt: row.integer(9))
+            operation: operation, count: Int(row.number(7)), firstAt: row.instant(8), lastAt: row.instant(9))
     }
 }

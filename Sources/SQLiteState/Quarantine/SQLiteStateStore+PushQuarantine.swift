@@ -8,24 +8,25 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Reads one index range of the key, and a row for each entry of the principal.
-    package func setAsideKinds(of principal: Principal) async throws -> [PushedRecordKey: SetAsidePush.Kind] {
+    package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: QuarantinedOperation.Kind]
+    {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [:] }
-            return try db.setAsideKinds(of: owner)
+            return try db.quarantinedKinds(of: owner)
         }
     }
 
     /// Puts records into quarantine; counts the entries that there would be before it writes.
-    package func setAside(
-        _ pushes: [SetAsidePush], of principal: Principal, limit: Int, at now: Int64
+    package func quarantine(
+        _ pushes: [QuarantinedOperation], of principal: Principal, limit: Int, at now: Instant
     ) async throws -> [Int64] {
         guard !pushes.isEmpty else { return [] }
         return try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
-            let known = try db.setAsideKinds(of: owner)
+            let known = try db.quarantinedKinds(of: owner)
             let added = Set(pushes.map(\.key)).subtracting(known.keys).count
             guard known.count + added <= limit else { throw StateError.tooLarge("quarantine of a principal's pushes") }
-            return try pushes.map { try db.setAside($0, of: owner, before: known[$0.key], at: now) }
+            return try pushes.map { try db.quarantine($0, of: owner, before: known[$0.key], at: now) }
         }
     }
 
@@ -57,7 +58,7 @@ extension SQLiteStateStore {
     }
 
     /// Counts an attempt in one row.
-    package func countTry(ofSetAside id: Int64, at now: Int64) async throws -> Int {
+    package func countTry(ofQuarantined id: Int64, at now: Instant) async throws -> Int {
         try await write { db in
             try db.run(
                 "UPDATE push_quarantine SET tries = tries + 1, last_at = max(last_at, ?2) WHERE id = ?1", [id, now])
@@ -66,7 +67,7 @@ extension SQLiteStateStore {
     }
 
     /// Updates one row.
-    package func setAsideAgain(_ id: Int64, reason: SetAsidePush.Reason, at now: Int64) async throws {
+    package func quarantineAgain(_ id: Int64, reason: QuarantinedOperation.Reason, at now: Instant) async throws {
         try await write { db in
             try db.run(
                 """
@@ -78,8 +79,8 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    fileprivate func setAsideKinds(of owner: Int64) throws -> [PushedRecordKey: SetAsidePush.Kind] {
-        var kinds: [PushedRecordKey: SetAsidePush.Kind] = [:]
+    fileprivate func quarantinedKinds(of owner: Int64) throws -> [PushedRecordKey: QuarantinedOperation.Kind] {
+        var kinds: [PushedRecordKey: QuarantinedOperation.Kind] = [:]
         for row in try rows("SELECT client_table, record, kind FROM push_quarantine WHERE principal = ?", [owner]) {
             let key = try PushedRecordKey(table: row.text(0), id: String(decoding: row.bytes(1), as: UTF8.self))
             kinds[key] = try row.pushKind(2)
@@ -88,8 +89,8 @@ extension Database {
     }
 
     /// Puts one record into quarantine and returns its number.
-    fileprivate func setAside(
-        _ push: SetAsidePush, of owner: Int64, before: SetAsidePush.Kind?, at now: Int64
+    fileprivate func quarantine(
+        _ push: QuarantinedOperation, of owner: Int64, before: QuarantinedOperation.Kind?, at now: Instant
     ) throws -> Int64 {
         let kind = before == .create && push.kind == .update ? .create : push.kind
         let record = Data(push.key.id.utf8)
@@ -112,9 +113,9 @@ extension Database {
 
 extension Row {
     /// Returns a kind of change.
-    fileprivate func pushKind(_ index: Int) throws(StateError) -> SetAsidePush.Kind {
-        guard let kind = SetAsidePush.Kind(rawValue: try text(index)) else {
-            throw .corrupt("a pushed record that is set aside is of no kind")
+    fileprivate func pushKind(_ index: Int) throws(StateError) -> QuarantinedOperation.Kind {
+        guard let kind = QuarantinedOperation.Kind(rawValue: try text(index)) else {
+            throw .corrupt("a pushed record that is quarantined is of no kind")
         }
         return kind
     }
@@ -129,14 +130,14 @@ extension QuarantinedPush {
 
     /// Reads a row of ``columns`` and the body.
     init(_ row: Row) throws {
-        let push = try SetAsidePush(
+        let push = try QuarantinedOperation(
             key: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),
             kind: row.pushKind(4), body: row.bytes(13),
-            reason: SetAsidePush.Reason(
+            reason: QuarantinedOperation.Reason(
                 code: row.text(6), status: row.optionalInteger(7).map(Int.init), message: row.optionalText(8)))
         try self.init(
             id: row.integer(0), principal: Principal(rawValue: row.text(1)), push: push, isWhole: row.integer(5) != 0,
-            count: Int(row.number(9)), firstAt: row.integer(10), lastAt: row.integer(11),
-            markedAt: row.optionalInteger(12))
+            count: Int(row.number(9)), firstAt: row.instant(10), lastAt: row.instant(11),
+            markedAt: row.optionalInstant(12))
     }
 }

@@ -46,14 +46,14 @@ extension QuarantineEntry {
             table: row.optionalText(5), id: row.optionalText(6), bytes: row.bytes(7))
         try self.init(
             id: row.integer(0), line: line, principal: Principal(rawValue: row.text(1)), count: Int(row.integer(8)),
-            firstSeen: row.integer(9), lastSeen: row.integer(10))
+            firstSeen: row.instant(9), lastSeen: row.instant(10))
     }
 }
 
 extension Database {
     /// Keeps lines that could not be delivered; a line that is known already is only counted.
     func quarantine(
-        _ lines: [QuarantinedLine], for principal: Principal, at now: Int64, _ limits: StateLimits
+        _ lines: [QuarantinedLine], for principal: Principal, at now: Instant, _ limits: StateLimits
     ) throws {
         guard !lines.isEmpty else { return }
         let room = max(1, limits.quarantineEntries)
@@ -70,7 +70,7 @@ extension Database {
     }
 
     private func quarantine(
-        _ line: QuarantinedLine, for principal: Principal, at now: Int64, _ limit: Int
+        _ line: QuarantinedLine, for principal: Principal, at now: Instant, _ limit: Int
     ) throws {
         try run(
             """

@@ -39,7 +39,7 @@ extension SQLiteStateStore: QuarantineAdmin {
     }
 
     /// Schedules retries in one transaction.
-    package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Int64) async throws -> [Int64] {
+    package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
         try await write { db in
             var owner: Int64?
             if let principal {

@@ -32,14 +32,13 @@ package struct ComparisonSchedule: Hashable, Sendable {
     ///   - rows: The number of records that the replica holds, by request type.
     ///   - replica: Spreads replicas that began together over the last quarter of the time.
     ///   - acceptedAt: The time at which the operator has last released deletions that were held back.
-    ///   - now: Milliseconds since 1970.
+    ///   - now: The present time.
     /// - Returns: The request type; nil if none is due.
     package func due(
         mappings: [String: String], comparisons: [String: FullComparison], rows: [String: Int], replica: ReplicaID,
-        acceptedAt: Int64,
-        at now: Int64
+        acceptedAt: Instant, at now: Instant
     ) -> String? {
-        let waiting = mappings.compactMap { type, mapping -> (type: String, since: Int64)? in
+        let waiting = mappings.compactMap { type, mapping -> (type: String, since: Instant)? in
             let comparison = comparisons[type]
             let dueAt = dueAt(
                 type, mapping: mapping, comparison: comparison, rows: rows[type, default: 0], replica: replica,
@@ -54,10 +53,10 @@ package struct ComparisonSchedule: Hashable, Sendable {
         return waiting.min { ($0.since, $0.type) < ($1.since, $1.type) }?.type
     }
 
-    /// Returns the time at which a type is due, in milliseconds since 1970; long ago if it is overdue, nil for never.
+    /// Returns the time at which a type is due; long ago if it is overdue, nil for never.
     package func dueAt(
-        _ type: String, mapping: String, comparison: FullComparison?, rows: Int, replica: ReplicaID, acceptedAt: Int64
-    ) -> Int64? {
+        _ type: String, mapping: String, comparison: FullComparison?, rows: Int, replica: ReplicaID, acceptedAt: Instant
+    ) -> Instant? {
         guard let comparison else { return 0 }
         if comparison.isReleased(by: acceptedAt), comparison.failures == 0 { return 0 }
         let retryAt = comparison.triedAt > 0 ? comparison.triedAt + Self.pause(after: comparison.failures) : 0

@@ -63,7 +63,7 @@ package enum PullEvent: Hashable, Sendable {
     /// The report of the diff.
     case diffed(LedgerDiffReport)
     /// Milliseconds since 1970.
-    case clock(Int64)
+    case clock(Instant)
     /// Another pull of this principal was faster; this is now its newest cursor.
     case cursorTaken(newest: Cursor)
     /// The backend has given ids to pushed records, and the stream may have brought these records without them.

@@ -15,11 +15,11 @@ package struct PullContext: Hashable, Sendable {
         package var needsCompaction = false
         /// The number of records that the device holds, by request type.
         package var rows: [String: Int] = [:]
-        /// The time at which the operator has last released deletions that were held back, in milliseconds since 1970;
+        /// The time at which the operator has last released deletions that were held back;
         /// 0 is never.
-        package var acceptedAt: Int64 = 0
-        /// The time at which the operator has scheduled a full comparison, in milliseconds since 1970; 0 is never.
-        package var resyncAt: Int64 = 0
+        package var acceptedAt: Instant = 0
+        /// The time at which the operator has scheduled a full comparison; 0 is never.
+        package var resyncAt: Instant = 0
         /// Creates an exact ledger.
         package init() {}
 
@@ -60,14 +60,14 @@ package struct PullContext: Hashable, Sendable {
     package var ids = VisibleIDs()
     /// The least schema version that has all that the replica's pushes have named; nil where they have told nothing.
     package var pushedVersion: Int?
-    /// The time of reading, in milliseconds since 1970.
-    package var now: Int64
+    /// The time of reading.
+    package var now: Instant
 
     /// Creates the context of an unknown principal.
     package init(
         row: CursorRow? = nil, isFork: Bool = false, isNewestOfReplica: Bool = true, newest: Cursor? = nil,
         session: SessionRow = SessionRow(), sequence: Int64 = 0, hasLedgers: Bool = false, ledger: Ledger = Ledger(),
-        pushedVersion: Int? = nil, now: Int64 = 0
+        pushedVersion: Int? = nil, now: Instant = 0
     ) {
         self.row = row
         self.isFork = isFork

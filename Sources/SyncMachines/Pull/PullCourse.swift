@@ -81,13 +81,13 @@ struct PullCourse: Sendable {
     }
 
     /// Returns true if the pull has brought nothing, so that it returns the presented cursor and writes nothing.
-    func isIdle(_ row: CursorRow, at now: Int64) -> Bool {
+    func isIdle(_ row: CursorRow, at now: Instant) -> Bool {
         !stream.progress.carriedData && plan.restart == nil && row.replica == plan.replica
             && context.isNewestOfReplica && plan.diff.compared.isEmpty && failedComparison == nil
             && planner.negotiation.change == nil && newSchemaVersion == row.schemaVersion
             && stream.refusals.types.isEmpty && context.redeliveries.isEmpty && !context.hasDuplicates
             && row.mappingDigest == query.mappingDigest
-            && now - row.cursor.rawValue < PullMachine.idleCursorAge && now >= row.cursor.rawValue
+            && now.milliseconds(since: row.cursor.time) < PullMachine.idleCursorAge && now >= row.cursor.time
     }
 
     /// True if the new cursor goes on from the presented one.

@@ -84,7 +84,7 @@ extension PullMachine {
         }
         // A pull that may turn out to have brought nothing asks the clock first.
         if let row = course.planner.context.row, !course.plan.diff.isSecondLook,
-            course.isIdle(row, at: row.cursor.rawValue)
+            course.isIdle(row, at: row.cursor.time)
         {
             state = .checkingIdle(course, row)
             return .readClock
@@ -120,12 +120,12 @@ extension PullMachine {
         return .readClock
     }
 
-    mutating func commit(_ ending: PullEnding, at now: Int64) -> PullAction {
-        guard let cursor = Cursor(rawValue: now) else { return fail(.clockBehind) }
+    mutating func commit(_ ending: PullEnding, at now: Instant) -> PullAction {
+        guard let cursor = Cursor(time: now) else { return fail(.clockBehind) }
         let course = ending.course
         if let row = course.planner.context.row, course.isIdle(row, at: now) { return answerNothing(course, row) }
-        if let newest = course.planner.context.newest, now <= newest.rawValue {
-            let lag = newest.rawValue - now
+        if let newest = course.planner.context.newest, now <= newest.time {
+            let lag = newest.time.milliseconds(since: now)
             var ending = ending
             ending.waits += 1
             guard lag <= Self.clockTolerance, ending.waits <= Self.clockWaits else { return fail(.clockBehind) }

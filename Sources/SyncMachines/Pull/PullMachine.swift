@@ -188,10 +188,10 @@ package struct PullMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func clockRead(_ now: Int64) -> PullAction {
+    private mutating func clockRead(_ now: Instant) -> PullAction {
         switch state {
         case .checkingIdle(let course, let row):
-            guard Cursor(rawValue: now) != nil else { return fail(.clockBehind) }
+            guard Cursor(time: now) != nil else { return fail(.clockBehind) }
             return course.isIdle(row, at: now) ? answerNothing(course, row) : diff(course, nil)
         case .readingClock(let ending): return commit(ending, at: now)
         case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .diffing,

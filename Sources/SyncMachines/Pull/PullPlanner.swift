@@ -104,7 +104,7 @@ struct PullPlanner: Sendable {
         let isExact = context.ledger.isExact
         var diff = LedgerDiffPlan(
             basis: isExact ? .cursor : .principal, output: context.isFork || !isExact ? .whole : .delta, isFirst: false,
-            isExact: isExact && row.cursor.rawValue > context.ledger.resyncAt, compared: Set(query.ledgered.keys),
+            isExact: isExact && row.cursor.time > context.ledger.resyncAt, compared: Set(query.ledgered.keys),
             untracked: untracked, released: released(row))
         applyChange(to: &diff)
         return PullPlan(
@@ -185,7 +185,7 @@ struct PullPlanner: Sendable {
         }
         guard settings.comparisons != nil else { return nil }
         if !context.ledger.isExact { return .olderThanLedger }
-        return row.cursor.rawValue <= context.ledger.resyncAt ? .resync : nil
+        return row.cursor.time <= context.ledger.resyncAt ? .resync : nil
     }
 
     /// Returns the types whose records the ledger has never seen completely.
@@ -219,11 +219,11 @@ struct PullPlanner: Sendable {
     /// Returns true if a comparison may help: not if one has just run, or if the next one has to wait.
     func mayAwaitRedelivery(_ comparison: FullComparison?) -> Bool {
         guard let comparison else { return true }
-        let last = max(comparison.doneAt, comparison.triedAt > 0 ? comparison.triedAt : 0)
+        let last = max(comparison.doneAt, comparison.triedAt)
         let pause =
             comparison.triedAt > comparison.doneAt
             ? ComparisonSchedule.pause(after: comparison.failures) : ComparisonSchedule.retryAfter
-        return last == 0 || context.now - last >= pause
+        return last == 0 || context.now.milliseconds(since: last) >= pause
     }
 
     private func dueByTime(_ row: CursorRow) -> String? {

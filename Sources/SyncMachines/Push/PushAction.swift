@@ -37,7 +37,7 @@ package enum PushAction: Hashable, Sendable {
     /// Find out if these operations can be quarantined; answered by `room`.
     case findRoom(Set<Int>)
     /// Quarantine these operations, durably.
-    case setAside(Set<Int>)
+    case quarantine(Set<Int>)
     /// Read the clock; answered by `clock`.
     case readClock
     /// Wait this many milliseconds.
@@ -118,7 +118,7 @@ package enum PushEvent: Hashable, Sendable {
     /// True if the operations can be quarantined.
     case room(Bool)
     /// The time in milliseconds.
-    case clock(Int64)
+    case clock(Instant)
     /// The request may or may not have been applied.
     case unknownOutcome
     /// The backend has put it off; `isKnown` is true if nothing was certainly applied, else it may be sent again

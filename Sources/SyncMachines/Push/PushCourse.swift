@@ -50,7 +50,7 @@ struct StreamSending: Sendable {
     var attempt = 0
     /// The number of repetitions without refused operations, and the time at which they began.
     var rounds = 0
-    var firstRound: Int64?
+    var firstRound: Instant?
 
     /// Returns the operations that are sent at present, in the order in which they can be applied: so the records that
     /// a batch refers to are in it or in an earlier one.

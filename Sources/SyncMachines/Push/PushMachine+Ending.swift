@@ -16,19 +16,19 @@ extension PushMachine {
 
     mutating func noteHeld(_ course: PushCourse, _ action: PushAction) -> PushAction {
         guard case .stream(let stream) = course.sending, query.notes, applied > 0 else {
-            return setAside(course, action)
+            return quarantine(course, action)
         }
         state = .notingHeld(course, action)
         return .noteHeld(operations: stream.next)
     }
 
-    /// Sets aside what was refused: durable before anybody can hear that it was taken, from a receipt too.
-    mutating func setAside(_ course: PushCourse, _ action: PushAction) -> PushAction {
+    /// Quarantines what was refused: durable before anybody can hear that it was taken, from a receipt too.
+    mutating func quarantine(_ course: PushCourse, _ action: PushAction) -> PushAction {
         guard query.rejection == .quarantine, !rejected.isEmpty, action == .saveReceipt || action == .answer else {
             return write(course, action)
         }
         state = .settingAside(course, action)
-        return .setAside(rejected)
+        return .quarantine(rejected)
     }
 
     /// Writes the journal's last transaction, with the receipt, or the receipt alone.

@@ -149,14 +149,13 @@ extension PushMachine {
     }
 
     /// Sends the rest, unless this goes on for too long already.
-    mutating func sendAgain(_ course: PushCourse, at now: Int64) -> PushAction {
+    mutating func sendAgain(_ course: PushCourse, at now: Instant) -> PushAction {
         guard case .stream(var stream) = course.sending else { return send(course) }
         let since = stream.firstRound ?? now
         stream.firstRound = since
         var course = course
         course.sending = .stream(stream)
-        let (passed, isNonsense) = now.subtractingReportingOverflow(since)
-        guard !isNonsense, passed <= Self.maximumRoundTime else {
+        guard now.milliseconds(since: since) <= Self.maximumRoundTime else {
             return end(course, .fail(.tooManyRefusals, applied: applied))
         }
         return send(course)

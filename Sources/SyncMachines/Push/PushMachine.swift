@@ -23,7 +23,7 @@ package struct PushMachine: SyncMachine, Sendable {
         case fail
         /// The others go on, and the answer names it (`experimentalRejectedIds`).
         case report
-        /// The others go on, and it is set aside before the answer; without room for it the push fails.
+        /// The others go on, and it is quarantined before the answer; without room for it the push fails.
         case quarantine
     }
 
@@ -99,7 +99,7 @@ package struct PushMachine: SyncMachine, Sendable {
             state = .pausing(course)
             return .sleep(pause)
         case .schedulingRedelivery(let course, let action): return noteHeld(course, action)
-        case .notingHeld(let course, let action): return setAside(course, action)
+        case .notingHeld(let course, let action): return quarantine(course, action)
         case .settingAside(let course, let action): return write(course, action)
         case .endingJournal(let course, let action): return finish(course, action)
         case .savingReceipt(let course): return finish(course, .answer)
@@ -186,7 +186,7 @@ package struct PushMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func clockRead(_ now: Int64) -> PushAction {
+    private mutating func clockRead(_ now: Instant) -> PushAction {
         switch state {
         case .timing(let course): return sendAgain(course, at: now)
         case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing,

@@ -5,24 +5,24 @@
 ///
 /// Stored in the cursor row by request type. A type without an entry has never been compared, nor has that been tried.
 package struct FullComparison: Hashable, Sendable {
-    /// The time at which the last comparison was complete, in milliseconds since 1970; 0 if one is due regardless
+    /// The time at which the last comparison was complete; 0 if one is due regardless
     /// of the clock.
-    package var doneAt: Int64
-    /// The time of the last attempt that could not be finished, in milliseconds since 1970; 0 if there was none.
-    package var triedAt: Int64
+    package var doneAt: Instant
+    /// The time of the last attempt that could not be finished; 0 if there was none.
+    package var triedAt: Instant
     /// A digest of the mappings that fill tables from the type; if it differs from the present one, a comparison is due
     /// (finding 25).
     ///
     /// Empty if no comparison was ever complete.
     package var mapping: String
-    /// The time at which deletions were held back because they were too many, in milliseconds since 1970, until the
+    /// The time at which deletions were held back because they were too many, until the
     /// operator accepts them (finding 28); 0 if none are.
-    package var blockedAt: Int64
+    package var blockedAt: Instant
     /// The number of successive attempts that failed because of the backend's stream or lack of room for it.
     package var failures: Int
 
     /// Creates a full comparison.
-    package init(doneAt: Int64, triedAt: Int64 = 0, mapping: String, blockedAt: Int64 = 0, failures: Int = 0) {
+    package init(doneAt: Instant, triedAt: Instant = 0, mapping: String, blockedAt: Instant = 0, failures: Int = 0) {
         self.doneAt = doneAt
         self.triedAt = triedAt
         self.mapping = mapping
@@ -40,7 +40,7 @@ package struct FullComparison: Hashable, Sendable {
     ///
     /// Permission given for one comparison does not cover deletions that a later one holds back.
     ///
-    /// - Parameter acceptedAt: The operator's last permission, in milliseconds since 1970; 0 if there was none.
+    /// - Parameter acceptedAt: The operator's last permission; 0 if there was none.
     /// - Returns: False if nothing is held back.
-    package func isReleased(by acceptedAt: Int64) -> Bool { isBlocked && blockedAt <= acceptedAt }
+    package func isReleased(by acceptedAt: Instant) -> Bool { isBlocked && blockedAt <= acceptedAt }
 }

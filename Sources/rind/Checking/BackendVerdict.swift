@@ -169,9 +169,9 @@ struct BackendVerdict {
             return checked.finding(
                 .unsure, "no line of the stream came within 5 s", hint: "try again, and look at the backend's log")
         }
-        if beginning.types.isEmpty, let aside = beginning.setAside {
+        if beginning.types.isEmpty, let quarantined = beginning.quarantined {
             return checked.finding(
-                .wrong, "all \(aside.count) lines of records would be set aside (\(aside.reason))",
+                .wrong, "all \(quarantined.count) lines of records would be quarantined (\(quarantined.reason))",
                 hint: "'rind check --sample' shows why")
         }
         if beginning.types.isEmpty, !beginning.unknown.isEmpty {
@@ -180,9 +180,9 @@ struct BackendVerdict {
                 hint: "'upsert' and 'delete' of the tables, [backend] complete_type, reset_type, ack_types")
         }
         let types = beginning.types.isEmpty ? "" : " of \(beginning.types.joined(separator: ", "))"
-        let aside = beginning.setAside.map { "; \($0.count) would be set aside" } ?? ""
+        let quarantined = beginning.quarantined.map { "; \($0.count) would be quarantined" } ?? ""
         let unknown = beginning.unknown.isEmpty ? "" : "; no table takes \(beginning.unknown.joined(separator: ", "))"
-        return checked.finding(.ok, "streams lines\(types)\(aside)\(unknown)")
+        return checked.finding(.ok, "streams lines\(types)\(quarantined)\(unknown)")
     }
 }
 

@@ -20,7 +20,7 @@ struct StreamBeginning {
     /// Types that no table takes.
     private(set) var unknown: [String] = []
     /// The number of lines that would be quarantined, and the reason of the first.
-    private(set) var setAside: (count: Int, reason: String)?
+    private(set) var quarantined: (count: Int, reason: String)?
 
     private let configuration: Configuration
     private var projector: LineProjector
@@ -65,7 +65,7 @@ struct StreamBeginning {
         case .complete, .reset: hasEnd = true
         case .unknownType: Self.note(type, in: &unknown)
         case .quarantined(let reason, _):
-            setAside = ((setAside?.count ?? 0) + 1, setAside?.reason ?? "line \(count): \(reason.rawValue)")
+            quarantined = ((quarantined?.count ?? 0) + 1, quarantined?.reason ?? "line \(count): \(reason.rawValue)")
         }
     }
 

@@ -16,7 +16,7 @@ struct RecordCounts {
     private(set) var replicas = 0
     private let schema: Schema
     private var versions: [Int: Int] = [:]
-    private var latest: [String: (seenAt: Int64, records: Int)] = [:]
+    private var latest: [String: (seenAt: Instant, records: Int)] = [:]
 
     /// Creates the counts of these replicas.
     init(of principal: Principal, schema: Schema, rows: [ReplicaRow] = []) {

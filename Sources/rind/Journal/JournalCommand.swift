@@ -182,7 +182,7 @@ extension PushJournal {
         [
             .init("journal", .integer(id)), .init("principal", .string(principal.description)),
             .init("state", .string(state.rawValue)), .init("cursor", .integer(presented?.rawValue)),
-            .init("began", .integer(startedAt)), .init("last", .integer(changedAt)),
+            .init("began", .moment(startedAt)), .init("last", .moment(changedAt)),
             .init("operations", .integer(operations)), .init("applied", .integer(applied)),
             .init("rejected", .integer(rejected)), .init("found", .integer(found)), .init("lost", .integer(lost)),
             .init("code", .string(failure?.code)), .init("message", .string(failure?.message)),

@@ -7,7 +7,7 @@ import SyncModel
 
 /// One event as a line of bytes, its end included.
 struct LogLine {
-    var milliseconds: Int64
+    var time: Instant
     var level: Logger.Level
     var message: String
     var fields: Logger.Metadata
@@ -31,7 +31,7 @@ struct LogLine {
     ///
     /// `2026-11-21T08:37:15.123Z info  request  code=200 path=/sync`
     var text: [UInt8] {
-        var line = TimeText.utc(milliseconds: milliseconds) + " " + level.rawValue.padded(to: 8)
+        var line = TimeText.utc(time) + " " + level.rawValue.padded(to: 8)
         line += Self.escaped(message)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             line += " \(Self.escaped(name))=\(Self.quoted(value.description))"
@@ -44,7 +44,7 @@ struct LogLine {
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.append(raw: #"{"time":"#)
-        writer.append(string: TimeText.utc(milliseconds: milliseconds))
+        writer.append(string: TimeText.utc(time))
         writer.append(raw: #","level":"#)
         writer.append(string: level.rawValue)
         writer.append(raw: #","message":"#)

@@ -39,7 +39,7 @@ struct LogLineHandler: LogHandler {
             if case .string(let text) = value { fields[name] = .string(ForeignText.cut(text, to: Self.valueBytes)) }
         }
         let line = LogLine(
-            milliseconds: SystemClock().now, level: event.level, message: event.message.description, fields: fields)
+            time: SystemClock().now, level: event.level, message: event.message.description, fields: fields)
         let bytes = format == .json ? line.json : line.text
         bytes.withUnsafeBytes { buffer in
             // A log that cannot be written has nobody to be told.

@@ -4,6 +4,7 @@
 import ArgumentParser
 import Curl
 import HTTPTypes
+import SyncModel
 
 /// `rind pull`.
 struct PullCommand: AsyncParsableCommand {
@@ -94,7 +95,7 @@ struct PullCommand: AsyncParsableCommand {
         guard !json else { return Console.out(bytes: exchange.body + [0x0A]) }
         for line in changes.lines { Console.out(line) }
         if let strategy = changes.strategy { Console.out("strategy \(strategy)") }
-        Console.out("timestamp \(changes.timestamp)  (\(TimeText.utc(milliseconds: changes.timestamp)))")
+        Console.out("timestamp \(changes.timestamp)  (\(TimeText.utc(Instant(milliseconds: changes.timestamp))))")
     }
 
     /// libcurl's sentence without what only makes sense for a gateway.

@@ -101,7 +101,7 @@ struct QuarantineDropCommand: AsyncParsableCommand {
             run 'rind replicas resync' for the device afterwards; a record that never was
             in the backend stays on it until its user deletes it.
 
-            A line that comes again is set aside again.
+            A line that comes again is quarantined again.
             """)
 
     @OptionGroup var entries: QuarantineArguments

@@ -15,7 +15,7 @@ struct QuarantineCommand: AsyncParsableCommand {
               rind quarantine retry --all --config rind.ini
               rind quarantine drop line-7 --config rind.ini
 
-            Two kinds of things are set aside. 'push-12' is a record that an app has pushed
+            The quarantine has two kinds of entries. 'push-12' is a record that an app has pushed
             and the backend refused, with '[push] rejected = quarantine': its device takes
             it for synced, and this is where it waits. 'line-7' is a line of the backend's
             stream that could not be made a record of; devices go without it.

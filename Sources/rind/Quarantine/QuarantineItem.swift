@@ -52,7 +52,7 @@ enum QuarantineItem {
     }
 
     /// Returns a code with the known details of the reason.
-    static func text(_ reason: SetAsidePush.Reason) -> String {
+    static func text(_ reason: QuarantinedOperation.Reason) -> String {
         // Of a call the message is its status.
         reason.code + (reason.message.map { ": \($0)" } ?? reason.status.map { ": status \($0)" } ?? "")
     }
@@ -75,9 +75,9 @@ enum QuarantineItem {
             .init("reason", .string(reason?.code ?? line?.line.reason.rawValue)),
             .init("status", .integer(reason?.status.map(Int64.init))), .init("message", .string(reason?.message)),
             .init("count", .integer(push?.count ?? line?.count ?? 0)),
-            .init("first_seen", .integer(push?.firstAt ?? line?.firstSeen)),
-            .init("last_seen", .integer(push?.lastAt ?? line?.lastSeen)),
-            .init("marked_at", .integer(push?.markedAt)),
+            .init("first_seen", .moment(push?.firstAt ?? line?.firstSeen)),
+            .init("last_seen", .moment(push?.lastAt ?? line?.lastSeen)),
+            .init("marked_at", .moment(push?.markedAt)),
         ]
     }
 }

@@ -82,7 +82,7 @@ private struct QuarantineReport: StateReport {
         ]
     }
 
-    private static func times(_ count: Int, first: Int64, last: Int64) -> String {
+    private static func times(_ count: Int, first: Instant, last: Instant) -> String {
         guard count > 1 else { return "once, at \(MomentText.seconds(last))" }
         return "\(count) times, first at \(MomentText.seconds(first)), last at \(MomentText.seconds(last))"
     }

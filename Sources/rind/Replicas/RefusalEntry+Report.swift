@@ -3,6 +3,7 @@
 
 import JSONBytes
 import StateStore
+import SyncModel
 
 extension RefusedOperation {
     /// The reason of the refusal: the code, the call, and the backend's sentence.
@@ -18,8 +19,8 @@ extension RefusalEntry {
             "table": .string(operation.key.table), "record": .string(operation.key.id),
             "change": .string(operation.kind.rawValue), "call": .string(operation.call),
             "code": .string(operation.reason.code), "status": .integer(operation.reason.status.map(Int64.init)),
-            "message": .string(operation.reason.message), "count": .integer(count), "first_at": .integer(firstAt),
-            "last_at": .integer(lastAt),
+            "message": .string(operation.reason.message), "count": .integer(count), "first_at": .moment(firstAt),
+            "last_at": .moment(lastAt),
         ])
     }
 }

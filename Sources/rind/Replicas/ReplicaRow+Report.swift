@@ -13,8 +13,8 @@ extension ReplicaRow {
     var summary: JSONValue {
         .object([
             "id": .string(id.description), "principal": .string(principal.description), "confirmed": .bool(isConfirmed),
-            "schema_version": .integer(schemaVersion.map(Int64.init)), "first_seen": .integer(firstSeen),
-            "last_seen": .integer(lastSeen), "last_result": .string(lastResult),
+            "schema_version": .integer(schemaVersion.map(Int64.init)), "first_seen": .moment(firstSeen),
+            "last_seen": .moment(lastSeen), "last_result": .string(lastResult),
             "cursor": .integer(newest?.rawValue), "records": .integer(records), "ledger_bytes": .integer(ledgerBytes),
             "held_back": .array(blocked.map { .string($0) }),
         ])
@@ -24,8 +24,8 @@ extension ReplicaRow {
 /// Points in time as the commands on the state show them.
 enum MomentText {
     /// Returns a text such as `2026-11-21T08:37:15Z`.
-    static func seconds(_ milliseconds: Int64) -> String { TimeText.utc(milliseconds: milliseconds).prefix(19) + "Z" }
+    static func seconds(_ moment: Instant) -> String { TimeText.utc(moment).prefix(19) + "Z" }
 
     /// Returns a cursor with the time that it also is.
-    static func cursor(_ cursor: Cursor) -> String { "\(cursor) (\(seconds(cursor.rawValue)))" }
+    static func cursor(_ cursor: Cursor) -> String { "\(cursor) (\(seconds(cursor.time)))" }
 }

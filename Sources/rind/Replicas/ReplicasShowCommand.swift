@@ -47,7 +47,7 @@ struct ReplicaReport: StateReport {
         var type: String
         var comparison: FullComparison?
         /// The time when it is due; nil for never, 0 for the next pull.
-        var dueAt: Int64?
+        var dueAt: Instant?
     }
 
     /// The number of refused operations that are printed.
@@ -175,15 +175,15 @@ struct ReplicaReport: StateReport {
         }
         let comparisons = comparisons.map { state in
             JSONValue.object([
-                "request_type": .string(state.type), "done_at": .integer(state.comparison?.doneAt ?? 0),
-                "tried_at": .integer(state.comparison?.triedAt ?? 0), "due_at": .integer(state.dueAt),
+                "request_type": .string(state.type), "done_at": .moment(state.comparison?.doneAt ?? 0),
+                "tried_at": .moment(state.comparison?.triedAt ?? 0), "due_at": .moment(state.dueAt),
                 "held_back": .bool(state.comparison?.isBlocked ?? false),
                 "failures": .integer(state.comparison?.failures ?? 0),
             ])
         }
         let more: [JSONValue.Member] = [
             .init("confirmed_cursor", .integer(row.tip?.rawValue)), .init("horizon", .integer(row.horizon?.rawValue)),
-            .init("accepted", .array(row.released.map { .string($0) })), .init("resync_at", .integer(row.resyncAt)),
+            .init("accepted", .array(row.released.map { .string($0) })), .init("resync_at", .moment(row.resyncAt)),
             .init("tables", .array(tables)), .init("sweeps", .array(comparisons)),
             .init("refusals", .array(refusals.map(\.json))),
         ]

@@ -61,6 +61,9 @@ extension JSONValue {
     /// Creates a number, or null.
     static func integer(_ value: Int64?) -> JSONValue { value.map { .integer($0) } ?? .null }
 
+    /// Returns a moment as the milliseconds since 1970, or null.
+    static func moment(_ value: Instant?) -> JSONValue { .integer(value?.milliseconds) }
+
     /// Creates a text, or null.
     static func string(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 }

@@ -74,7 +74,7 @@ extension GatewayConfig.Configuration.Ledger {
     /// Cursors that a later one has replaced live as long as devices: a device may come back with such a cursor,
     /// restored from a backup. The layers that lead back to such a cursor go earlier, so that device gets a full stream
     /// and its diff.
-    func retention(at now: Int64) -> Retention {
+    func retention(at now: Instant) -> Retention {
         Retention(
             now: now, seenBefore: now - maxOffline.milliseconds, supersededBefore: now - maxOffline.milliseconds,
             undoBefore: now - rewind.milliseconds)

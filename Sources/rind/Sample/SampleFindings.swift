@@ -46,7 +46,7 @@ struct SampleFindings {
         if !hasToken { withoutToken[type ?? "?", default: 0] += 1 }
     }
 
-    /// Notes why a line was set aside.
+    /// Notes why a line was quarantined.
     mutating func note(_ line: QuarantinedLine, number: Int) {
         guard line.reason == .noID || line.reason == .unsafeID else { return }
         let example = line.id.map { "'\($0.shown(upTo: 60))'" } ?? "line \(number)"

@@ -46,10 +46,10 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
     }
 
     private static func accept(
-        _ store: SQLiteStateStore, at now: Int64, isWanted: Bool
+        _ store: SQLiteStateStore, at now: Instant, isWanted: Bool
     ) async throws -> ClockAcceptance {
-        let newest = try await store.newestCursor()?.rawValue ?? 0
-        let lag = newest - now - store.cursorLead
+        let newest = try await store.newestCursor()?.time ?? 0
+        let lag = newest.milliseconds(since: now + store.cursorLead)
         guard lag > 0, isWanted else {
             return ClockAcceptance(now: now, newest: newest, lag: lag, lead: store.cursorLead, isChanged: false)
         }
@@ -60,8 +60,8 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
 
 /// The result.
 struct ClockAcceptance: StateReport {
-    let now: Int64
-    let newest: Int64
+    let now: Instant
+    let newest: Instant
     /// The time by which the clock, with the lead, is behind the newest cursor, in milliseconds.
     let lag: Int64
     let lead: Int64
@@ -69,7 +69,7 @@ struct ClockAcceptance: StateReport {
 
     var lines: [String] {
         let head = [
-            "clock          \(TimeText.utc(milliseconds: now))", "newest cursor  \(TimeText.utc(milliseconds: newest))",
+            "clock          \(TimeText.utc(now))", "newest cursor  \(TimeText.utc(newest))",
             "cursors lead   \(lead) ms",
         ]
         if isChanged { return head + ["Cursors now run ahead of the clock; start the gateway."] }
@@ -81,7 +81,7 @@ struct ClockAcceptance: StateReport {
 
     var json: JSONValue {
         .object([
-            "clock": .integer(now), "newest": .integer(newest), "cursor_lead": .integer(lead),
+            "clock": .moment(now), "newest": .moment(newest), "cursor_lead": .integer(lead),
             "changed": .bool(isChanged),
         ])
     }

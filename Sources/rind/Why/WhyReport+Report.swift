@@ -18,7 +18,7 @@ extension WhyReport: StateReport {
             "has_ledger": .bool(finding.hasLedger), "exact": .bool(finding.isExact),
             "pending": .bool(finding.isPending),
             "content": .string(entry?.content.map(Self.hexadecimal)),
-            "deleted_at": entry?.state == .tombstone ? .integer(entry?.goneAt) : .null,
+            "deleted_at": entry?.state == .tombstone ? .moment(entry?.goneAt) : .null,
             "sources": .array(feeds.map { .string($0) }), "parents": .array(finding.parents.map(Self.json)),
             "note": finding.note.map(json) ?? .null, "refusal": finding.refusal?.json ?? .null,
             "quarantine": .array(finding.quarantined.map(Self.json)),
@@ -64,7 +64,7 @@ extension WhyReport: StateReport {
         .object([
             "reason": .string(entry.line.reason.rawValue), "type": .string(entry.line.type),
             "principal": .string(entry.principal.description), "count": .integer(entry.count),
-            "first_seen": .integer(entry.firstSeen), "last_seen": .integer(entry.lastSeen),
+            "first_seen": .moment(entry.firstSeen), "last_seen": .moment(entry.lastSeen),
         ])
     }
 }

@@ -99,7 +99,8 @@ extension WhyReport {
         let what =
             switch note.state {
             case .seen: "A device of the same principal has pushed it, and whether the backend took it is unknown"
-            case .refused: "A device of the same principal has pushed it, and the backend refused it: it was set aside"
+            case .refused:
+                "A device of the same principal has pushed it, and the backend refused it: it was quarantined"
             case .held: "A device of the same principal has pushed it, and the backend took it"
             case .gone: "A device of the same principal has pushed its deletion, and the backend took it"
             }

@@ -12,7 +12,7 @@ import Testing
     /// What is wrong with the line of one task, and what becomes of it.
     struct Damage: Sendable, CustomTestStringConvertible {
         let malformation: DemoFault.Malformation
-        /// Why it is set aside; nil where it is not.
+        /// Why it is quarantined; nil where it is not.
         var reason: QuarantinedLine.Reason?
         /// Whether the task does not come.
         var isLost = false
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Damage.all)
-    func `a bad line is set aside and the stream goes on`(_ damage: Damage) async throws {
+    func `a bad line is quarantined and the stream goes on`(_ damage: Damage) async throws {
         let options = StackOptions(["pull.max_line": "64KiB", "pull.repeat_window": "0s"])
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 6)

@@ -4,6 +4,7 @@
 import DemoBackend
 import GatewayTesting
 import StateStore
+import SyncModel
 import Testing
 
 /// A credential that becomes somebody else's, is revoked, or goes with other fields than before.
@@ -49,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `B3: what was set aside is not retried in the name of somebody else`() async throws {
+    @Test func `B3: what was quarantined is not retried in the name of somebody else`() async throws {
         let options = try PushStyle.stream.options(["push.rejected": "quarantine", "push.retry_budget": "0s"])
         try await GatewayStack.with(options) { stack in
             stack.backend.rejectedIDs = ["n-1"]

@@ -58,7 +58,7 @@ import Testing
     {
         try await GatewayStack.with { stack in
             var device = try await Self.restored(stack)
-            let now = try #require(try await stack.store.newestCursor()).rawValue
+            let now = try #require(try await stack.store.newestCursor()).time
             let collected = try await stack.store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
             #expect(collected.undos > 0)
             try device.model.create("tags", id: "own", ["label": "mine"])
@@ -87,7 +87,7 @@ import Testing
             var tablet = try await stack.device(token: "device-b", seed: 9)
             for _ in 0..<2 { try await tablet.sync() }
             try await stack.lose("tasks", ["t-5"])
-            let now = try #require(try await stack.store.newestCursor()).rawValue
+            let now = try #require(try await stack.store.newestCursor()).time
             let collected = try await stack.store.collect(
                 Retention(now: now, seenBefore: 0, supersededBefore: now, undoBefore: now))
             #expect(collected.cursors > 0)
@@ -138,7 +138,7 @@ import Testing
             var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
             let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
-            let now = try #require(try await stack.store.newestCursor()).rawValue
+            let now = try #require(try await stack.store.newestCursor()).time
             try await stack.store.resync(replica: replica.id, at: now)
             let (answer, _) = try await device.pull()
             #expect(try PulledChanges(answer).deleted == ["tasks": ["t-1"]])

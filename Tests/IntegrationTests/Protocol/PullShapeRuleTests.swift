@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `pull rule 11: an id with unsafe characters is set aside, and the others come`() async throws {
+    @Test func `pull rule 11: an id with unsafe characters is quarantined, and the others come`() async throws {
         try await GatewayStack.with { stack in
             let unsafe = ["a/b", "it's", "say\"", "back\\slash", "$loki", "ü", "with space", ".."]
             let safe = ["aBcDeFgHiJkLmN01", "018f3a5e-0000-7000-8000-000000000001", "a_b.c-d"]

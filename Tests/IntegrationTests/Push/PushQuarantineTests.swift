@@ -8,7 +8,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// `[push] rejected = quarantine`: what the backend refuses for ever is set aside, and comes through once it is
+/// `[push] rejected = quarantine`: what the backend refuses for ever is quarantined, and comes through once it is
 /// retried.
 @Suite(.timeLimit(.minutes(5))) struct PushQuarantineTests {
     private static func started(
@@ -96,7 +96,8 @@ import Testing
     }
 
     @Test(arguments: PushStyle.allCases)
-    func `14f: no reset and no full comparison deletes or reverts what is set aside`(_ style: PushStyle) async throws {
+    func `14f: no reset and no full comparison deletes or reverts what is quarantined`(_ style: PushStyle) async throws
+    {
         try await Self.started(style, ["ledger.resweep_every": "1ms"]) { stack, device in
             // One that was accepted a moment ago, and whose echo has come.
             try device.model.create("tags", id: "n-0", ["label": "accepted"])
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: PushStyle.allCases)
-    func `what refers to a record that is set aside goes on by itself`(_ style: PushStyle) async throws {
+    func `what refers to a record that is quarantined goes on by itself`(_ style: PushStyle) async throws {
         try await Self.started(style) { stack, device in
             stack.backend.rejectedIDs = ["n-p", "n-c"]
             try device.model.create("projects", id: "n-p", ["name": "new"])
@@ -193,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: PushStyle.allCases)
-    func `a push that fails sets nothing aside`(_ style: PushStyle) async throws {
+    func `a push that fails quarantines nothing`(_ style: PushStyle) async throws {
         try await Self.started(style) { stack, device in
             stack.backend.rejectedIDs = ["n-1"]
             for number in 1...2 { try device.model.create("tags", id: "n-\(number)", ["label": "new"]) }
@@ -235,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `what is set aside is nobody else's, and comes back from no other's request`() async throws {
+    @Test func `what is quarantined is nobody else's, and comes back from no other's request`() async throws {
         try await Self.started(.calls) { stack, device in
             stack.backend.rejectedIDs = ["n-1"]
             try device.model.create("tags", id: "n-1", ["label": "secret"])

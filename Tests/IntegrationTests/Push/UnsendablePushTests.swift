@@ -4,6 +4,7 @@
 import DemoBackend
 import GatewayTesting
 import StateStore
+import SyncModel
 import Testing
 
 /// Operations of which no call can be made: they stop no others, and reach no other address.
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [Odd.all[0], Odd.all[10]])
-    func `with 'quarantine' it is set aside with the reason, and a retry leaves it there`(_ odd: Odd) async throws {
+    func `with 'quarantine' it is quarantined with the reason, and a retry leaves it there`(_ odd: Odd) async throws {
         try await Self.push(odd, "quarantine") { stack, answer in
             #expect(answer.status == 200 && answer.text == "{}")
             #expect(try await stack.records("projects")["p"] != nil)

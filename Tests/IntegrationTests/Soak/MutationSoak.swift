@@ -155,7 +155,7 @@ struct MutationSoak: Sendable {
     private func differences(_ device: StackDevice, user: String) async throws -> [String] {
         var contents = try await StackOracle.contents(
             of: backend, for: user, schema: device.model.schema, version: device.model.database.version)
-        // Damaged pushes make records with ids that apps cannot hold; a pull sets their lines aside.
+        // Damaged pushes make records with ids that apps cannot hold; a pull quarantines their lines.
         let safe = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
         for (table, records) in contents { contents[table] = records.filter { safe.isSuperset(of: $0.key) } }
         return StackOracle.differences(device.model.contents, contents)

@@ -88,7 +88,7 @@ import Testing
         #expect(!intake.report().carriedData)
     }
 
-    @Test func `a bad line is set aside with its bytes and the stream goes on`() throws {
+    @Test func `a bad line is quarantined with its bytes and the stream goes on`() throws {
         var intake = Self.intake {
             $0.quarantineBytes = 8
             $0.line = 200

@@ -50,7 +50,7 @@ enum LedgerSupport {
         switch Int.random(in: 0..<8, using: &random) {
         case 0:
             entry.state = .tombstone
-            entry.goneAt = Int64.random(in: 0...Cursor.maximum, using: &random)
+            entry.goneAt = Instant(milliseconds: .random(in: 0...Cursor.maximum, using: &random))
         case 1: entry.state = .seen
         case 2: break
         default: entry.content = random.next()

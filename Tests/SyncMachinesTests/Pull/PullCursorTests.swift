@@ -45,8 +45,8 @@ import Testing
         #expect(pull.action == .fail(.clockBehind))
     }
 
-    @Test(arguments: [0, -5, Cursor.maximum + 1] as [Int64])
-    func `a time that is no cursor is refused`(_ now: Int64) {
+    @Test(arguments: [0, -5, Instant(milliseconds: Cursor.maximum + 1)] as [Instant])
+    func `a time that is no cursor is refused`(_ now: Instant) {
         var pull = Book()
         pull.send(.context(PullContext()))
         pull.send(.done)
@@ -70,10 +70,10 @@ import Testing
     @Test func `a cursor that is always taken ends the pull`() throws {
         var pull = Book(presented: 1_000)
         pull.send(.context(Book.context(try Book.row())))
-        var now: Int64 = 5_000
+        var now: Instant = 5_000
         _ = try pull.finish(at: now)
         var tries = 0
-        while pull.send(.cursorTaken(newest: try #require(Cursor(rawValue: now)))) == .readClock, tries < 100 {
+        while pull.send(.cursorTaken(newest: try #require(Cursor(time: now)))) == .readClock, tries < 100 {
             now += 1
             tries += 1
             pull.send(.clock(now))

@@ -167,7 +167,7 @@ extension PullLedgerTests {
     }
 
     /// A pull that is comparing albums, which were due, after a stream that brought a link.
-    private static func comparing(_ albums: FullComparison?, at time: Int64 = now) throws -> Book {
+    private static func comparing(_ albums: FullComparison?, at time: Instant = now) throws -> Book {
         var pull = book()
         var comparisons = compared()
         comparisons["AlbumsV1"] = albums
@@ -314,7 +314,7 @@ extension PullLedgerTests {
 
     @Test func `what was compared by a clock that was ahead is compared again`() {
         let schedule = ComparisonSchedule(every: 1_000_000)
-        func due(doneAt: Int64, at now: Int64) -> String? {
+        func due(doneAt: Instant, at now: Instant) -> String? {
             schedule.due(
                 mappings: ["T": "m"], comparisons: ["T": FullComparison(doneAt: doneAt, mapping: "m")], rows: [:],
                 replica: ReplicaID(rawValue: 1), acceptedAt: 0, at: now)
@@ -333,7 +333,7 @@ extension PullLedgerTests {
                 let middle = (low + high) / 2
                 let due = schedule.due(
                     mappings: ["T": "m"], comparisons: ["T": FullComparison(doneAt: 1, mapping: "m")], rows: [:],
-                    replica: ReplicaID(rawValue: number), acceptedAt: 0, at: middle)
+                    replica: ReplicaID(rawValue: number), acceptedAt: 0, at: Instant(milliseconds: middle))
                 if due == nil { low = middle + 1 } else { high = middle }
             }
             return low

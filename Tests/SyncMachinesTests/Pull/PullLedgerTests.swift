@@ -12,11 +12,11 @@ import Testing
     typealias Book = PullPlaybook
 
     static let settings = PullSettings(comparisons: ComparisonSchedule())
-    static let now: Int64 = 30 * 86_400_000
+    static let now: Instant = 2_592_000_000
     static let types = Set(Book.types)
 
     /// Everything was compared a moment ago.
-    static func compared(_ doneAt: Int64 = now - 1_000, mapping: String = "m") -> [String: FullComparison] {
+    static func compared(_ doneAt: Instant = now - 1_000, mapping: String = "m") -> [String: FullComparison] {
         [
             "AlbumsV1": FullComparison(doneAt: doneAt, mapping: mapping),
             "LinksV1": FullComparison(doneAt: doneAt, mapping: "l"),

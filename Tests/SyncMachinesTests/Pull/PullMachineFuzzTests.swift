@@ -189,8 +189,9 @@ private struct Fuzz {
         }
     }
 
-    private mutating func time() -> Int64 {
-        any([0, 1, 999, 1_000, 5_000, PullLedgerTests.now, Cursor.maximum, Cursor.maximum + 1, .min, .max])
+    private mutating func time() -> Instant {
+        let maximum = Instant(milliseconds: Cursor.maximum)
+        return any([0, 1, 999, 1_000, 5_000, PullLedgerTests.now, maximum, maximum + 1, .earliest, .latest])
     }
 }
 

@@ -89,7 +89,7 @@ struct PullPlaybook {
 
     /// Reports a whole stream that carried one album, and everything up to the commit, whose row it gives back.
     mutating func finish(
-        received: CheckpointVector = CheckpointVector(["SyncCompleteV1": "SyncCompleteV1|20"]), at now: Int64 = 5_000,
+        received: CheckpointVector = CheckpointVector(["SyncCompleteV1": "SyncCompleteV1|20"]), at now: Instant = 5_000,
         place: SourceLocation = #_sourceLocation
     ) throws -> CursorRow {
         send(.streamEnded(StreamReport(end: .complete, received: received, carriedData: true)))

@@ -178,7 +178,7 @@ import Testing
         #expect(machine.handle(.sent(results)) == .endJournal(PushEnd(.refused(conflict))))
     }
 
-    @Test func `with 'quarantine' what was rejected is set aside before the journal ends`() {
+    @Test func `with 'quarantine' what was rejected is quarantined before the journal ends`() {
         var (machine, _) = Self.begun(told: true, levels: [0..<3], parallel: 2, rejection: .quarantine)
         _ = machine.handle(.done)
         let results: [Int: CallResult] = [
@@ -189,12 +189,12 @@ import Testing
         let both = PushRefusal(kind: .rejected, records: [1, 2].flatMap { Self.refusal($0).records })
         #expect(full.handle(.room(false)) == .endJournal(PushEnd(.refused(both), applied: [0])))
         #expect(full.handle(.done) == .refuse(both, applied: 1))
-        #expect(machine.handle(.room(true)) == .setAside([1, 2]))
+        #expect(machine.handle(.room(true)) == .quarantine([1, 2]))
         #expect(machine.handle(.done) == .endJournal(PushEnd(.answered(keepsReceipt: true), applied: [0])))
         #expect(machine.handle(.done) == .answer)
     }
 
-    @Test func `with 'quarantine' a push that fails later sets nothing aside`() {
+    @Test func `with 'quarantine' a push that fails later quarantines nothing`() {
         var (machine, _) = Self.begun(operations: 2, rejection: .quarantine)
         _ = machine.handle(.done)
         _ = machine.handle(.sent([0: .refused(Self.refusal(0))]))

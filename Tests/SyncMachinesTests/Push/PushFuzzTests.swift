@@ -134,7 +134,7 @@ private struct PushCourse {
         case .findReceipt: return .receipt(chance(9))
         case .checkConflicts: return chance(3) ? .refused(refusal()) : .checked
         case .findRoom: return .room(!chance(4))
-        case .readClock: return .clock(Int64(below(70_000)))
+        case .readClock: return .clock(Instant(milliseconds: Int64(below(70_000))))
         case .sendAll:
             return any([
                 .applied, .applied, .refused(refusal()), .notNow(after: number(), isKnown: chance(2)), .unknownOutcome,
@@ -157,7 +157,7 @@ private struct PushCourse {
         case 5: .sent([below(300) - 50: result(), any([Int.min, .max, 999]): result()])
         case 6: .refused(refusal())
         case 7: .room(chance(2))
-        case 8: .clock(number() ?? 0)
+        case 8: .clock(Instant(milliseconds: number() ?? 0))
         case 9: .unknownOutcome
         default: .notNow(after: number(), isKnown: chance(2))
         }

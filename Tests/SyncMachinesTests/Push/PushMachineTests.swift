@@ -165,7 +165,7 @@ import Testing
         #expect(machine.handle(.clock(0)) == .sendAll(base: nil, without: [1]))
         #expect(machine.handle(.refused(refusal(0, 2))) == .findRoom([0, 1, 2]))
         // All of it: nothing is left to be sent.
-        #expect(machine.handle(.room(true)) == .setAside([0, 1, 2]))
+        #expect(machine.handle(.room(true)) == .quarantine([0, 1, 2]))
         #expect(machine.handle(.done) == .answer)
     }
 

@@ -43,7 +43,9 @@ import Testing
         Issue.record("it goes on without end")
     }
 
-    @Test(arguments: [0, 1_700_000_000_000, Int64.max - 100_000]) func `and for a limited time`(_ start: Int64) {
+    @Test(arguments: [0, 1_700_000_000_000, Instant.latest - 100_000] as [Instant]) func `and for a limited time`(
+        _ start: Instant
+    ) {
         var machine = Self.sent()
         _ = machine.handle(Self.refusal(0))
         #expect(machine.handle(.clock(start)) == .sendAll(base: nil, without: [0]))
@@ -60,7 +62,9 @@ import Testing
         _ = machine.handle(Self.refusal(100))
         _ = machine.handle(.clock(0))
         _ = machine.handle(Self.refusal(101))
-        #expect(machine.handle(.clock(PushMachine.maximumRoundTime + 1)) == .noteHeld(operations: 100))
+        #expect(
+            machine.handle(.clock(Instant(milliseconds: PushMachine.maximumRoundTime + 1)))
+                == .noteHeld(operations: 100))
         #expect(machine.handle(.done) == .fail(.tooManyRefusals, applied: 100))
     }
 
@@ -68,7 +72,9 @@ import Testing
         var machine = Self.sent(batch: 1)
         for batch in 0..<PushMachine.maximumRounds + 10 {
             var next = machine.handle(Self.refusal(batch))
-            if next == .readClock { next = machine.handle(.clock(Int64(batch) * PushMachine.maximumRoundTime)) }
+            if next == .readClock {
+                next = machine.handle(.clock(Instant(milliseconds: Int64(batch) * PushMachine.maximumRoundTime)))
+            }
             guard case .sendAll = next else {
                 Issue.record("\(next) after \(batch) batches")
                 return

@@ -15,7 +15,7 @@ enum WordRule {
         "fold": "compaction", "folds": "compactions", "folded": "compacted", "compactor": "deduplicator",
         "flights": "in-flight operations", "wave": "batch of calls", "waves": "batches of calls",
         "debt": "pending redelivery", "debts": "pending redeliveries", "doublet": "duplicate",
-        "doublets": "duplicates", "desk": "admin", "stem": "base name", "stems": "base names",
+        "aside": "quarantine", "doublets": "duplicates", "desk": "admin", "stem": "base name", "stems": "base names",
     ]
 
     /// Names after a key of the configuration.
