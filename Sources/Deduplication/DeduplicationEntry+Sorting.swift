@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
+
 extension DeduplicationEntry {
     /// Sorts entries into the order of ``precedes(_:_:)``.
     ///
@@ -57,9 +59,9 @@ private struct Piles {
     init(of entries: [DeduplicationEntry]) {
         var counts: [Int] = []
         for entry in entries {
-            let table = Int(entry.table)
-            if table >= counts.count { counts += Array(repeating: 0, count: table + 1 - counts.count) }
-            counts[table] += 1
+            let rank = Int(entry.rank.rawValue)
+            if rank >= counts.count { counts += Array(repeating: 0, count: rank + 1 - counts.count) }
+            counts[rank] += 1
         }
         tables.reserveCapacity(counts.count)
         for entries in counts {
@@ -73,7 +75,7 @@ private struct Piles {
     /// Returns the pile of an entry.
     @inline(__always)
     func pile(of entry: DeduplicationEntry) -> Int {
-        let table = tables[Int(entry.table)]
+        let table = tables[Int(entry.rank.rawValue)]
         // In two steps, since a single shift by 64 bits would shift by none.
         return table.first &+ Int(truncatingIfNeeded: (entry.idHigh &>> 1) &>> table.shift)
     }

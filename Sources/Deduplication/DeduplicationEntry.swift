@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import LineProjection
 package import SyncModel
 
 /// One line of a stream as de-duplication sees it: its record, its operation and its number in its segment.
@@ -30,8 +31,8 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     package var line: UInt32
     /// The offset of id and links in the arena; in a stored run, the number of bytes that follow the entry.
     var detail: UInt32
-    /// The rank of the table (``TableOrder``).
-    package var table: UInt16
+    /// The rank of the table.
+    package var rank: TableRank
     /// The index of the line's feed in its table.
     package var feed: UInt8
     /// The raw value of the operation, not the enumeration itself: a byte that is read back from a file may have any
@@ -43,7 +44,7 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
 
     /// Creates an entry without id and links.
     package init(
-        idHigh: UInt64, idLow: UInt64, sequence: UInt64, content: UInt64 = 0, line: UInt32, table: UInt16,
+        idHigh: UInt64, idLow: UInt64, sequence: UInt64, content: UInt64 = 0, line: UInt32, rank: TableRank,
         feed: UInt8, operation: Operation
     ) {
         self.idHigh = idHigh
@@ -52,7 +53,7 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
         self.content = content
         self.line = line
         detail = Self.noDetail
-        self.table = table
+        self.rank = rank
         self.feed = feed
         operationCode = operation.rawValue
     }
@@ -79,14 +80,14 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
 
     /// Returns whether both entries are about one record.
     package func isSameRecord(as other: Self) -> Bool {
-        idHigh == other.idHigh && idLow == other.idLow && table == other.table
+        idHigh == other.idHigh && idLow == other.idLow && rank == other.rank
     }
 
     /// Returns whether an entry comes before another in a run: by the rank of the table, then by record, then as they
     /// came.
     @inline(__always)
     package static func precedes(_ a: Self, _ b: Self) -> Bool {
-        if a.table != b.table { return a.table < b.table }
+        if a.rank.rawValue != b.rank.rawValue { return a.rank.rawValue < b.rank.rawValue }
         if a.idHigh != b.idHigh { return a.idHigh < b.idHigh }
         if a.idLow != b.idLow { return a.idLow < b.idLow }
         return a.sequence < b.sequence

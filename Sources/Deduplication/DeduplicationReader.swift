@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import LineProjection
 import SyncModel
 
 /// Reads all lines that a deduplicator has gathered, record by record, one table at a time.
@@ -73,8 +74,7 @@ package struct DeduplicationReader: Sendable {
     /// Goes before the first record of the table with this rank.
     ///
     /// - Throws: Errors of reading a stored run.
-    package mutating func open(table: Int) async throws {
-        let rank = UInt16(table)
+    package mutating func open(_ rank: TableRank) async throws {
         cursors.removeAll(keepingCapacity: true)
         heap.removeAll(keepingCapacity: true)
         isOpen = false
@@ -82,8 +82,8 @@ package struct DeduplicationReader: Sendable {
             let range = run.range(of: rank)
             if !range.isEmpty { cursors.append(RunCursor(range)) }
         }
-        let places = firstPlace { $0.table >= rank }..<firstPlace { $0.table > rank }
-        if !places.isEmpty { cursors.append(RunCursor(places, of: run, arena: arena)) }
+        let indices = firstIndex { $0.rank >= rank }..<firstIndex { $0.rank > rank }
+        if !indices.isEmpty { cursors.append(RunCursor(indices, of: run, arena: arena)) }
         starved = Array(cursors.indices)
         try await refill()
     }
@@ -143,7 +143,7 @@ package struct DeduplicationReader: Sendable {
 
     /// Returns the index of the first entry in memory that satisfies a condition which all entries behind it satisfy
     /// too.
-    private func firstPlace(where isBehind: (DeduplicationEntry) -> Bool) -> Int {
+    private func firstIndex(where isBehind: (DeduplicationEntry) -> Bool) -> Int {
         var (low, high) = (0, run.count)
         while low < high {
             let middle = (low + high) / 2

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
+
 /// Gathers the lines of a pull by record in bounded memory.
 ///
 /// Entries are gathered into runs; runs are sorted and, if there are several, stored and merged when they are read.
@@ -88,7 +90,7 @@ package struct Deduplicator: Sendable {
         var (end, length) = (start, 0)
         var stored = storedRuns[storedRuns.count - 1]
         while end < run.count, length < Self.pieceSize {
-            stored.note(run[end].table, at: storedLength + UInt64(length))
+            stored.note(run[end].rank, at: storedLength + UInt64(length))
             length += arena.withUnsafeBytes { EntryCoding.length(of: run[end], in: $0) }
             end += 1
         }
@@ -134,20 +136,20 @@ package struct Deduplicator: Sendable {
 /// The offsets of a stored run and of its tables.
 struct StoredRun: Sendable {
     /// The offset at which each table begins, by rising rank.
-    private var tables: [(table: UInt16, start: UInt64)] = []
+    private var tables: [(rank: TableRank, start: UInt64)] = []
     /// The offset at which the run ends.
     var end: UInt64
 
     init(start: UInt64) { end = start }
 
     /// Notes that an entry of a table begins at an offset.
-    mutating func note(_ table: UInt16, at offset: UInt64) {
-        if tables.last?.table != table { tables.append((table, offset)) }
+    mutating func note(_ rank: TableRank, at offset: UInt64) {
+        if tables.last?.rank != rank { tables.append((rank, offset)) }
     }
 
     /// Returns the range of a table's entries; empty if there are none.
-    func range(of table: UInt16) -> Range<UInt64> {
-        guard let place = tables.firstIndex(where: { $0.table == table }) else { return end..<end }
-        return tables[place].start..<(place + 1 < tables.count ? tables[place + 1].start : end)
+    func range(of rank: TableRank) -> Range<UInt64> {
+        guard let index = tables.firstIndex(where: { $0.rank == rank }) else { return end..<end }
+        return tables[index].start..<(index + 1 < tables.count ? tables[index + 1].start : end)
     }
 }

@@ -18,14 +18,14 @@ enum EntryCoding {
 
     /// Returns the number of bytes of the details at an offset.
     @inline(__always)
-    static func detailLength(at place: Int, in bytes: UnsafeRawBufferPointer) -> Int {
-        let (id, links) = head(at: place, in: bytes)
+    static func detailLength(at offset: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+        let (id, links) = head(at: offset, in: bytes)
         return headSize &+ id &+ links &* 8
     }
 
     @inline(__always)
-    private static func head(at place: Int, in bytes: UnsafeRawBufferPointer) -> (id: Int, links: Int) {
-        let head = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+    private static func head(at offset: Int, in bytes: UnsafeRawBufferPointer) -> (id: Int, links: Int) {
+        let head = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         return (Int(head & 0xffff), Int(head &>> 16))
     }
 
@@ -54,7 +54,7 @@ enum EntryCoding {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             let piece = UnsafeMutableRawBufferPointer(buffer)
             arena.withUnsafeBytes { arena in
-                var place = 0
+                var offset = 0
                 for entry in entries {
                     var entry = entry
                     var details = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -65,15 +65,15 @@ enum EntryCoding {
                     }
                     entry.detail = UInt32(details.count)
                     withUnsafeBytes(of: &entry) { bytes in
-                        UnsafeMutableRawBufferPointer(rebasing: piece[place...])
+                        UnsafeMutableRawBufferPointer(rebasing: piece[offset...])
                             .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(entrySize)))
                     }
-                    place &+= entrySize
+                    offset &+= entrySize
                     guard !details.isEmpty else { continue }
-                    UnsafeMutableRawBufferPointer(rebasing: piece[place...]).copyMemory(from: details)
-                    place &+= details.count
+                    UnsafeMutableRawBufferPointer(rebasing: piece[offset...]).copyMemory(from: details)
+                    offset &+= details.count
                 }
-                count = place
+                count = offset
             }
         }
     }

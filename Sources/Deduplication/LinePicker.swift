@@ -61,9 +61,9 @@ package struct LinePicker {
             guard let base = bytes.baseAddress else { return }
             // The offset at which the part that goes out begins.
             var start = 0
-            var place = 0
+            var offset = 0
             while true {
-                let newline = LineSplitter.newline(from: base + place, end: base + bytes.count) - base
+                let newline = LineSplitter.newline(from: base + offset, end: base + bytes.count) - base
                 guard newline < bytes.count else { break }
                 line += 1
                 let isNextSent = wanted.contains(line)
@@ -74,7 +74,7 @@ package struct LinePicker {
                     }
                     isSending = isNextSent
                 }
-                place = newline + 1
+                offset = newline + 1
             }
             if isSending, start < end { output.append(contentsOf: bytes[start..<end]) }
         }

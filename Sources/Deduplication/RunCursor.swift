@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
+
 /// Reads one table's entries out of one run: a stored run window by window, or the run in memory.
 struct RunCursor: Sendable {
     /// The outcome of moving on.
@@ -24,19 +26,19 @@ struct RunCursor: Sendable {
     /// The arena of the run in memory, or the window of a stored one.
     private var bytes: [UInt8]
     /// The index in `bytes` up to which the window has been read; `offset` is where the next window begins.
-    private var place = 0
+    private var position = 0
     private var offset: UInt64
     private let end: UInt64
     private let isStored: Bool
 
     private static let none = DeduplicationEntry(
-        idHigh: 0, idLow: 0, sequence: 0, line: 0, table: 0, feed: 0, operation: .upsert)
+        idHigh: 0, idLow: 0, sequence: 0, line: 0, rank: TableRank(rawValue: 0), feed: 0, operation: .upsert)
 
     /// Creates a cursor over entries that are in memory.
-    init(_ places: Range<Int>, of run: [DeduplicationEntry], arena: [UInt8]) {
+    init(_ indices: Range<Int>, of run: [DeduplicationEntry], arena: [UInt8]) {
         head = Self.none
         entries = run
-        coming = places
+        coming = indices
         bytes = arena
         offset = 0
         end = 0
@@ -73,21 +75,21 @@ struct RunCursor: Sendable {
     }
 
     private mutating func advanceStored() -> Outcome {
-        let left = bytes.count &- place
+        let left = bytes.count &- position
         guard left >= EntryCoding.entrySize else { return left == 0 && offset >= end ? .exhausted : .starved }
         let entry = bytes.withUnsafeBytes { bytes in
             // Not loaded as a whole, since the padding behind an entry was not stored.
             withUnsafeTemporaryAllocation(of: DeduplicationEntry.self, capacity: 1) { entry in
                 UnsafeMutableRawBufferPointer(entry).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: bytes[place..<place &+ EntryCoding.entrySize]))
+                    from: UnsafeRawBufferPointer(rebasing: bytes[position..<position &+ EntryCoding.entrySize]))
                 return entry[0]
             }
         }
         let next = EntryCoding.entrySize &+ Int(entry.detail)
         guard left >= next else { return .starved }
         head = entry
-        details = place &+ EntryCoding.entrySize..<place &+ next
-        place &+= next
+        details = position &+ EntryCoding.entrySize..<position &+ next
+        position &+= next
         return .ready
     }
 
@@ -105,8 +107,8 @@ struct RunCursor: Sendable {
         let count = Int(min(UInt64(window), end - offset))
         let next = count > 0 ? try await read(offset, count) : []
         guard next.count == count, count > 0 else { throw DamagedRun() }
-        bytes = place == bytes.count ? next : Array(bytes[place...]) + next
-        place = 0
+        bytes = position == bytes.count ? next : Array(bytes[position...]) + next
+        position = 0
         offset += UInt64(count)
     }
 }

@@ -77,7 +77,7 @@ package struct StreamIntake: Sendable {
     private var records: [SegmentWriter]
     private var deletions: [SegmentWriter]
     /// The ranks of the tables, by index; `isLedgered` tells whether ids and links are kept for the ledger.
-    private let ranks: [UInt16]
+    private let ranks: [TableRank]
     private let isLedgered: [Bool]
     private var deduplicator: Deduplicator
     private var failure: Failure?
@@ -117,13 +117,13 @@ package struct StreamIntake: Sendable {
         projector.needsContent = !ledgered.isEmpty
         projector.watch(added)
         projector.aliases = aliases
-        baseNames = projection.schema.tables.enumerated().flatMap { place, table in
-            table.upserts.map { (WireType($0).baseName, place) }
+        baseNames = projection.schema.tables.enumerated().flatMap { index, table in
+            table.upserts.map { (WireType($0).baseName, index) }
         }
         let tables = projection.schema.tables.count
         records = Array(repeating: SegmentWriter(), count: tables)
         deletions = records
-        ranks = projection.tableOrder.rank.map { UInt16($0) }
+        ranks = projection.tableOrder.rank
         isLedgered = (0..<tables).map(ledgered.contains)
         deduplicator = Deduplicator(runLength: limits.run)
     }
@@ -307,7 +307,7 @@ package struct StreamIntake: Sendable {
         let isUpsert = operation == .upsert
         var entry = DeduplicationEntry(
             idHigh: id.high, idLow: id.low, sequence: UInt64(counts.lines),
-            content: isUpsert ? projector.content : 0, line: 0, table: ranks[table],
+            content: isUpsert ? projector.content : 0, line: 0, rank: ranks[table],
             feed: UInt8(min(feed, 63)), operation: operation)
         entry.bringsAddedColumns = isUpsert && projector.bringsWatched
         output.bytes.withUnsafeBytes { bytes in

@@ -79,15 +79,15 @@ private struct Parser {
 
     private mutating func members() throws(JSONError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
-        var places = MemberPlaces()
+        var indices = MemberIndices()
         var name: [UInt8] = []
         try scanner.beginObject()
         while let slice = try scanner.nextMember() {
             name.removeAll(keepingCapacity: true)
             slice.appendUnescaped(to: &name)
             let value = try value()
-            if let place = places.place(of: name, in: members) {
-                members[place].value = value
+            if let index = indices.index(of: name, in: members) {
+                members[index].value = value
             } else {
                 members.append(JSONValue.Member(String(decoding: name, as: UTF8.self), value))
             }
@@ -100,22 +100,22 @@ private struct Parser {
 ///
 /// While there are few members, each is compared, which is faster; beyond that a dictionary is used, so that a document
 /// with many members costs no more for each.
-private struct MemberPlaces {
+private struct MemberIndices {
     private static let fewMembers = 16
 
     /// The index of each member by its name, as bytes; see the comment at JSONValue's equality.
-    private var places: [[UInt8]: Int] = [:]
+    private var indices: [[UInt8]: Int] = [:]
 
     /// Returns the index of the member with a name; nil for a new name, which gets the next index.
-    mutating func place(of name: [UInt8], in members: [JSONValue.Member]) -> Int? {
+    mutating func index(of name: [UInt8], in members: [JSONValue.Member]) -> Int? {
         if members.count < Self.fewMembers {
             return members.firstIndex { $0.name.utf8.count == name.count && $0.name.utf8.elementsEqual(name) }
         }
-        if places.isEmpty {
-            for (place, member) in members.enumerated() { places[Array(member.name.utf8)] = place }
+        if indices.isEmpty {
+            for (index, member) in members.enumerated() { indices[Array(member.name.utf8)] = index }
         }
-        if let place = places[name] { return place }
-        places[name] = members.count
+        if let index = indices[name] { return index }
+        indices[name] = members.count
         return nil
     }
 }

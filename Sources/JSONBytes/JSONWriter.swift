@@ -47,18 +47,18 @@ package struct JSONWriter {
     package mutating func append(_ value: Int64) {
         // Filled from the end; 20 bytes hold the sign and the 19 digits of the longest integer.
         withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
-            var place = 20
+            var offset = 20
             var rest = value.magnitude
             repeat {
-                place &-= 1
-                digits[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                offset &-= 1
+                digits[offset] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             } while rest > 0
             if value < 0 {
-                place &-= 1
-                digits[place] = UInt8(ascii: "-")
+                offset &-= 1
+                digits[offset] = UInt8(ascii: "-")
             }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: digits[place...]))
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: digits[offset...]))
         }
     }
 

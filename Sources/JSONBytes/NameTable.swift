@@ -27,12 +27,12 @@ package final class NameTable: Sendable {
         var buckets: [Int16] = Array(repeating: -1, count: size)
         for name in names {
             let bytes = Array(name.utf8)
-            let place = Int16(entries.count)
+            let index = Int16(entries.count)
             entries.append(Entry(start: Int32(text.count), count: Int32(bytes.count)))
             text += bytes
             var bucket = bytes.withUnsafeBytes { Self.hash($0) } & mask
             while buckets[bucket] >= 0 { bucket = (bucket + 1) & mask }
-            buckets[bucket] = place
+            buckets[bucket] = index
         }
         self.mask = mask
         self.text = text
@@ -45,28 +45,28 @@ package final class NameTable: Sendable {
 
     /// Returns the index of the name that a scanned string equals; −1 if it equals none.
     @inline(__always)
-    package func place(of name: JSONSlice) -> Int {
-        if name.hasEscapes { return escapedPlace(of: name) }
-        return place(of: name.content)
+    package func index(of name: JSONSlice) -> Int {
+        if name.hasEscapes { return escapedIndex(of: name) }
+        return index(of: name.content)
     }
 
     /// Returns the index of a name; −1 if the table has no such name.
     @inline(__always)
-    package func place(of name: UnsafeRawBufferPointer) -> Int {
+    package func index(of name: UnsafeRawBufferPointer) -> Int {
         var bucket = Self.hash(name) & mask
         while true {
-            let place = Int(buckets[bucket])
-            if place < 0 || isName(at: place, name) { return place }
+            let index = Int(buckets[bucket])
+            if index < 0 || isName(at: index, name) { return index }
             bucket = (bucket &+ 1) & mask
         }
     }
 
     @inline(never)
-    private func escapedPlace(of name: JSONSlice) -> Int { name.withText { place(of: $0) } }
+    private func escapedIndex(of name: JSONSlice) -> Int { name.withText { index(of: $0) } }
 
     @inline(__always)
-    private func isName(at place: Int, _ name: UnsafeRawBufferPointer) -> Bool {
-        let entry = entries[place]
+    private func isName(at index: Int, _ name: UnsafeRawBufferPointer) -> Bool {
+        let entry = entries[index]
         guard Int(entry.count) == name.count else { return false }
         return text.withUnsafeBytes {
             RawBytes.areEqual(
@@ -102,9 +102,9 @@ extension JSONScanner {
     ) throws(JSONError) {
         try beginObject()
         while let name = try nextMember() {
-            let place = names.place(of: name)
+            let index = names.index(of: name)
             let value = try value()
-            if place >= 0 { body(place, value) }
+            if index >= 0 { body(index, value) }
         }
     }
 }

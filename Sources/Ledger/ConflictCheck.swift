@@ -59,18 +59,18 @@ package struct ConflictCheck: Sendable {
     /// Finds the pushed records of one table among the lines that came.
     ///
     /// - Parameters:
-    ///   - place: The table's index in the schema.
+    ///   - tableIndex: The table's index in the schema.
     ///   - subjects: The pushed records.
     ///   - reader: All lines that came.
     /// - Returns: The change of each record, in the order of the subjects.
     /// - Throws: Errors of reading, and ``LedgerError`` if the ledger cannot be read.
     package func findings(
-        table place: Int, _ subjects: [Subject], _ reader: inout DeduplicationReader
+        table tableIndex: Int, _ subjects: [Subject], _ reader: inout DeduplicationReader
     ) async throws -> [Located] {
         var findings = Array(repeating: Located(finding: .none), count: subjects.count)
-        let definition = input.schema.tables[place]
+        let definition = input.schema.tables[tableIndex]
         guard definition.since <= input.schemaVersion else { return findings }
-        let table = LedgerDiffTable(place: place, input: input, isParent: false, isCyclic: false)
+        let table = LedgerDiffTable(index: tableIndex, input: input, isParent: false, isCyclic: false)
         guard table.isLedgered else { return findings }
         let resumed = resumedFeeds(definition)
         var view = try LedgerView(
@@ -78,13 +78,13 @@ package struct ConflictCheck: Sendable {
             shape: table.shape, key: input.key)
         let order = subjects.indices.map { (hash: IDHash(id: subjects[$0].id, key: input.key), index: $0) }
             .sorted { $0.hash < $1.hash }
-        try await reader.open(table: input.order.rank[place])
+        try await reader.open(input.order.rank[tableIndex])
         var hasGroup = try await reader.next()
         var known = KnownRecord()
         for (hash, index) in order {
             while hasGroup, reader.group.hash < hash { hasGroup = try await reader.next() }
             let isInStream = hasGroup && reader.group.hash == hash
-            let unreadable = input.signs.quarantined[place]?[hash]?.sequence
+            let unreadable = input.signs.quarantined[tableIndex]?[hash]?.sequence
             guard isInStream || table.hasDeletions || unreadable != nil else { continue }
             known.clear()
             if try await view.seek(to: hash) { known.load(view, table) }

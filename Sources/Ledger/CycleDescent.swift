@@ -27,18 +27,18 @@ struct CycleDescent {
     private var count = 0
     /// True if there were more than the maximum; then nothing can be followed.
     private(set) var hasOverflowed = false
-    private let places: Set<Int>
+    private let tables: Set<Int>
     private let maximum: Int
 
     /// Creates a descent that follows parents in these tables only; parents in other tables are dealt with before.
-    init(within places: Set<Int> = [], maximum: Int = Self.maximum) {
-        self.places = places
+    init(within tables: Set<Int> = [], maximum: Int = Self.maximum) {
+        self.tables = tables
         self.maximum = maximum
     }
 
     /// Notes that a record of one table names a record of another table, or of the same one, as its parent.
     mutating func add(_ pair: Pair, from parent: Int, to child: Int) {
-        guard pair.parent != 0, places.contains(parent) else { return }
+        guard pair.parent != 0, tables.contains(parent) else { return }
         guard count < maximum else {
             hasOverflowed = true
             return
@@ -83,17 +83,17 @@ struct CycleDescent {
     ) {
         for (edge, pairs) in pairs where edge.parent == table {
             if departure.isAbsent, kept.contains(edge.child) { continue }
-            var place = Self.firstPlace(of: link, in: pairs)
-            while place < pairs.count, pairs[place].parent == link {
-                let pair = pairs[place]
-                place += 1
+            var index = Self.firstIndex(of: link, in: pairs)
+            while index < pairs.count, pairs[index].parent == link {
+                let pair = pairs[index]
+                index += 1
                 guard departure.takesAlong(pair.sequence) else { continue }
                 if moved.end(pair.child, of: edge.child, departure) != nil { work.append((edge.child, pair.child)) }
             }
         }
     }
 
-    private static func firstPlace(of link: UInt64, in pairs: [Pair]) -> Int {
+    private static func firstIndex(of link: UInt64, in pairs: [Pair]) -> Int {
         var (low, high) = (0, pairs.count)
         while low < high {
             let middle = (low + high) / 2

@@ -40,23 +40,23 @@ package struct DeletionReferences {
     package func find(_ deleted: [Int: [String]]) async throws -> [PushReference: [PushReference]] {
         let tables = deleted.filter { cyclic.contains($0.key) }
         var ids: [Int: [UInt64: String]] = [:]
-        for (place, list) in tables {
-            for id in list { ids[place, default: [:]][IDHash(id: id, key: held.key).link] = id }
+        for (index, list) in tables {
+            for id in list { ids[index, default: [:]][IDHash(id: id, key: held.key).link] = id }
         }
         var references: [PushReference: [PushReference]] = [:]
-        for (place, list) in tables where held.schema.tables[place].isLedgered {
-            let parents = held.parents(of: place)
+        for (index, list) in tables where held.schema.tables[index].isLedgered {
+            let parents = held.parents(of: index)
             guard parents.joined().contains(where: { ids[$0] != nil }) else { continue }
-            var walk = try held.walk(place)
+            var walk = try held.walk(index)
             for (hash, id) in list.map({ (IDHash(id: $0, key: held.key), $0) }).sorted(by: { $0.0 < $1.0 }) {
                 guard try await walk.seek(to: hash) else { continue }
                 var found: [PushReference] = []
-                for (link, places) in zip(walk.links, parents) where link != 0 {
-                    found += places.compactMap { parent in
+                for (link, indices) in zip(walk.links, parents) where link != 0 {
+                    found += indices.compactMap { parent in
                         ids[parent]?[link].map { PushReference(table: parent, id: $0) }
                     }
                 }
-                if !found.isEmpty { references[PushReference(table: place, id: id)] = found }
+                if !found.isEmpty { references[PushReference(table: index, id: id)] = found }
             }
         }
         return references

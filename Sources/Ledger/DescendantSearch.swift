@@ -46,8 +46,8 @@ package struct DescendantSearch {
         self.maximum = maximum
         self.maximumPairs = maximumPairs
         order = TableOrder(held.schema.tables)
-        parents = held.schema.tables.indices.map { place in
-            held.parents(of: place).map { $0.filter { held.schema.tables[$0].cascade == .gateway } }
+        parents = held.schema.tables.indices.map { table in
+            held.parents(of: table).map { $0.filter { held.schema.tables[$0].cascade == .gateway } }
         }
     }
 
@@ -76,61 +76,61 @@ package struct DescendantSearch {
             let cycle = order.cycle(of: rank)
             let ranks = cycle ?? rank..<rank + 1
             rank = ranks.upperBound
-            let places = order.order[ranks].filter { held.schema.tables[$0].isLedgered }
-            guard places.contains(where: isConcerned) else { continue }
-            if cycle != nil { try await close(over: places) }
-            for place in places where isConcerned(place) { try await collect(place) }
+            let tables = order.order[ranks].filter { held.schema.tables[$0].isLedgered }
+            guard tables.contains(where: isConcerned) else { continue }
+            if cycle != nil { try await close(over: tables) }
+            for table in tables where isConcerned(table) { try await collect(table) }
         }
         return found
     }
 
-    private func cascades(_ place: Int) -> Bool { held.schema.tables[place].cascade == .gateway }
+    private func cascades(_ table: Int) -> Bool { held.schema.tables[table].cascade == .gateway }
 
-    private func isConcerned(_ place: Int) -> Bool {
-        parents[place].joined().contains { gone[$0]?.isEmpty == false }
+    private func isConcerned(_ table: Int) -> Bool {
+        parents[table].joined().contains { gone[$0]?.isEmpty == false }
     }
 
     /// Collects every record of a table whose parent is gone.
-    private mutating func collect(_ place: Int) async throws {
-        var walk = try held.walk(place)
+    private mutating func collect(_ table: Int) async throws {
+        var walk = try held.walk(table)
         while try await walk.next() {
-            guard isBelow(walk, place), named[place]?.contains(walk.hash) != true else { continue }
-            found[place, default: []].append(walk.id)
+            guard isBelow(walk, table), named[table]?.contains(walk.hash) != true else { continue }
+            found[table, default: []].append(walk.id)
             count += 1
             guard count <= maximum else { throw Failure.tooMany }
-            if cascades(place) { gone[place, default: []].insert(walk.hash.link) }
+            if cascades(table) { gone[table, default: []].insert(walk.hash.link) }
         }
     }
 
-    private func isBelow(_ walk: HeldRecordWalk, _ place: Int) -> Bool {
-        zip(walk.links, parents[place]).contains { link, parents in
+    private func isBelow(_ walk: HeldRecordWalk, _ table: Int) -> Bool {
+        zip(walk.links, parents[table]).contains { link, parents in
             link != 0 && parents.contains { gone[$0]?.contains(link) == true }
         }
     }
 
     /// Finds the records that take others along in tables that are each other's parents: in one walk and then in
     /// memory, since the tables may be nested as deep as they have records.
-    private mutating func close(over places: [Int]) async throws {
+    private mutating func close(over tables: [Int]) async throws {
         var pairs: [Pair] = []
-        for place in places where cascades(place) {
-            var walk = try held.walk(place)
+        for table in tables where cascades(table) {
+            var walk = try held.walk(table)
             while try await walk.next() {
-                guard named[place]?.contains(walk.hash) != true else { continue }
-                if isBelow(walk, place) { gone[place, default: []].insert(walk.hash.link) }
-                for (link, parents) in zip(walk.links, parents[place]) where link != 0 {
-                    for parent in parents where places.contains(parent) {
+                guard named[table]?.contains(walk.hash) != true else { continue }
+                if isBelow(walk, table) { gone[table, default: []].insert(walk.hash.link) }
+                for (link, parents) in zip(walk.links, parents[table]) where link != 0 {
+                    for parent in parents where tables.contains(parent) {
                         pairs.append(
-                            Pair(parentTable: parent, parent: link, childTable: place, child: walk.hash.link))
+                            Pair(parentTable: parent, parent: link, childTable: table, child: walk.hash.link))
                     }
                 }
                 guard pairs.count <= maximumPairs else { throw Failure.tooMany }
             }
         }
         pairs.sort { ($0.parentTable, $0.parent) < ($1.parentTable, $1.parent) }
-        var work = places.flatMap { place in (gone[place] ?? []).map { (place, $0) } }
-        while let (place, link) = work.popLast() {
-            var index = Self.firstPair(of: place, link, in: pairs)
-            while index < pairs.count, pairs[index].parentTable == place, pairs[index].parent == link {
+        var work = tables.flatMap { table in (gone[table] ?? []).map { (table, $0) } }
+        while let (table, link) = work.popLast() {
+            var index = Self.firstPair(of: table, link, in: pairs)
+            while index < pairs.count, pairs[index].parentTable == table, pairs[index].parent == link {
                 let pair = pairs[index]
                 index += 1
                 guard gone[pair.childTable, default: []].insert(pair.child).inserted else { continue }

@@ -30,8 +30,8 @@ package struct HeldRecords: Sendable {
     }
 
     /// Returns a walk over the records of one table, before the first one.
-    func walk(_ place: Int) throws(LedgerError) -> HeldRecordWalk {
-        let table = schema.tables[place]
+    func walk(_ index: Int) throws(LedgerError) -> HeldRecordWalk {
+        let table = schema.tables[index]
         var byHash: [IDHash: PushNote] = [:]
         for note in notes where note.table == table.name { byHash[IDHash(id: note.id, key: key)] = note }
         let shape = LedgerShape(table: table)
@@ -40,8 +40,8 @@ package struct HeldRecords: Sendable {
     }
 
     /// Returns, for each link of a table, the indices of the tables whose deleted records delete records of this table.
-    func parents(of place: Int) -> [[Int]] {
-        schema.tables[place].links.map { link in
+    func parents(of index: Int) -> [[Int]] {
+        schema.tables[index].links.map { link in
             link.parents.compactMap { name in schema.tables.firstIndex { $0.name == name } }
         }
     }

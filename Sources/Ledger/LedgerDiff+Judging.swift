@@ -20,7 +20,7 @@ extension LedgerDiff {
     ) {
         var verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
         let unreadable = input.signs.unreadable(
-            subject.hash, in: table.place, after: subject.isInStream && table.types.count == 1 ? group : nil)
+            subject.hash, in: table.index, after: subject.isInStream && table.types.count == 1 ? group : nil)
         let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? [])
         // By the feed of its unreadable line a record is there, too, also if it leaves the others.
         if !verdict.feeds.isEmpty { verdict.feeds.formUnion(unread) }
@@ -51,7 +51,7 @@ extension LedgerDiff {
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
         if verdict.isDoubtful || verdict.isAbsent && table.isRefused { report.suspended.formUnion(table.requestTypes) }
-        let entry = Place(table: table, subject: subject, group: group, view: view)
+        let entry = Judged(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
         case .kept: keep(verdict.feeds, at: entry, isUnseen: isUnreadable, writer: &writer)
@@ -87,7 +87,7 @@ extension LedgerDiff {
     }
 
     /// The entry for which a verdict is carried out.
-    private struct Place {
+    private struct Judged {
         let table: LedgerDiffTable
         let subject: Subject
         let group: RecordGroup
@@ -110,7 +110,7 @@ extension LedgerDiff {
             // Of what nobody has ever had, nothing hangs on the device either: its children need no looking for.
             let isLate = departure.began > 0 || departure.resumed > 0
             guard isLate || !table.rules.isFirst && mayBeKnown(in: table, subject, group) else { return }
-            parents.end(link, of: table.place, departure)
+            parents.end(link, of: table.index, departure)
         } else if isNews, let upsert = group.upsert, group.firstDeletion < upsert.sequence,
             (known.feeds.isEmpty ? table.rules.allFeeds : known.feeds).isDisjoint(with: group.remaining)
         {
@@ -121,9 +121,9 @@ extension LedgerDiff {
             // was refused for a while come late: such a one may be older than the record's children.
             let isUnseen = !table.rules.isTracked && (!known.isStored || known.state == .unknown)
             if table.isLate || isUnseen && !table.rules.isFirst {
-                parents.leaveOpen(table.place)
+                parents.leaveOpen(table.index)
             } else {
-                parents.comeBack(link, of: table.place, began: began)
+                parents.comeBack(link, of: table.index, began: began)
             }
         }
     }
@@ -144,15 +144,15 @@ extension LedgerDiff {
         let upsert = subject.isInStream ? group.upsert : nil
         let links = upsert == nil ? known.links : group.links
         let newest = max(upsert?.sequence ?? 0, unreadable ?? 0)
-        for (place, link) in links.enumerated() where place < table.parents.count {
+        for (index, link) in links.enumerated() where index < table.parents.count {
             let pair = CycleDescent.Pair(parent: link, child: subject.hash.link, sequence: newest)
-            for parent in table.parents[place] { descent.add(pair, from: parent, to: table.place) }
+            for parent in table.parents[index] { descent.add(pair, from: parent, to: table.index) }
         }
     }
 
-    private mutating func deliver(_ verdict: RecordVerdict, at place: Place, writer: inout LedgerChunkWriter) {
-        guard let upsert = place.group.upsert else { return }
-        let index = place.table.place
+    private mutating func deliver(_ verdict: RecordVerdict, at entry: Judged, writer: inout LedgerChunkWriter) {
+        guard let upsert = entry.group.upsert else { return }
+        let index = entry.table.index
         switch verdict.outcome {
         case .created:
             diffed.verdicts[index].create(upsert.line)
@@ -160,18 +160,18 @@ extension LedgerDiff {
         case .updated:
             diffed.verdicts[index].update(upsert.line)
             figures.updated += 1
-            if known.isNoted, place.table.redeliveries[place.subject.hash] == nil { figures.echoes += 1 }
+            if known.isNoted, entry.table.redeliveries[entry.subject.hash] == nil { figures.echoes += 1 }
         default: figures.equal += 1
         }
-        if verdict.outcome != .equal { noteRepair(place) }
-        guard place.table.isLedgered else { return }
+        if verdict.outcome != .equal { noteRepair(entry) }
+        guard entry.table.isLedgered else { return }
         if verdict.outcome == .equal, input.plan.output == .delta, !known.isNoted,
-            place.table.shape.feedBytes == 0 || verdict.feeds == known.feeds, known.links == place.group.links
+            entry.table.shape.feedBytes == 0 || verdict.feeds == known.feeds, known.links == entry.group.links
         {
             return
         }
-        changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        appendHeld(place.group, upsert, feeds: verdict.feeds, writer: &writer)
+        changeHeld(entry.table, by: known.wasHeld ? 0 : 1)
+        appendHeld(entry.group, upsert, feeds: verdict.feeds, writer: &writer)
     }
 
     /// Keeps a record, and writes an entry if a part of it has changed, or all entries are written.
@@ -179,73 +179,73 @@ extension LedgerDiff {
     /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
     /// the same content has to go out once it comes (findings 13 and 24).
     private mutating func keep(
-        _ feeds: FeedSet, at place: Place, isUnseen: Bool, writer: inout LedgerChunkWriter
+        _ feeds: FeedSet, at entry: Judged, isUnseen: Bool, writer: inout LedgerChunkWriter
     ) {
-        guard place.table.isLedgered else { return }
-        let content = isUnseen && place.table.rules.isFetched ? nil : known.content
+        guard entry.table.isLedgered else { return }
+        let content = isUnseen && entry.table.rules.isFetched ? nil : known.content
         // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
         // ever.
-        let before = known.feeds.isEmpty && !feeds.isEmpty ? place.table.rules.allFeeds : known.feeds
+        let before = known.feeds.isEmpty && !feeds.isEmpty ? entry.table.rules.allFeeds : known.feeds
         // The next pull would trust it again: all has been compared then.
-        let isDistrusted = known.isDistrusted && !place.table.rules.comparedFeeds.isEmpty
+        let isDistrusted = known.isDistrusted && !entry.table.rules.comparedFeeds.isEmpty
         let isNews =
             known.isNoted || isDistrusted || content != known.content
-            || place.table.shape.feedBytes > 0 && feeds != before
+            || entry.table.shape.feedBytes > 0 && feeds != before
         guard isNews || input.plan.output == .whole else { return }
-        changeHeld(place.table, by: known.wasHeld ? 0 : 1)
-        append(.held, content: content, feeds: feeds, at: place, writer: &writer)
+        changeHeld(entry.table, by: known.wasHeld ? 0 : 1)
+        append(.held, content: content, feeds: feeds, at: entry, writer: &writer)
     }
 
     /// Entries that say nothing about what is there: tombstones, and what a push has named.
-    private mutating func keepUntouched(_ place: Place, _ writer: inout LedgerChunkWriter) {
-        guard place.table.isLedgered, let state = known.state, state != .unknown else { return }
+    private mutating func keepUntouched(_ entry: Judged, _ writer: inout LedgerChunkWriter) {
+        guard entry.table.isLedgered, let state = known.state, state != .unknown else { return }
         guard known.isNoted || input.plan.output == .whole else { return }
         if state == .tombstone, !known.isNoted, known.goneAt < input.tombstonesBefore { return }
-        changeHeld(place.table, by: known.wasHeld && state != .held ? -1 : 0)
-        append(state, content: nil, feeds: [], at: place, writer: &writer)
+        changeHeld(entry.table, by: known.wasHeld && state != .held ? -1 : 0)
+        append(state, content: nil, feeds: [], at: entry, writer: &writer)
     }
 
     private mutating func remove(
-        _ outcome: RecordVerdict.Outcome, at place: Place, writer: inout LedgerChunkWriter
+        _ outcome: RecordVerdict.Outcome, at entry: Judged, writer: inout LedgerChunkWriter
     ) {
-        let index = place.table.place
+        let index = entry.table.index
         figures.deleted += 1
         switch outcome {
         case .absent: figures.absent += 1
         case .descendant: figures.descendants += 1
         default: break
         }
-        if outcome != .deletedAgain { noteRepair(place) }
-        if place.subject.isInStream, let deletion = place.group.deletion, outcome == .deleted {
+        if outcome != .deletedAgain { noteRepair(entry) }
+        if entry.subject.isInStream, let deletion = entry.group.deletion, outcome == .deleted {
             diffed.verdicts[index].delete(deletion.line)
         } else {
-            withPackedID(place) { packed in
+            withPackedID(entry) { packed in
                 _ = PackedID.withText(of: packed) { deletions[index].append(id: $0) }
             }
         }
-        guard place.table.isLedgered else { return }
+        guard entry.table.isLedgered else { return }
         if known.state == .tombstone, known.isStored, !known.isNoted, input.plan.output == .delta { return }
-        changeHeld(place.table, by: known.wasHeld ? -1 : 0)
+        changeHeld(entry.table, by: known.wasHeld ? -1 : 0)
         known.goneAt = input.now
-        append(.tombstone, content: nil, feeds: [], at: place, writer: &writer)
+        append(.tombstone, content: nil, feeds: [], at: entry, writer: &writer)
     }
 
     /// Notes a difference that the stream had not brought before everything was requested again.
-    private mutating func noteRepair(_ place: Place) {
-        guard let began = input.comparisonBegan, place.table.rules.isAudited, !known.isNoted else { return }
-        if !place.subject.isInStream || place.group.firstSequence > began { figures.repairs += 1 }
+    private mutating func noteRepair(_ entry: Judged) {
+        guard let began = input.comparisonBegan, entry.table.rules.isAudited, !known.isNoted else { return }
+        if !entry.subject.isInStream || entry.group.firstSequence > began { figures.repairs += 1 }
     }
 
     private mutating func changeHeld(_ table: LedgerDiffTable, by change: Int) {
         if change != 0, input.plan.output == .delta { counts[table.name, default: LedgerCount()].held += change }
     }
 
-    private func withPackedID(_ place: Place, _ body: (UnsafeRawBufferPointer) -> Void) {
-        if place.subject.isInStream, !place.group.packedID.isEmpty {
-            place.group.packedID.withUnsafeBytes(body)
-        } else if place.view.isAtEntry, place.view.position == place.subject.hash {
-            place.view.withPackedID(body)
-        } else if let note = place.subject.note {
+    private func withPackedID(_ entry: Judged, _ body: (UnsafeRawBufferPointer) -> Void) {
+        if entry.subject.isInStream, !entry.group.packedID.isEmpty {
+            entry.group.packedID.withUnsafeBytes(body)
+        } else if entry.view.isAtEntry, entry.view.position == entry.subject.hash {
+            entry.view.withPackedID(body)
+        } else if let note = entry.subject.note {
             var packed: [UInt8] = []
             Array(note.id.utf8).withUnsafeBytes { PackedID.append($0, to: &packed) }
             packed.withUnsafeBytes(body)
@@ -253,13 +253,13 @@ extension LedgerDiff {
     }
 
     private func append(
-        _ state: LedgerState, content: UInt64?, feeds: FeedSet, at place: Place, writer: inout LedgerChunkWriter
+        _ state: LedgerState, content: UInt64?, feeds: FeedSet, at entry: Judged, writer: inout LedgerChunkWriter
     ) {
         let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
         known.links.withUnsafeBufferPointer { links in
-            withPackedID(place) { id in
+            withPackedID(entry) { id in
                 writer.append(
-                    packed: id, hash: place.subject.hash, state: state, content: content, links: links,
+                    packed: id, hash: entry.subject.hash, state: state, content: content, links: links,
                     feeds: feeds, goneAt: goneAt)
             }
         }

@@ -11,7 +11,7 @@ extension LedgerDiff {
         _ table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, reader: inout DeduplicationReader,
         sinks: Sinks
     ) async throws {
-        try await reader.open(table: input.order.rank[table.place])
+        try await reader.open(input.order.rank[table.index])
         var writer = LedgerChunkWriter(
             table: table.name, shape: table.shape, maximumBytes: input.chunkBytes)
         guard table.isLedgered, input.plan.basis != .nothing || !table.notes.isEmpty else {
@@ -42,7 +42,7 @@ extension LedgerDiff {
             let subject = Subject(hash: hash, isInStream: isInStream, note: note)
             judge(in: table, for: purpose, subject, reader.group, view: view, writer: &writer)
             while let chunk = writer.takeFullChunk() { chunks.append(chunk) }
-            if chunks.count >= Self.chunkBatch || deletions[table.place].isFull { try await flush(sinks) }
+            if chunks.count >= Self.chunkBatch || deletions[table.index].isFull { try await flush(sinks) }
             if isScan, hasEntry, view.position == hash { hasEntry = try await view.next() }
             if isInStream { hasGroup = try await reader.next() }
         }
@@ -76,7 +76,7 @@ extension LedgerDiff {
             case .group: break
             }
             if isPlain, reader.group.isSingleUpsert, let upsert = reader.group.upsert {
-                diffed.verdicts[table.place].create(upsert.line)
+                diffed.verdicts[table.index].create(upsert.line)
                 figures.created &+= 1
                 if table.isLedgered { appendHeld(reader.group, upsert, feeds: reader.group.added, writer: &writer) }
             } else {
@@ -85,7 +85,7 @@ extension LedgerDiff {
                 judge(in: table, for: purpose, subject, reader.group, view: view, writer: &writer)
             }
             while let chunk = writer.takeFullChunk() { chunks.append(chunk) }
-            if chunks.count >= Self.chunkBatch || deletions[table.place].isFull { try await flush(sinks) }
+            if chunks.count >= Self.chunkBatch || deletions[table.index].isFull { try await flush(sinks) }
         }
         finish(table, for: purpose, writer: &writer)
     }

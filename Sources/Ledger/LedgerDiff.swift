@@ -93,22 +93,22 @@ package struct LedgerDiff: Sendable {
         while rank < input.order.order.count {
             let cycle = input.order.cycle(of: rank)
             let group = cycle ?? rank..<rank + 1
-            var tables = input.order.order[group].compactMap { place -> LedgerDiffTable? in
-                let table = input.schema.tables[place]
+            var tables = input.order.order[group].compactMap { index -> LedgerDiffTable? in
+                let table = input.schema.tables[index]
                 guard table.since <= input.schemaVersion else { return nil }
                 return LedgerDiffTable(
-                    place: place, input: input, isParent: parents.contains(table.name), isCyclic: cycle != nil)
+                    index: index, input: input, isParent: parents.contains(table.name), isCyclic: cycle != nil)
             }
             rank = group.upperBound
             try await diff(&tables, reader: &reader, sinks: sinks)
             if report.needsSecondLook { return }
         }
-        for place in input.signs.overflowed {
-            let feeds = input.schema.tables[place].feeds
+        for index in input.signs.overflowed {
+            let feeds = input.schema.tables[index].feeds
             report.suspended.formUnion(feeds.compactMap { $0.version(at: input.schemaVersion)?.requestType })
         }
         try await flush(sinks, isEnd: true)
-        for place in diffed.verdicts.indices { diffed.verdicts[place].seal() }
+        for index in diffed.verdicts.indices { diffed.verdicts[index].seal() }
     }
 
     /// Diffs a group of tables that are each other's parents, or a single table.
@@ -133,13 +133,13 @@ package struct LedgerDiff: Sendable {
     private mutating func followCycle(
         in tables: inout [LedgerDiffTable], reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
-        let places = tables.map(\.place)
+        let indices = tables.map(\.index)
         if !tables.contains(where: { scans($0, .find) }) {
             for table in tables { try await walk(table, for: .find, reader: &reader, sinks: sinks) }
-            guard places.contains(where: parents.areKnown) else { return }
-            for place in places { parents.forget(place) }
+            guard indices.contains(where: parents.areKnown) else { return }
+            for index in indices { parents.forget(index) }
         }
-        descent = CycleDescent(within: Set(places))
+        descent = CycleDescent(within: Set(indices))
         defer { descent = CycleDescent() }
         var missing: [Missing] = []
         for table in tables {
@@ -151,21 +151,21 @@ package struct LedgerDiff: Sendable {
         var all = parents
         descent.follow(&all, keeping: [])
         for index in tables.indices {
-            let absent = all.gone[places[index]]?.values.count(where: \.isAbsent) ?? 0
+            let absent = all.gone[indices[index]]?.values.count(where: \.isAbsent) ?? 0
             missing[index].absent = max(missing[index].absent, absent - missing[index].again)
             decide(&tables[index], missing[index])
         }
-        let kept = Set(tables.filter(\.isHeldBack).map(\.place))
+        let kept = Set(tables.filter(\.isHeldBack).map(\.index))
         if kept.isEmpty {
             parents = all
         } else {
-            for place in kept { parents.forgetAbsent(place) }
+            for index in kept { parents.forgetAbsent(index) }
             descent.follow(&parents, keeping: kept)
         }
         for index in tables.indices {
-            tables[index].setParents(parents, excluding: descent.hasOverflowed ? places : [])
+            tables[index].setParents(parents, excluding: descent.hasOverflowed ? indices : [])
             // A comparison gathers links even if nothing is gone.
-            if descent.hasOverflowed, places.contains(where: parents.areKnown) { suspend(tables[index]) }
+            if descent.hasOverflowed, indices.contains(where: parents.areKnown) { suspend(tables[index]) }
         }
     }
 
@@ -194,7 +194,7 @@ package struct LedgerDiff: Sendable {
         let compared = table.requestTypes.intersection(input.plan.compared)
         let types = compared.isEmpty ? table.requestTypes : compared
         let limit = input.limit
-        if input.signs.isBlind(table.place) {
+        if input.signs.isBlind(table.index) {
             table.isHeldBack = true
             table.isBlind = true
             report.suspended.formUnion(types)
@@ -212,8 +212,8 @@ package struct LedgerDiff: Sendable {
             try await sinks.store(chunks)
             chunks.removeAll(keepingCapacity: true)
         }
-        for place in deletions.indices where deletions[place].isFull || isEnd && deletions[place].hasRest {
-            try await sinks.spool(deletions[place].takeChunk(storedAt: sinks.spoolLength()))
+        for index in deletions.indices where deletions[index].isFull || isEnd && deletions[index].hasRest {
+            try await sinks.spool(deletions[index].takeChunk(storedAt: sinks.spoolLength()))
         }
     }
 }

@@ -20,7 +20,7 @@ struct LedgerDiffTable {
     }
 
     /// The table's index in the schema.
-    let place: Int
+    let index: Int
     let name: String
     let shape: LedgerShape
     /// True if a ledger of the table is kept.
@@ -52,18 +52,18 @@ struct LedgerDiffTable {
     /// lines may be older than theirs.
     let isLate: Bool
 
-    init(place: Int, input: LedgerDiffInput, isParent: Bool, isCyclic: Bool) {
-        let table = input.schema.tables[place]
+    init(index: Int, input: LedgerDiffInput, isParent: Bool, isCyclic: Bool) {
+        let table = input.schema.tables[index]
         let plan = input.plan
         let feeds = table.feeds.map { $0.version(at: input.schemaVersion)?.requestType }
-        self.place = place
+        self.index = index
         name = table.name
         shape = LedgerShape(table: table)
         isLedgered = table.isLedgered && !input.types.isEmpty
         self.isParent = isParent
         self.isCyclic = isCyclic
         types = feeds
-        unread = feeds.count > 1 ? input.signs.quarantined[place]?.keys.sorted() ?? [] : []
+        unread = feeds.count > 1 ? input.signs.quarantined[index]?.keys.sorted() ?? [] : []
         parents = table.links.map { link in
             link.parents.compactMap { name in input.schema.tables.firstIndex { $0.name == name } }
         }
@@ -94,7 +94,7 @@ struct LedgerDiffTable {
             }
         }
         if asked.allSatisfy({ !plan.compared.contains($0) }) { rules.comparedFeeds = [] }
-        rules.deletions = input.signs.deletions.filter { $0.key.table == place }.map { link, sequences in
+        rules.deletions = input.signs.deletions.filter { $0.key.table == index }.map { link, sequences in
             .init(link: link.link, feed: FeedSet(feed: link.feed), sequences: sequences)
         }
         notes =
@@ -135,12 +135,12 @@ struct LedgerDiffTable {
     mutating func setParents(_ moved: MovedParents, excluding excluded: [Int] = []) {
         rules.goneParents = []
         rules.returnedParents = []
-        for (link, places) in parents.enumerated() {
-            for place in places where !excluded.contains(place) {
-                if let gone = moved.gone[place], !gone.isEmpty {
+        for (link, indices) in parents.enumerated() {
+            for index in indices where !excluded.contains(index) {
+                if let gone = moved.gone[index], !gone.isEmpty {
                     rules.goneParents.append(.init(link: link, records: gone))
                 }
-                guard let returned = moved.returned[place] else { continue }
+                guard let returned = moved.returned[index] else { continue }
                 rules.returnedParents.append(.init(link: link, records: returned))
             }
         }

@@ -12,7 +12,7 @@ struct ColumnCompiler {
 
     /// Adds a column, or with `isWritten: false` only the parts that its link needs.
     mutating func add(
-        _ column: Column, at place: Int, lineType: String, link: Int?, reference: Int?,
+        _ column: Column, at index: Int, lineType: String, link: Int?, reference: Int?,
         isWritten: Bool = true, slots: inout SlotCompiler, content: inout ContentPlan
     ) {
         let firstSource = Int32(sources.count)
@@ -35,7 +35,7 @@ struct ColumnCompiler {
         let seed = content.identity(of: column)
         plans.append(
             LineShape.ColumnPlan(
-                column: Int32(place), type: column.type, isOptional: column.isOptional,
+                column: Int32(index), type: column.type, isOptional: column.isOptional,
                 sources: firstSource..<Int32(sources.count), prefix: append(prefix.bytes), constant: append(constant),
                 contentConstant: constant.isEmpty ? -1 : content.constant(constant, of: column, seed: seed),
                 seed: isWritten ? seed : -1, link: link.map { Int32($0) } ?? -1,

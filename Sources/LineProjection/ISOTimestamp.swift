@@ -47,25 +47,25 @@ package enum ISOTimestamp {
 
 private struct Reader {
     let text: UnsafeRawBufferPointer
-    var place = 0
+    var position = 0
 
-    var isAtEnd: Bool { place == text.count }
+    var isAtEnd: Bool { position == text.count }
 
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard place < text.count, text[place] == UInt8(ascii: character) else { return false }
-        place &+= 1
+        guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
+        position &+= 1
         return true
     }
 
     /// Reads a number of exactly `count` digits.
     mutating func digits(_ count: Int) -> Int64? {
-        guard text.count &- place >= count else { return nil }
+        guard text.count &- position >= count else { return nil }
         var value: Int64 = 0
         for _ in 0..<count {
-            let digit = text[place] &- UInt8(ascii: "0")
+            let digit = text[position] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             value = value &* 10 &+ Int64(digit)
-            place &+= 1
+            position &+= 1
         }
         return value
     }
@@ -101,12 +101,12 @@ private struct Reader {
     private mutating func fraction() -> Int64? {
         var value: Int64 = 0
         var count = 0
-        while place < text.count {
-            let digit = text[place] &- UInt8(ascii: "0")
+        while position < text.count {
+            let digit = text[position] &- UInt8(ascii: "0")
             guard digit < 10 else { break }
             if count < 3 { value = value &* 10 &+ Int64(digit) }
             count &+= 1
-            place &+= 1
+            position &+= 1
         }
         guard count > 0 else { return nil }
         return count == 1 ? value * 100 : count == 2 ? value * 10 : value

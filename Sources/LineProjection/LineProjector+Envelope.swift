@@ -35,7 +35,7 @@ extension LineProjector {
         }
         try scanner.beginObject()
         while let name = try scanner.nextMember() {
-            switch projection.fields.place(of: name) {
+            switch projection.fields.index(of: name) {
             case 0:
                 let type = try scanner.value()
                 envelope.type = type
@@ -85,8 +85,8 @@ extension LineProjector {
     private static func readMembers(
         from scanner: inout JSONScanner, _ shape: LineShape, slots: UnsafeMutableBufferPointer<JSONSlice?>
     ) throws(JSONError) {
-        try scanner.forEachMember(in: shape.names) { place, value in
-            let node = shape.nodes[place]
+        try scanner.forEachMember(in: shape.names) { index, value in
+            let node = shape.nodes[index]
             if node.slot >= 0 { slots[Int(node.slot)] = value }
             if !node.nested.isEmpty { readNested(value, node, in: shape, slots: slots) }
         }
@@ -111,8 +111,8 @@ extension LineProjector {
     /// Returns the index of a line type's shape, −1 if the type is unknown, and remembers a known one.
     @inline(__always)
     private mutating func shape(for type: JSONSlice) -> Int {
-        let place = projection.types.place(of: type)
-        if place >= 0 { lastShape = place }
-        return place
+        let index = projection.types.index(of: type)
+        if index >= 0 { lastShape = index }
+        return index
     }
 }

@@ -84,11 +84,11 @@ extension LineProjector {
     private func otherTables(in text: UnsafeRawBufferPointer, besides type: JSONSlice?) -> Set<Int> {
         var tables: Set<Int> = []
         LenientEnvelope.forEachType(in: text, rules: projection.rules) { other in
-            let place = projection.types.place(of: other)
-            guard place >= 0, other.bytes.baseAddress != type?.bytes.baseAddress,
-                case .upsert = projection.shapes[place].role
+            let index = projection.types.index(of: other)
+            guard index >= 0, other.bytes.baseAddress != type?.bytes.baseAddress,
+                case .upsert = projection.shapes[index].role
             else { return }
-            tables.insert(projection.shapes[place].table)
+            tables.insert(projection.shapes[index].table)
         }
         return tables
     }

@@ -120,15 +120,15 @@ package struct LineProjector: Sendable {
         guard let type = envelope.type, type.kind == .string else {
             return quarantine(envelope.isOther ? .notAnObject : .noEnvelope, type: nil, shape: nil)
         }
-        let place = envelope.shape
-        guard place >= 0 else {
+        let shapeIndex = envelope.shape
+        guard shapeIndex >= 0 else {
             noteToken(envelope.ack, of: type)
             counters.countUnknown(type)
             unknownType = type.withText { String(decoding: $0.prefix(256), as: UTF8.self) }
             return .unknownType
         }
-        let shape = projection.shapes[place]
-        counters.linesByShape[place] &+= 1
+        let shape = projection.shapes[shapeIndex]
+        counters.linesByShape[shapeIndex] &+= 1
         if case .reset = shape.role {
             resetToken = envelope.ack?.tokenText
             return .reset
@@ -144,7 +144,7 @@ package struct LineProjector: Sendable {
             return quarantine(isMissing ? .noEnvelope : .notARecord, type: shape.type, shape: shape)
         }
         // The type came after the data, or a second type changed it: the data is read again.
-        if envelope.dataShape != place { reread(line, data: envelope.data, shape, slots: slots) }
+        if envelope.dataShape != shapeIndex { reread(line, data: envelope.data, shape, slots: slots) }
         return write(shape, slots, to: &output)
     }
 

@@ -42,8 +42,8 @@ package final class Projection: Sendable {
         if let type = rules.resetType { compiler.addControl(type, .reset) }
         if let rule = rules.idMap { compiler.addIDMap(rule) }
         for type in rules.ackOnlyTypes { compiler.addControl(type, .ackOnly) }
-        for (place, table) in schema.tables.enumerated() where table.since <= schemaVersion {
-            compiler.add(table, at: place)
+        for (index, table) in schema.tables.enumerated() where table.since <= schemaVersion {
+            compiler.add(table, at: index)
         }
         shapes = compiler.shapes
         content = compiler.content

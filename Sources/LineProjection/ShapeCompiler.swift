@@ -9,11 +9,11 @@ struct ShapeCompiler {
     private(set) var shapes: [LineShape] = []
     private(set) var content = ContentPlan()
     private var seen: Set<[UInt8]> = []
-    private let places: [String: Int]
+    private let indices: [String: Int]
 
     init(schema: Schema, schemaVersion: Int) {
         self.schemaVersion = schemaVersion
-        places = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        indices = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
     mutating func addControl(_ type: String, _ role: LineShape.Role) {
@@ -26,12 +26,12 @@ struct ShapeCompiler {
         append(rule.type, .idMap, to: nil, feed: 0, slots: slots, idSlots: members, columns: ColumnCompiler())
     }
 
-    mutating func add(_ table: Table, at place: Int) {
-        for type in table.upserts { addUpsert(type, table, at: place) }
-        for rule in table.deletes { addDelete(rule, table, at: place) }
+    mutating func add(_ table: Table, at index: Int) {
+        for type in table.upserts { addUpsert(type, table, at: index) }
+        for rule in table.deletes { addDelete(rule, table, at: index) }
     }
 
-    private mutating func addUpsert(_ type: String, _ table: Table, at place: Int) {
+    private mutating func addUpsert(_ type: String, _ table: Table, at index: Int) {
         var slots = SlotCompiler()
         let idPaths = table.idRule(for: type)?.paths ?? [Path(name: "id")]
         let idSlots = idPaths.map { slots.slot(of: $0) }
@@ -52,11 +52,11 @@ struct ShapeCompiler {
                 slots: &slots, content: &content)
         }
         append(
-            type, .upsert, to: (place, table), feed: table.feed(of: type), slots: slots, idSlots: idSlots,
+            type, .upsert, to: (index, table), feed: table.feed(of: type), slots: slots, idSlots: idSlots,
             columns: columns)
     }
 
-    private mutating func addDelete(_ rule: Table.DeleteRule, _ table: Table, at place: Int) {
+    private mutating func addDelete(_ rule: Table.DeleteRule, _ table: Table, at index: Int) {
         var slots = SlotCompiler()
         var columns = ColumnCompiler()
         let role: LineShape.Role
@@ -79,13 +79,13 @@ struct ShapeCompiler {
             idSlots = [slots.slot(of: path)]
         }
         append(
-            rule.type, role, to: (place, table), feed: table.feed(of: rule.type), slots: slots, idSlots: idSlots,
+            rule.type, role, to: (index, table), feed: table.feed(of: rule.type), slots: slots, idSlots: idSlots,
             columns: columns)
     }
 
     /// Returns the table whose records a column names by id; to the client, ids are always texts.
     private func reference(_ column: Column) -> Int? {
-        column.type == .string ? column.reference.flatMap { places[$0] } : nil
+        column.type == .string ? column.reference.flatMap { indices[$0] } : nil
     }
 
     /// Returns whether lines write a column: a backend never sends the client's bookkeeping (pull rule 8), nor the id
@@ -95,14 +95,14 @@ struct ShapeCompiler {
     }
 
     private mutating func append(
-        _ type: String, _ role: LineShape.Role, to table: (place: Int, table: Table)?, feed: Int, slots: SlotCompiler,
+        _ type: String, _ role: LineShape.Role, to table: (index: Int, table: Table)?, feed: Int, slots: SlotCompiler,
         idSlots: [Int32], columns: ColumnCompiler
     ) {
         guard seen.insert(Array(type.utf8)).inserted else { return }
         let isLedgered = table?.table.isLedgered ?? false
         shapes.append(
             LineShape(
-                type: type, role: role, table: table?.place ?? -1, feed: feed, slots: slots, idSlots: idSlots,
+                type: type, role: role, table: table?.index ?? -1, feed: feed, slots: slots, idSlots: idSlots,
                 columns: columns, linkCount: isLedgered ? table?.table.links.count ?? 0 : 0, needsContent: isLedgered))
     }
 }

@@ -3,6 +3,18 @@
 
 package import SyncModel
 
+/// Numbers a table by its turn: a parent has a lower rank than its children, unless they form a cycle.
+package struct TableRank: Hashable, Comparable, Sendable, BitwiseCopyable {
+    /// The number, from 0.
+    package let rawValue: UInt16
+
+    /// Creates a rank.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Returns whether the first table comes before the second.
+    package static func < (a: TableRank, b: TableRank) -> Bool { a.rawValue < b.rawValue }
+}
+
 /// The order in which tables are processed: parents before their children.
 ///
 /// The descendants of a deleted parent can then be found in one pass. Tables that are each other's parents, and a table
@@ -11,7 +23,7 @@ package struct TableOrder: Hashable, Sendable {
     /// The table's index in the schema, by rank.
     package let order: [Int]
     /// The table's rank, by its index in the schema.
-    package let rank: [Int]
+    package let rank: [TableRank]
     /// The ranks of each cycle, side by side; a table that names itself as parent is a cycle of its own.
     package let cycles: [Range<Int>]
 
@@ -25,11 +37,11 @@ package struct TableOrder: Hashable, Sendable {
     ///     must exist before anything refers to it.
     package init(_ tables: [Table], countsReferences: Bool = false) {
         var search = CycleSearch(tables, countsReferences: countsReferences)
-        for place in tables.indices { search.visit(place) }
+        for index in tables.indices { search.visit(index) }
         order = search.order
         cycles = search.cycles
-        var rank = Array(repeating: 0, count: tables.count)
-        for (number, place) in order.enumerated() { rank[place] = number }
+        var rank = Array(repeating: TableRank(rawValue: 0), count: tables.count)
+        for (number, index) in order.enumerated() { rank[index] = TableRank(rawValue: UInt16(number)) }
         self.rank = rank
     }
 
@@ -51,11 +63,11 @@ private struct CycleSearch {
     private var next = 0
 
     init(_ tables: [Table], countsReferences: Bool) {
-        var places: [String: Int] = [:]
-        for (place, table) in tables.enumerated() where places[table.name] == nil { places[table.name] = place }
+        var indices: [String: Int] = [:]
+        for (index, table) in tables.enumerated() where indices[table.name] == nil { indices[table.name] = index }
         parents = tables.map { table in
             let references = countsReferences ? table.columns.compactMap(\.reference) : []
-            return (table.parents.map(\.table) + references).compactMap { places[$0] }
+            return (table.parents.map(\.table) + references).compactMap { indices[$0] }
         }
         numbers = Array(repeating: nil, count: tables.count)
         lowest = Array(repeating: 0, count: tables.count)
@@ -64,32 +76,32 @@ private struct CycleSearch {
 
     /// Visits a table after its parents; the recursion goes as deep as the longest line of parents in the
     /// configuration.
-    mutating func visit(_ place: Int) {
-        guard numbers[place] == nil else { return }
+    mutating func visit(_ index: Int) {
+        guard numbers[index] == nil else { return }
         let number = next
         next += 1
-        numbers[place] = number
-        lowest[place] = number
-        open.append(place)
-        isOpen[place] = true
-        for parent in parents[place] {
+        numbers[index] = number
+        lowest[index] = number
+        open.append(index)
+        isOpen[index] = true
+        for parent in parents[index] {
             if let known = numbers[parent] {
-                if isOpen[parent] { lowest[place] = min(lowest[place], known) }
+                if isOpen[parent] { lowest[index] = min(lowest[index], known) }
             } else {
                 visit(parent)
-                lowest[place] = min(lowest[place], lowest[parent])
+                lowest[index] = min(lowest[index], lowest[parent])
             }
         }
-        if lowest[place] == number { close(place) }
+        if lowest[index] == number { close(index) }
     }
 
-    /// Ends the group whose first table was `place`.
-    private mutating func close(_ place: Int) {
-        guard let start = open.lastIndex(of: place) else { return }
+    /// Ends the group whose first table was `index`.
+    private mutating func close(_ index: Int) {
+        guard let start = open.lastIndex(of: index) else { return }
         let group = open[start...].sorted()
         open.removeSubrange(start...)
         for member in group { isOpen[member] = false }
-        if group.count > 1 || parents[place].contains(place) {
+        if group.count > 1 || parents[index].contains(index) {
             cycles.append(order.count..<order.count + group.count)
         }
         order += group

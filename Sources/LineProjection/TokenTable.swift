@@ -34,10 +34,10 @@ struct TokenTable: Sendable {
         }
         let bar = token.firstIndex(of: UInt8(ascii: "|"))
         let namespace = bar.map { UnsafeRawBufferPointer(rebasing: token[..<$0]) } ?? lineType
-        if let place = entries.firstIndex(where: { $0.namespace.elementsEqual(namespace) }) {
-            current = place
-            entries[place].token.removeAll(keepingCapacity: true)
-            entries[place].token.append(contentsOf: token)
+        if let index = entries.firstIndex(where: { $0.namespace.elementsEqual(namespace) }) {
+            current = index
+            entries[index].token.removeAll(keepingCapacity: true)
+            entries[index].token.append(contentsOf: token)
         } else if entries.count < Self.maximumNamespaces {
             current = entries.count
             entries.append(
@@ -55,18 +55,18 @@ struct TokenTable: Sendable {
     }
 
     /// Returns the checkpoint of an entry; nil if there is no such entry.
-    func checkpoint(at place: Int) -> Checkpoint? {
-        guard entries.indices.contains(place) else { return nil }
+    func checkpoint(at index: Int) -> Checkpoint? {
+        guard entries.indices.contains(index) else { return nil }
         return Checkpoint(
-            namespace: String(decoding: entries[place].namespace, as: UTF8.self),
-            token: String(decoding: entries[place].token, as: UTF8.self))
+            namespace: String(decoding: entries[index].namespace, as: UTF8.self),
+            token: String(decoding: entries[index].token, as: UTF8.self))
     }
 
     /// The newest token of every namespace.
     var vector: CheckpointVector {
         var vector = CheckpointVector()
-        for place in entries.indices {
-            if let checkpoint = checkpoint(at: place) { vector.advance(to: checkpoint) }
+        for index in entries.indices {
+            if let checkpoint = checkpoint(at: index) { vector.advance(to: checkpoint) }
         }
         return vector
     }

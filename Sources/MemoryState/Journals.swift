@@ -8,14 +8,14 @@ import SyncModel
 struct Journals: Sendable {
     struct Journal: Sendable {
         var journal: PushJournal
-        /// The in-flight operations by their places in the push.
+        /// The in-flight operations by their indices in the push.
         var inFlight: [Int: InFlightOperation] = [:]
         var givenUp: Set<Int> = []
         /// The number of failed attempts to close the journal; `triedAt` is the time of the first.
         var tries = 0
         var triedAt: Instant?
 
-        var operations: [InFlightOperation] { inFlight.values.sorted { $0.place < $1.place } }
+        var operations: [InFlightOperation] { inFlight.values.sorted { $0.index < $1.index } }
     }
 
     private var last: Int64 = 0
@@ -41,11 +41,11 @@ struct Journals: Sendable {
 
     mutating func write(_ step: JournalStep, of id: Int64, at now: Instant) throws(StateError) {
         var journal = try open(id)
-        for place in step.applied + step.rejected { journal.inFlight[place] = nil }
+        for index in step.applied + step.rejected { journal.inFlight[index] = nil }
         for operation in step.inFlight {
             _ = try key(operation.record.table, "table")
-            journal.inFlight[operation.place] = operation
-            journal.givenUp.remove(operation.place)
+            journal.inFlight[operation.index] = operation
+            journal.givenUp.remove(operation.index)
         }
         journal.journal.applied += step.applied.count
         journal.journal.rejected += step.rejected.count

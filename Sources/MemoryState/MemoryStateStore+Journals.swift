@@ -59,11 +59,11 @@ extension MemoryStateStore: JournalAdmin {
     }
 
     /// Forgets the request of an operation.
-    package func giveUp(_ place: Int, of journal: Int64) async throws {
+    package func giveUp(_ index: Int, of journal: Int64) async throws {
         try await write { contents in
-            guard contents.journals.journals[journal]?.inFlight[place] != nil else { return }
-            contents.journals.journals[journal]?.inFlight[place]?.request = nil
-            contents.journals.journals[journal]?.givenUp.insert(place)
+            guard contents.journals.journals[journal]?.inFlight[index] != nil else { return }
+            contents.journals.journals[journal]?.inFlight[index]?.request = nil
+            contents.journals.journals[journal]?.givenUp.insert(index)
         }
     }
 

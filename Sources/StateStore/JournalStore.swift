@@ -38,7 +38,7 @@ package protocol JournalStore: Sendable {
     func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant)
 
     /// Records that the request of an in-flight operation will not be repeated, and deletes the request.
-    func giveUp(_ place: Int, of journal: Int64) async throws
+    func giveUp(_ index: Int, of journal: Int64) async throws
 
     /// Returns true if the request of a record was given up once, according to the journals that are kept.
     func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool

@@ -103,7 +103,7 @@ package struct InFlightOperation: Hashable, Sendable {
     }
 
     /// The operation's index in its push.
-    package var place: Int
+    package var index: Int
     /// The kind of change that the operation makes.
     package var kind: Kind
     /// The record that the operation changes.
@@ -117,10 +117,10 @@ package struct InFlightOperation: Hashable, Sendable {
 
     /// Creates an in-flight operation.
     package init(
-        place: Int, kind: Kind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
+        index: Int, kind: Kind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
         sought: [UInt8]? = nil
     ) {
-        self.place = place
+        self.index = index
         self.kind = kind
         self.record = record
         self.makesID = makesID

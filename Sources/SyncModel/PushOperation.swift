@@ -3,7 +3,7 @@
 
 /// A record that another one refers to.
 package struct PushReference: Hashable, Sendable {
-    /// The table's place in the schema.
+    /// The table's index in the schema.
     package var table: Int
     /// The record's id as the client has it.
     package var id: String
@@ -23,11 +23,11 @@ package struct PushOperation: Hashable, Sendable {
 
     /// The change that the client made.
     package var kind: Kind
-    /// The table's place in the schema.
+    /// The table's index in the schema.
     package var table: Int
     /// The record's id as the client has it.
     package var id: String
-    /// The place of the record's object in the request body; nil for a deletion.
+    /// The range of the record's object in the request body; nil for a deletion.
     package var range: Range<Int>?
 
     /// Creates an operation.

@@ -60,7 +60,7 @@ import Testing
         try await take(&spooler, rows: 0..<600, filler)
         // The first look; then more comes.
         var first = spooler.reader()
-        try await first.open(table: Self.projection.tableOrder.rank[0])
+        try await first.open(Self.projection.tableOrder.rank[0])
         var looked = 0
         while try await first.next() { looked += 1 }
         #expect(looked == 600)
@@ -69,7 +69,7 @@ import Testing
         var verdicts = spooler.verdicts
         var reader = spooler.reader()
         for (rank, place) in Self.projection.tableOrder.order.enumerated() {
-            try await reader.open(table: rank)
+            try await reader.open(TableRank(rawValue: UInt16(rank)))
             while try await reader.next() {
                 let id = PackedID.text(of: reader.group.packedID) ?? ""
                 let number = Int(id.dropFirst()) ?? -1

@@ -21,7 +21,7 @@ import Testing
                 var step = JournalStep()
                 step.inFlight = ["t-1", "t-2"].enumerated().map { place, id in
                     InFlightOperation(
-                        place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: true,
+                        index: place, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: true,
                         request: InFlightOperation.Request(
                             method: "POST", target: "/tasks", body: Array(#"{"name":"mine"}"#.utf8), key: "k"))
                 }

@@ -11,16 +11,16 @@ import Testing
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["RIND_BENCH"] != nil), .serialized) struct JournalBench {
     private static let operations = 2_048
 
-    private static func note(_ place: Int, _ state: PushNote.State) -> PushNote {
-        PushNote(table: "tasks", id: "0197-\(place)", state: state, links: [UInt64(place)])
+    private static func note(_ index: Int, _ state: PushNote.State) -> PushNote {
+        PushNote(table: "tasks", id: "0197-\(index)", state: state, links: [UInt64(index)])
     }
 
-    private static func operationInFlight(_ place: Int, makesID: Bool) -> InFlightOperation {
+    private static func operationInFlight(_ index: Int, makesID: Bool) -> InFlightOperation {
         InFlightOperation(
-            place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: "0197-\(place)"), makesID: makesID,
+            index: index, kind: .create, record: PushedRecordKey(table: "tasks", id: "0197-\(index)"), makesID: makesID,
             request: makesID
                 ? InFlightOperation.Request(
-                    method: "POST", target: "/tasks", body: Array(repeating: 0x61, count: 300), key: "k-\(place)") : nil
+                    method: "POST", target: "/tasks", body: Array(repeating: 0x61, count: 300), key: "k-\(index)") : nil
         )
     }
 
@@ -39,14 +39,14 @@ import Testing
                 let time = try await clock.measure {
                     var step = JournalStep()
                     for start in stride(from: 0, to: Self.operations, by: row.callBatch) {
-                        let places = start..<start + row.callBatch
-                        step.inFlight = places.map { Self.operationInFlight($0, makesID: row.makesID) }
+                        let indices = start..<start + row.callBatch
+                        step.inFlight = indices.map { Self.operationInFlight($0, makesID: row.makesID) }
                         try await store.advance(step, of: id, at: now)
                         step = JournalStep()
-                        step.applied = Array(places)
-                        step.notes = places.map { Self.note($0, .held) }
+                        step.applied = Array(indices)
+                        step.notes = indices.map { Self.note($0, .held) }
                         if row.makesID {
-                            step.mappings = places.map {
+                            step.mappings = indices.map {
                                 IDMapping(table: "tasks", clientID: "0197-\($0)", backendID: "\($0)")
                             }
                         }

@@ -11,10 +11,10 @@ import Testing
 /// The journals of pushes by calls.
 @Suite struct JournalTests {
     private static func operationInFlight(
-        _ place: Int, _ id: String, makesID: Bool = false, key: String? = nil
+        _ index: Int, _ id: String, makesID: Bool = false, key: String? = nil
     ) -> InFlightOperation {
         InFlightOperation(
-            place: place, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: makesID,
+            index: index, kind: .create, record: PushedRecordKey(table: "tasks", id: id), makesID: makesID,
             request: key.map {
                 InFlightOperation.Request(method: "POST", target: "/tasks", body: Array(#"{"a":1}"#.utf8), key: $0)
             }, sought: makesID ? Array("{}".utf8) : nil)
@@ -60,7 +60,7 @@ import Testing
                 Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operationInFlight(2, "c")]), of: id,
                 at: now + 2)
             open = try await store.openJournals(of: alice)
-            #expect(open[0].inFlight.map(\.place) == [2] && open[0].journal.applied == 2)
+            #expect(open[0].inFlight.map(\.index) == [2] && open[0].journal.applied == 2)
             #expect(try await Self.states(store) == [.held, .held, .seen])
             let receipt = Receipt(status: 200, contentType: "a/b", body: [1])
             try await store.endPush(
@@ -193,7 +193,7 @@ import Testing
                 try await store.closeJournal(id, with: JournalClosure(), at: now)
                 let found = try #require(try await store.journal(id))
                 #expect(found.journal.state == .closed)
-                #expect(found.inFlight.map(\.place) == [1, 2])
+                #expect(found.inFlight.map(\.index) == [1, 2])
                 #expect(found.inFlight.allSatisfy { $0.request == nil && $0.sought == nil })
             }
             let ids = try sqlite(path) { try Row.fetchOne($0, sql: "SELECT client_id, backend_id FROM id_map") }

@@ -102,7 +102,7 @@ import Testing
             var step = JournalStep()
             step.inFlight = [0, 1].map {
                 InFlightOperation(
-                    place: $0, kind: .create, record: PushedRecordKey(table: "t", id: "\($0)"), makesID: true)
+                    index: $0, kind: .create, record: PushedRecordKey(table: "t", id: "\($0)"), makesID: true)
             }
             try await store.advance(step, of: id, at: now)
             return id

@@ -197,7 +197,7 @@ struct StoreTrial {
         for record in try records() where chance(2) {
             step.inFlight.append(
                 InFlightOperation(
-                    place: Int.random(in: 0...3, using: &random), kind: .create, record: record, makesID: chance(2),
+                    index: Int.random(in: 0...3, using: &random), kind: .create, record: record, makesID: chance(2),
                     request: chance(2) ? .init(method: "POST", target: "/t", body: [1], key: "k") : nil, sought: [2]))
         }
         var closure = JournalClosure()
@@ -206,13 +206,13 @@ struct StoreTrial {
         let end = JournalEnd(
             step: step, failure: chance(2) ? .init(code: "push.failed", record: try records().first) : nil,
             unknown: chance(2) ? [0, 1] : [])
-        let place = Int.random(in: 0...3, using: &random)
+        let index = Int.random(in: 0...3, using: &random)
         let (change, outcome) = (step, closure)
         switch Int.random(in: 0..<6, using: &random) {
         case 0...1: try await run("advance") { [time] in try await $0.advance(change, of: journal, at: time) }
         case 2: try await run("end") { [time] in try await $0.endPush(end, of: journal, at: time) }
         case 3: try await run("close") { [time] in try await $0.closeJournal(journal, with: outcome, at: time) }
-        case 4: try await run("give up") { try await $0.giveUp(place, of: journal) }
+        case 4: try await run("give up") { try await $0.giveUp(index, of: journal) }
         default:
             try await both("count try") { [time] in
                 let (tries, since) = try await $0.countTry(of: journal, at: time)

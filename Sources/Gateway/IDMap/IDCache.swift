@@ -20,7 +20,7 @@ final class IDCache: Sendable {
 
     private let state = NIOLockedValueBox(State())
     private let store: any StateStore
-    private let places: [String: Int]
+    private let tables: [String: Int]
     private let key: SipHash.Key
     private let maximumBytes: Int
 
@@ -28,7 +28,7 @@ final class IDCache: Sendable {
         self.store = store
         self.key = key
         self.maximumBytes = maximumBytes
-        places = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        tables = Dictionary(schema.tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
     /// Returns a principal's mappings, at least up to this sequence; nil if the sequence is 0.
@@ -38,7 +38,7 @@ final class IDCache: Sendable {
         guard ids.sequence < sequence else { return ids }
         while true {
             let stored = try await store.idMappings(of: principal, after: ids.sequence, limit: Self.page)
-            for mapping in stored { ids.take(mapping, places) }
+            for mapping in stored { ids.take(mapping, tables) }
             if stored.count < Self.page { break }
         }
         keep(ids, of: principal)

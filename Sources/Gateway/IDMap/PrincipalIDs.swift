@@ -29,10 +29,10 @@ struct PrincipalIDs: Sendable {
     }
 
     /// Adds the next mapping, or skips it if its table is no longer in the configuration.
-    mutating func take(_ stored: StoredIDMapping, _ places: [String: Int]) {
+    mutating func take(_ stored: StoredIDMapping, _ tables: [String: Int]) {
         sequence = max(sequence, stored.sequence)
         let mapping = stored.mapping
-        guard let table = places[mapping.table] else { return }
+        guard let table = tables[mapping.table] else { return }
         // A record that was created again has another id now.
         if let old = backend[table, mapping.clientID], aliases[table, old] == mapping.clientID {
             aliases.set(table: table, id: old, to: nil)

@@ -48,10 +48,10 @@ extension PushedIDs {
             }
         }
         for (key, kind) in scope.quarantined where kind == .create {
-            guard let place = tables.firstIndex(where: { $0.name == key.table }), tables[place].makesIDs else {
+            guard let index = tables.firstIndex(where: { $0.name == key.table }), tables[index].makesIDs else {
                 continue
             }
-            unmade.insert(PushReference(table: place, id: key.id))
+            unmade.insert(PushReference(table: index, id: key.id))
         }
         return unmade
     }
@@ -62,15 +62,15 @@ extension PushedIDs {
         let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
         var held: Set<PushReference> = []
         let created = scope.plan.operations.filter { $0.kind == .create }
-        for (place, operations) in Dictionary(grouping: created, by: \.table) where schema.tables[place].makesIDs {
-            let table = schema.tables[place]
+        for (index, operations) in Dictionary(grouping: created, by: \.table) where schema.tables[index].makesIDs {
+            let table = schema.tables[index]
             let new = operations.map(\.id).filter { id in
-                backendID(of: PushReference(table: place, id: id)) == nil
+                backendID(of: PushReference(table: index, id: id)) == nil
                     && (table.idType == .text || Self.isInteger(id))
             }
             do {
                 for id in try await holdings.held(Set(new), of: table, in: outline) {
-                    held.insert(PushReference(table: place, id: id))
+                    held.insert(PushReference(table: index, id: id))
                 }
             } catch let error as LedgerError {
                 // The next pull is a full stream and makes another ledger.

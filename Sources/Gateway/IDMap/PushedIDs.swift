@@ -113,7 +113,7 @@ struct PushedIDs: Sendable {
         var missing: [String: PushReference] = [:]
         for index in record.values.indices {
             let (column, value) = record.values[index]
-            guard let target = place(of: column), let id = value.string, !id.isEmpty else { continue }
+            guard let target = tableIndex(of: column), let id = value.string, !id.isEmpty else { continue }
             let reference = PushReference(table: target, id: id)
             if let value = self.reference(to: reference) {
                 record.values[index].value = value
@@ -125,7 +125,7 @@ struct PushedIDs: Sendable {
     }
 
     /// Returns the index of the table that a column refers to.
-    func place(of column: Column) -> Int? {
+    func tableIndex(of column: Column) -> Int? {
         guard column.type == .string, let name = column.reference else { return nil }
         return schema.tables.firstIndex { $0.name == name }
     }

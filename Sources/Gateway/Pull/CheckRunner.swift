@@ -106,17 +106,17 @@ struct CheckRunner {
     ) async throws -> [Int: [Int: [UInt8]]] {
         let changed = findings.sorted { $0.key < $1.key }.flatMap { table, findings in
             findings.enumerated().filter { $1.finding == .changed || $1.finding == .appeared }
-                .map { (table: table, place: $0, line: $1.line) }
+                .map { (table: table, subject: $0, line: $1.line) }
         }
         guard !changed.isEmpty else { return [:] }
         let spool = try await stream.spooler.finish(
             DiffedLines(verdicts: stream.spooler.verdicts), absences: [])
         var rows: [Int: [Int: [UInt8]]] = [:]
         var rest = Self.keptBytes
-        for (table, place, line) in changed.prefix(Self.keptRows) {
+        for (table, subject, line) in changed.prefix(Self.keptRows) {
             guard let line, let row = try await spool.row(line, of: table, upTo: rest) else { continue }
             rest -= row.count
-            rows[table, default: [:]][place] = row
+            rows[table, default: [:]][subject] = row
         }
         return rows
     }

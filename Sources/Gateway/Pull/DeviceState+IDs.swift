@@ -111,15 +111,15 @@ extension DeviceState {
     /// is pending. Devices without duplicates get no deletions.
     func deleteDuplicates(from spooler: inout StreamSpooler) throws {
         guard let knownIDs else { return }
-        for (place, table) in scope.schema.tables.enumerated() {
+        for (index, table) in scope.schema.tables.enumerated() {
             for duplicate in duplicates where duplicate.table == table.name {
-                try spooler.delete(duplicate.id, table: place)
+                try spooler.delete(duplicate.id, table: index)
             }
             for redelivery in redeliveries where redelivery.table == table.name {
-                guard knownIDs.isHidden(redelivery.id, table: place, name: table.name, keeping: ids.kept) else {
+                guard knownIDs.isHidden(redelivery.id, table: index, name: table.name, keeping: ids.kept) else {
                     continue
                 }
-                try spooler.delete(redelivery.id, table: place)
+                try spooler.delete(redelivery.id, table: index)
             }
         }
     }

@@ -15,7 +15,7 @@ package struct PullAnswer: Sendable {
     let cursor: Cursor
     let strategy: AnswerWriter.Strategy
     /// The tables that the client has, each with its index in the schema.
-    let tables: [(place: Int, name: String)]
+    let tables: [(index: Int, name: String)]
     /// The records of the answer; nil if nothing has changed.
     let spool: FinishedSpool?
     /// The memory for sending the answer, held until it is sent.
@@ -32,11 +32,11 @@ package struct PullAnswer: Sendable {
         var pending = writer.opening
         for (index, table) in tables.enumerated() {
             pending += writer.tableOpening(table.name, isFirst: index == 0)
-            try await write(.created, of: table.place, after: &pending, to: sink)
+            try await write(.created, of: table.index, after: &pending, to: sink)
             pending += AnswerWriter.updatedOpening
-            try await write(.updated, of: table.place, after: &pending, to: sink)
+            try await write(.updated, of: table.index, after: &pending, to: sink)
             pending += AnswerWriter.deletedOpening
-            if !strategy.replaces(table.name) { try await write(.deleted, of: table.place, after: &pending, to: sink) }
+            if !strategy.replaces(table.name) { try await write(.deleted, of: table.index, after: &pending, to: sink) }
             pending += AnswerWriter.tableClosing
         }
         pending += writer.closing(cursor: cursor, strategy: strategy)

@@ -23,43 +23,43 @@ struct CallReply {
 
 // The meaning of an answer by the protocol's push rules 2 to 4.
 extension CallSender {
-    mutating func report(_ reply: CallReply, at place: Int, _ content: OperationReader.Content) async throws
+    mutating func report(_ reply: CallReply, at index: Int, _ content: OperationReader.Content) async throws
         -> CallReport
     {
         let outcome = reply.outcome
-        switch (outcome.meaning, content.kind(plan.operations[place])) {
-        case (.ok, _), (.missing, .delete): return CallReport(place: place, result: .applied)
-        case (.exists, .create) where isNameless(outcome, at: place, content):
+        switch (outcome.meaning, content.kind(plan.operations[index])) {
+        case (.ok, _), (.missing, .delete): return CallReport(index: index, result: .applied)
+        case (.exists, .create) where isNameless(outcome, at: index, content):
             return refused(
-                at: place, .rejected,
+                at: index, .rejected,
                 "status \(outcome.status): the record exists, under an id that the answer does not tell",
                 by: reply.call, status: outcome.status)
-        case (.exists, .create): return try await sendInstead(content.table.calls.update, at: place, content)
-        case (.missing, .update): return try await sendInstead(content.table.calls.create, at: place, content)
-        case (.conflict, _): return refused(at: place, .conflict, reply)
-        case (.rejected, _), (.missing, .create), (.exists, _): return refused(at: place, .rejected, reply)
+        case (.exists, .create): return try await sendInstead(content.table.calls.update, at: index, content)
+        case (.missing, .update): return try await sendInstead(content.table.calls.create, at: index, content)
+        case (.conflict, _): return refused(at: index, .conflict, reply)
+        case (.rejected, _), (.missing, .create), (.exists, _): return refused(at: index, .rejected, reply)
         }
     }
 
     /// Updates a record that exists already, or creates a missing one; only once, and not back again.
     private mutating func sendInstead(
-        _ rule: Table.CallRule?, at place: Int, _ content: OperationReader.Content
+        _ rule: Table.CallRule?, at index: Int, _ content: OperationReader.Content
     ) async throws -> CallReport {
         guard case .call(let call) = rule else {
             // An edit of a record that is gone must not be lost behind a 2xx (push rule 3).
-            let isLost = rule == nil && plan.operations[place].kind == .update
+            let isLost = rule == nil && plan.operations[index].kind == .update
             return isLost
-                ? refused(at: place, .conflict, "the record is gone from the backend")
-                : CallReport(place: place, result: .applied)
+                ? refused(at: index, .conflict, "the record is gone from the backend")
+                : CallReport(index: index, result: .applied)
         }
         // The answer to the first call may have given the record's id.
-        let content = try reader.content(of: plan.operations[place])
-        return try await perform(call, at: place, content, isLast: true)
+        let content = try reader.content(of: plan.operations[index])
+        return try await perform(call, at: index, content, isLast: true)
     }
 
     /// Returns true if a record exists whose backend id is unknown.
-    private func isNameless(_ outcome: CallOutcome, at place: Int, _ content: OperationReader.Content) -> Bool {
-        let operation = plan.operations[place]
+    private func isNameless(_ outcome: CallOutcome, at index: Int, _ content: OperationReader.Content) -> Bool {
+        let operation = plan.operations[index]
         return content.table.makesIDs && outcome.returned == nil
             && reader.ids.backendID(of: PushReference(table: operation.table, id: operation.id)) == nil
     }
@@ -69,54 +69,54 @@ extension CallSender {
     /// If clients make the ids, the record exists and is updated. If the backend makes them, the cause is something
     /// that no pull resolves, such as a value that has to be unique.
     func meant(
-        _ outcome: CallOutcome, by call: Call, at place: Int, _ content: OperationReader.Content, isLast: Bool
+        _ outcome: CallOutcome, by call: Call, at index: Int, _ content: OperationReader.Content, isLast: Bool
     ) -> CallOutcome {
         guard outcome.status == 409, call.statuses[409] == nil, content.table.calls.create == .call(call) else {
             return outcome
         }
         if content.table.makesIDs { return CallOutcome(meaning: .rejected, status: outcome.status) }
-        guard case .call = content.table.calls.update, !isLast, content.kind(plan.operations[place]) == .create else {
+        guard case .call = content.table.calls.update, !isLast, content.kind(plan.operations[index]) == .create else {
             return outcome
         }
         return CallOutcome(meaning: .exists, status: outcome.status)
     }
 
-    func lastReport(_ reply: CallReply, _ place: Int) -> CallReport {
+    func lastReport(_ reply: CallReply, _ index: Int) -> CallReport {
         switch reply.outcome.meaning {
-        case .ok: CallReport(place: place, result: .applied)
-        case .conflict: refused(at: place, .conflict, reply)
+        case .ok: CallReport(index: index, result: .applied)
+        case .conflict: refused(at: index, .conflict, reply)
         // The backend reports the record both as missing and as existing: it most likely belongs to another user. A 2xx
         // would lose the user's edit.
-        case .missing, .exists, .rejected: refused(at: place, .rejected, reply)
+        case .missing, .exists, .rejected: refused(at: index, .rejected, reply)
         }
     }
 
     /// Reports a refusal by the backend, with the backend's explanation if it has one.
-    func refused(at place: Int, _ kind: PushRefusal.Kind, _ reply: CallReply) -> CallReport {
+    func refused(at index: Int, _ kind: PushRefusal.Kind, _ reply: CallReply) -> CallReport {
         refused(
-            at: place, kind, reply.message, by: reply.call, status: reply.outcome.status)
+            at: index, kind, reply.message, by: reply.call, status: reply.outcome.status)
     }
 
     func refused(
-        at place: Int, _ kind: PushRefusal.Kind, _ message: String, by call: Call? = nil, status: Int? = nil,
+        at index: Int, _ kind: PushRefusal.Kind, _ message: String, by call: Call? = nil, status: Int? = nil,
         obstacle: PushRefusal.Obstacle? = nil
     ) -> CallReport {
-        let operation = plan.operations[place]
+        let operation = plan.operations[index]
         let record = PushRefusal.Record(
             table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title,
-            status: status, place: place, obstacle: obstacle)
-        return CallReport(place: place, result: .refused(PushRefusal(kind: kind, records: [record])))
+            status: status, index: index, obstacle: obstacle)
+        return CallReport(index: index, result: .refused(PushRefusal(kind: kind, records: [record])))
     }
 
     /// Reports an operation for which no request can be made, so that it does not stop the others.
     func unsendable(
-        _ error: BackendError, by call: Call, at place: Int, _ content: OperationReader.Content
+        _ error: BackendError, by call: Call, at index: Int, _ content: OperationReader.Content
     ) throws(BackendError) -> CallReport {
         switch error {
-        case .invalidCall where isNowhere(plan.operations[place], content):
-            return CallReport(place: place, result: .applied)
-        case .invalidCall: return refused(at: place, .rejected, error.description, by: call, obstacle: .unsendable)
-        case .unsafeValue: return refused(at: place, .rejected, error.description, by: call, obstacle: .unsafeID)
+        case .invalidCall where isNowhere(plan.operations[index], content):
+            return CallReport(index: index, result: .applied)
+        case .invalidCall: return refused(at: index, .rejected, error.description, by: call, obstacle: .unsendable)
+        case .unsafeValue: return refused(at: index, .rejected, error.description, by: call, obstacle: .unsafeID)
         default: throw error
         }
     }

@@ -10,7 +10,7 @@ import SyncModel
 
 /// Reports the outcome of one operation of a push by calls.
 struct CallReport: Sendable {
-    let place: Int
+    let index: Int
     var result: CallResult
     /// The id that the backend has given.
     var mapping: IDMapping?
@@ -68,8 +68,8 @@ struct CallSender: Sendable {
     /// Sends operations until none are left, or until one stops the others.
     mutating func run(_ queue: CallQueue) async -> [CallReport] {
         var reports: [CallReport] = []
-        while let place = queue.next() {
-            let report = await send(place)
+        while let index = queue.next() {
+            let report = await send(index)
             switch report.result {
             case .applied: break
             case .refused(let refusal) where passesRefusals && refusal.kind == .rejected: break
@@ -83,7 +83,7 @@ struct CallSender: Sendable {
         } catch {
             // In the journal these operations are still in flight, so here, too, their outcome counts as unknown.
             logger.notWritten("could not record ids that the backend assigned", error)
-            for index in reports.indices where unwritten.applied.contains(reports[index].place) {
+            for index in reports.indices where unwritten.applied.contains(reports[index].index) {
                 reports[index].result = .unknown
                 reports[index].isWritten = false
             }
@@ -91,13 +91,13 @@ struct CallSender: Sendable {
         return reports
     }
 
-    private mutating func send(_ place: Int) async -> CallReport {
+    private mutating func send(_ index: Int) async -> CallReport {
         do {
-            var report = try await attempt(place)
+            var report = try await attempt(index)
             report = try finish(report)
             return report
         } catch {
-            return CallReport(place: place, result: .failed, error: error)
+            return CallReport(index: index, result: .failed, error: error)
         }
     }
 
@@ -105,8 +105,8 @@ struct CallSender: Sendable {
     private mutating func finish(_ report: CallReport) throws -> CallReport {
         guard let mapping = report.mapping, report.result == .applied else { return report }
         var report = report
-        let operation = plan.operations[report.place]
-        unwritten.applied.append(report.place)
+        let operation = plan.operations[report.index]
+        unwritten.applied.append(report.index)
         if mapping.clientID != mapping.backendID { unwritten.mappings.append(mapping) }
         if let note = notes?.held(operation) { unwritten.notes.append(note) }
         report.isWritten = true
@@ -124,48 +124,48 @@ struct CallSender: Sendable {
         }
     }
 
-    private mutating func attempt(_ place: Int) async throws -> CallReport {
-        let operation = plan.operations[place]
+    private mutating func attempt(_ index: Int) async throws -> CallReport {
+        let operation = plan.operations[index]
         let content = try reader.content(of: operation)
         switch content.treatment {
-        case .refuse(let message, let obstacle): return refused(at: place, .rejected, message, obstacle: obstacle)
-        case .nothing: return CallReport(place: place, result: .applied)
+        case .refuse(let message, let obstacle): return refused(at: index, .rejected, message, obstacle: obstacle)
+        case .nothing: return CallReport(index: index, result: .applied)
         case .send: break
         }
         let kind = content.kind(operation)
         switch Self.rule(kind, content.table) {
         case nil:
             let name = kind == .delete ? "remove" : kind.rawValue
-            return refused(at: place, .rejected, "the configuration has no '\(name)' for this table")
-        case .some(.none): return CallReport(place: place, result: .applied)
+            return refused(at: index, .rejected, "the configuration has no '\(name)' for this table")
+        case .some(.none): return CallReport(index: index, result: .applied)
         // The backend takes none of the changed columns.
         case .call
         where kind == .update && content.update?.values.isEmpty == true
             && content.record?.values.isEmpty == false:
-            return CallReport(place: place, result: .applied)
+            return CallReport(index: index, result: .applied)
         case .call(let call) where !call.mentions("id") && isNowhere(operation, content):
-            return CallReport(place: place, result: .applied)
+            return CallReport(index: index, result: .applied)
         case .call(let call):
             let isPart = kind == .update && content.table.calls.update != nil
-            return try await perform(call, at: place, content, isPart: isPart)
+            return try await perform(call, at: index, content, isPart: isPart)
         }
     }
 
     /// Makes one call and reports its outcome: applied, refused, put off or unknown.
     mutating func perform(
-        _ call: Call, at place: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
+        _ call: Call, at index: Int, _ content: OperationReader.Content, isPart: Bool = false, isLast: Bool = false
     ) async throws -> CallReport {
-        let operation = plan.operations[place]
+        let operation = plan.operations[index]
         let isCreation = content.table.calls.create == .call(call)
         let request: CallRequest
         do throws(BackendError) {
             request = try CallRequest(call, values(operation, content, for: call, isPart: isPart))
         } catch {
-            return try unsendable(error, by: call, at: place, content)
+            return try unsendable(error, by: call, at: index, content)
         }
-        let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(place)") } : nil
-        if call.returns != nil { try await fly(at: place, content, request: request, key: key?.value) }
-        let isRepeated = key != nil && uncertain.contains(place)
+        let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(index)") } : nil
+        if call.returns != nil { try await fly(at: index, content, request: request, key: key?.value) }
+        let isRepeated = key != nil && uncertain.contains(index)
         let answer = await backend.answer(call, request, as: forwarded, key: key)
         func reply(_ outcome: CallOutcome) -> CallReply {
             CallReply(call: call, outcome: outcome, sentence: answer.sentence)
@@ -174,27 +174,27 @@ struct CallSender: Sendable {
         // The first request is still running (draft-ietf-httpapi-idempotency-key-header, section 2.6).
         case .success(let outcome) where isRepeated && outcome.status == 409 && call.statuses[409] == nil:
             logger.notice("the backend is still at a creation that is sent again", metadata: ["status": "409"])
-            return CallReport(place: place, result: .notNow(after: nil, isKnown: false))
+            return CallReport(index: index, result: .notNow(after: nil, isKnown: false))
         case .success(let answered):
-            let outcome = meant(answered, by: call, at: place, content, isLast: isLast)
+            let outcome = meant(answered, by: call, at: index, content, isLast: isLast)
             let mapping = isCreation ? learn(outcome, of: operation, content) : nil
             var report =
-                isLast ? lastReport(reply(outcome), place) : try await self.report(reply(outcome), at: place, content)
+                isLast ? lastReport(reply(outcome), index) : try await self.report(reply(outcome), at: index, content)
             if report.mapping == nil { report.mapping = mapping }
             return report
         // This refusal shows nothing about the first request, which may have created a record.
         case .failure(.refused(let status))
         where isRepeated && call.returns != nil && ![400, 408, 422, 425].contains(status),
             .failure(.credentialRefused(status: let status)) where isRepeated && call.returns != nil && status == 403:
-            return unknown(at: place, reply(CallOutcome(meaning: .rejected, status: status)).message, by: call)
+            return unknown(at: index, reply(CallOutcome(meaning: .rejected, status: status)).message, by: call)
         case .failure(.refused(let status)) where status != 408 && status != 425:
-            return refused(at: place, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
+            return refused(at: index, .rejected, reply(CallOutcome(meaning: .rejected, status: status)))
         case .failure(.credentialRefused(status: 403)):
             // The backend has accepted this caller before, so the 403 is about this record.
-            return refused(at: place, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
+            return refused(at: index, .rejected, reply(CallOutcome(meaning: .rejected, status: 403)))
         case .failure(let error):
             return try failed(
-                error, sentence: answer.sentence, at: place, by: call, isRepeatable: key != nil || isRepeatable(call))
+                error, sentence: answer.sentence, at: index, by: call, isRepeatable: key != nil || isRepeatable(call))
         }
     }
 
@@ -216,39 +216,39 @@ struct CallSender: Sendable {
     }
 
     private func failed(
-        _ error: BackendError, sentence: String?, at place: Int, by call: Call, isRepeatable: Bool
+        _ error: BackendError, sentence: String?, at index: Int, by call: Call, isRepeatable: Bool
     ) throws -> CallReport {
         let message = error.description + (sentence.map { ": \($0)" } ?? "")
         // An operation that may have been applied is put off only if repeating it is harmless.
         if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
             var after: Duration?
             if case .busy(_, let told) = error { after = told }
-            var metadata = facts(place, call)
+            var metadata = facts(index, call)
             metadata["code"] = "\(error.code)"
             metadata["error"] = "\(message)"
             logger.notice("the backend puts a push off", metadata: metadata)
             return CallReport(
-                place: place, result: .notNow(after: after?.milliseconds, isKnown: !error.isOutcomeUnknown),
+                index: index, result: .notNow(after: after?.milliseconds, isKnown: !error.isOutcomeUnknown),
                 message: message, retryAfter: after)
         }
         guard error.isOutcomeUnknown else { throw error }
-        return unknown(at: place, message, by: call, code: error.code)
+        return unknown(at: index, message, by: call, code: error.code)
     }
 
     /// Reports an operation whose outcome is unknown.
     private func unknown(
-        at place: Int, _ message: String, by call: Call, code: String = PushFailure.unknownOutcome.rawValue
+        at index: Int, _ message: String, by call: Call, code: String = PushFailure.unknownOutcome.rawValue
     ) -> CallReport {
-        var metadata = facts(place, call)
+        var metadata = facts(index, call)
         metadata["code"] = "\(code)"
         metadata["error"] = "\(message)"
         logger.warning("an operation's outcome is unknown", metadata: metadata)
-        return CallReport(place: place, result: .unknown, message: message)
+        return CallReport(index: index, result: .unknown, message: message)
     }
 
     /// Returns the log metadata that identifies an operation.
-    private func facts(_ place: Int, _ call: Call) -> Logger.Metadata {
-        let operation = plan.operations[place]
+    private func facts(_ index: Int, _ call: Call) -> Logger.Metadata {
+        let operation = plan.operations[index]
         return [
             "table": "\(reader.tableName(of: operation))", "operation": "\(operation.kind.rawValue)",
             "record": "\(ForeignText.escaped(ForeignText.cut(operation.id)))", "call": "\(call.title)",
@@ -262,11 +262,11 @@ struct CallSender: Sendable {
     /// Notes a creation as in flight before it is sent if its record gets an id from the backend, and writes the
     /// outcomes of earlier creations.
     private mutating func fly(
-        at place: Int, _ content: OperationReader.Content, request: CallRequest, key: String?
+        at index: Int, _ content: OperationReader.Content, request: CallRequest, key: String?
     ) async throws {
-        let operation = plan.operations[place]
+        let operation = plan.operations[index]
         var operationInFlight = InFlightOperation(
-            place: place, kind: .create, record: reader.key(of: operation), makesID: true,
+            index: index, kind: .create, record: reader.key(of: operation), makesID: true,
             sought: sought(content)?.serialised)
         if let key {
             operationInFlight.request = InFlightOperation.Request(

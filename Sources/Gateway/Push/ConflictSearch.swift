@@ -25,7 +25,7 @@ struct ConflictSearch {
     let row: CursorRow
 
     /// Returns the indices of the operations whose conflicts are searched for in the stream, by the table's index.
-    static func places(in scope: PushScope) -> [Int: [Int]] {
+    static func indices(in scope: PushScope) -> [Int: [Int]] {
         let operations = scope.plan.operations
         return Dictionary(grouping: operations.indices) { operations[$0].table }.filter { table, _ in
             scope.schema.tables[table].conflicts == .stream && scope.schema.tables[table].isLedgered
@@ -33,40 +33,40 @@ struct ConflictSearch {
     }
 
     func run() async throws -> Outcome {
-        let places = Self.places(in: scope)
-        let subjects = places.mapValues { places in
-            places.map { place in
-                let operation = scope.plan.operations[place]
+        let indices = Self.indices(in: scope)
+        let subjects = indices.mapValues { indices in
+            indices.map { index in
+                let operation = scope.plan.operations[index]
                 return ConflictCheck.Subject(id: operation.id, isDeletion: operation.kind == .delete)
             }
         }
         let outcome = try await scope.services.streaming(scope.identity, from: row.cursor) {
-            var runner = checkRunner(Set(places.keys))
+            var runner = checkRunner(Set(indices.keys))
             return try await runner.check(subjects)
         }
         switch outcome {
         case .outdated(let reason): return .outdated(reason)
         case .compared(let comparison):
-            let (conflicts, unreadable) = conflicts(comparison.findings, places)
+            let (conflicts, unreadable) = conflicts(comparison.findings, indices)
             return .compared(
-                conflicts: conflicts, present: mayTell(Set(places.keys)) ? present(comparison, places) : [],
+                conflicts: conflicts, present: mayTell(Set(indices.keys)) ? present(comparison, indices) : [],
                 unreadable: unreadable)
         }
     }
 
     private func conflicts(
-        _ findings: [Int: [ConflictCheck.Finding]], _ places: [Int: [Int]]
+        _ findings: [Int: [ConflictCheck.Finding]], _ indices: [Int: [Int]]
     ) -> (records: [PushRefusal.Record], unreadable: Int) {
         var records: [PushRefusal.Record] = []
         var unreadable = 0
-        for (table, places) in places.sorted(by: { $0.key < $1.key }) {
-            for (place, finding) in zip(places, findings[table] ?? []) {
+        for (table, indices) in indices.sorted(by: { $0.key < $1.key }) {
+            for (index, finding) in zip(indices, findings[table] ?? []) {
                 switch finding {
                 case .none: break
                 case .unreadable: unreadable += 1
                 case .changed, .appeared, .deleted:
                     let message = "the record has \(finding == .appeared ? "" : "been ")\(finding.rawValue)"
-                    records.append(scope.record(at: place, message))
+                    records.append(scope.record(at: index, message))
                 }
             }
         }
@@ -80,15 +80,15 @@ struct ConflictSearch {
     }
 
     /// Returns the backend's present state of the records that the 409 names.
-    private func present(_ comparison: CheckRunner.Comparison, _ places: [Int: [Int]]) -> [PresentRecord] {
+    private func present(_ comparison: CheckRunner.Comparison, _ indices: [Int: [Int]]) -> [PresentRecord] {
         var present: [PresentRecord] = []
-        for (table, places) in places.sorted(by: { $0.key < $1.key }) {
+        for (table, indices) in indices.sorted(by: { $0.key < $1.key }) {
             let rows = comparison.rows[table] ?? [:]
-            for (index, place) in places.enumerated() {
-                let key = scope.key(at: place)
-                if let row = rows[index] {
+            for (subject, index) in indices.enumerated() {
+                let key = scope.key(at: index)
+                if let row = rows[subject] {
                     present.append(PresentRecord(table: key.table, id: key.id, json: row))
-                } else if comparison.findings[table]?[index] == .deleted, present.count < Self.shownRecords {
+                } else if comparison.findings[table]?[subject] == .deleted, present.count < Self.shownRecords {
                     present.append(PresentRecord(table: key.table, id: key.id, json: nil))
                 }
             }

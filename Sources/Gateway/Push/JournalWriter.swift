@@ -60,22 +60,22 @@ actor JournalWriter {
 
 /// The indices of the operations of one batch of calls, handed out one by one to the senders.
 final class CallQueue: Sendable {
-    private let places: [Int]
+    private let indices: [Int]
     private let next0 = NIOLockedValueBox(0)
 
-    init(_ places: [Int]) { self.places = places }
+    init(_ indices: [Int]) { self.indices = indices }
 
     /// Returns the next index; nil if there is none, or if nothing more is to be sent.
     func next() -> Int? {
         next0.withLockedValue { next in
-            guard next < places.count else { return nil }
+            guard next < indices.count else { return nil }
             defer { next += 1 }
-            return places[next]
+            return indices[next]
         }
     }
 
     /// Stops the queue: no further operation is begun.
-    func stop() { next0.withLockedValue { $0 = places.count } }
+    func stop() { next0.withLockedValue { $0 = indices.count } }
 }
 
 /// The journals of pushes that this gateway is running, by their ids; push recovery does not close them.

@@ -57,11 +57,11 @@ extension OperationReader {
         _ returned: [Int: String], _ operations: [PushOperation]
     ) -> (mappings: [IDMapping], unfit: [any Error]) {
         var (mappings, unfit) = ([IDMapping](), [any Error]())
-        for (place, operation) in operations.enumerated() where operation.kind != .delete {
+        for (index, operation) in operations.enumerated() where operation.kind != .delete {
             do {
                 let content = try content(of: operation)
                 guard content.table.hasOwnIDs, case .send = content.treatment,
-                    let mapping = try content.mapping(returned[place], operation),
+                    let mapping = try content.mapping(returned[index], operation),
                     mapping.backendID != ids.backendID(of: PushReference(table: operation.table, id: operation.id))
                 else { continue }
                 ids.learn(mapping)

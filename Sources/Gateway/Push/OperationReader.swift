@@ -127,10 +127,10 @@ struct OperationReader: Sendable {
         let references = table.columns.compactMap { column in column.reference.map { (column.name, $0) } }
         let found = try? withRecord(of: operation) { record in
             (parents + references).compactMap { column, target -> PushReference? in
-                guard let place = schema.tables.firstIndex(where: { $0.name == target }),
+                guard let index = schema.tables.firstIndex(where: { $0.name == target }),
                     let id = record.member(column)?.string
                 else { return nil }
-                return PushReference(table: place, id: id)
+                return PushReference(table: index, id: id)
             }
         }
         return found ?? []
@@ -148,7 +148,7 @@ struct OperationReader: Sendable {
             }
             guard let part = parts?[index] else { return nil }
             let column = table.columns.first { $0.outgoingPath == path }
-            guard let target = column.flatMap(ids.place) else { return (path, .string(part)) }
+            guard let target = column.flatMap(ids.tableIndex) else { return (path, .string(part)) }
             // The backend has composed this id of its own ids.
             if known != nil { return (path, PushedIDs.value(part, as: schema.tables[target].idType)) }
             return (path, ids.reference(to: PushReference(table: target, id: part)) ?? .string(part))

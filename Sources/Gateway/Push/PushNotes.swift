@@ -39,14 +39,14 @@ struct PushNotes {
     }
 
     /// Notes that the backend has these operations.
-    func writeHeld(_ places: Set<Int>) async throws {
-        try await write(places.sorted().map { scope.plan.operations[$0] }) { $0.held($1) }
-        try await dropRedeliveries(places)
+    func writeHeld(_ indices: Set<Int>) async throws {
+        try await write(indices.sorted().map { scope.plan.operations[$0] }) { $0.held($1) }
+        try await dropRedeliveries(indices)
     }
 
     /// Notes that the backend has refused operations although their client takes them for synced.
-    func writeRefused(_ places: Set<Int>) async throws {
-        try await write(places.sorted().map { scope.plan.operations[$0] }) { try $0.note($1, .refused) }
+    func writeRefused(_ indices: Set<Int>) async throws {
+        try await write(indices.sorted().map { scope.plan.operations[$0] }) { try $0.note($1, .refused) }
     }
 
     /// Notes what the backend has applied of a stream push that was cut short.
@@ -54,10 +54,10 @@ struct PushNotes {
     /// Without this, a created record would count as only seen; if the backend deleted it before the next pull, it
     /// would stay on its device for ever. This also works in a cancelled task: the state finishes a write even if its
     /// caller has gone.
-    func writeHeldAtLast(_ places: Set<Int>) async {
-        guard !places.isEmpty, maker != nil else { return }
+    func writeHeldAtLast(_ indices: Set<Int>) async {
+        guard !indices.isEmpty, maker != nil else { return }
         do {
-            try await writeHeld(places)
+            try await writeHeld(indices)
         } catch {
             scope.logger.notWritten("could not record an applied push", error)
         }
@@ -76,9 +76,9 @@ struct PushNotes {
     }
 
     /// Drops the pending redeliveries of the records of these operations.
-    func dropRedeliveries(_ places: Set<Int>) async throws {
-        guard let replica, maker != nil, !places.isEmpty else { return }
-        var rest = places.map(scope.key(at:)).map { PendingRedelivery(table: $0.table, id: $0.id) }[...]
+    func dropRedeliveries(_ indices: Set<Int>) async throws {
+        guard let replica, maker != nil, !indices.isEmpty else { return }
+        var rest = indices.map(scope.key(at:)).map { PendingRedelivery(table: $0.table, id: $0.id) }[...]
         while !rest.isEmpty {
             try await scope.store.dropRedeliveries(Array(rest.prefix(Self.atOnce)), of: replica)
             rest = rest.dropFirst(Self.atOnce)

@@ -167,8 +167,8 @@ extension PushPreparation {
 
     private func changes(adding added: [Int: [String]]) -> [PushedTable] {
         var changes = scope.request.changes.tables
-        for (place, ids) in added.sorted(by: { $0.key < $1.key }) {
-            let name = scope.schema.tables[place].name
+        for (index, ids) in added.sorted(by: { $0.key < $1.key }) {
+            let name = scope.schema.tables[index].name
             if let index = changes.firstIndex(where: { $0.name == name }) {
                 changes[index].deleted += ids
             } else {
@@ -216,8 +216,8 @@ extension PushPreparation {
     private func error(_ obstacle: PushObstacle, _ unexpected: UnexpectedEvent?) -> any Error {
         switch obstacle {
         case .withoutTime: return GatewayFault.pushWithoutTime
-        case .unfitID(let place):
-            let operation = scope.plan.operations[place]
+        case .unfitID(let index):
+            let operation = scope.plan.operations[index]
             let list = RecordList(table: scope.reader.tableName(of: operation), ids: [ForeignText.cut(operation.id)])
             return GatewayError(fault: .recordID, details: [list])
         case .tooManyDescendants:

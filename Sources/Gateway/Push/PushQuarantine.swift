@@ -16,8 +16,8 @@ struct PushQuarantine {
     let scope: PushScope
 
     /// Returns true if operations can be quarantined; if not, the push fails and the log has the reason.
-    func hasRoom(for places: Set<Int>) -> Bool {
-        let (push, operations) = (scope.settings, places.map { scope.plan.operations[$0] })
+    func hasRoom(for indices: Set<Int>) -> Bool {
+        let (push, operations) = (scope.settings, indices.map { scope.plan.operations[$0] })
         if let large = operations.first(where: { size($0) > push.quarantineRecord }) {
             scope.logger.error(
                 "a record that the backend refuses is too large for the quarantine, so its push fails",
@@ -44,13 +44,13 @@ struct PushQuarantine {
     private func size(_ operation: PushOperation) -> Int { operation.range?.count ?? operation.id.utf8.count }
 
     /// Puts operations into quarantine, durably.
-    func quarantine(_ places: Set<Int>, because refusals: PushRefusals) async throws {
-        let pushes = places.sorted().map { place in
-            let operation = scope.plan.operations[place]
+    func quarantine(_ indices: Set<Int>, because refusals: PushRefusals) async throws {
+        let pushes = indices.sorted().map { index in
+            let operation = scope.plan.operations[index]
             return QuarantinedOperation(
-                key: scope.key(at: place), kind: QuarantinedOperation.Kind(operation.kind),
+                key: scope.key(at: index), kind: QuarantinedOperation.Kind(operation.kind),
                 body: scope.reader.bytes(of: operation),
-                reason: refusals.reason(at: place))
+                reason: refusals.reason(at: index))
         }
         let ids = try await scope.store.quarantine(
             pushes, of: scope.principal, limit: scope.settings.quarantineEntries, at: scope.now)

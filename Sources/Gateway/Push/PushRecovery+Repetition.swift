@@ -52,7 +52,7 @@ extension PushRecovery {
                 "an interrupted push cannot be resolved yet",
                 metadata: ["journal": "\(journal.id)", "code": "\(error.code)", "error": "\(error)"])
             guard try await mayGiveUp(operationInFlight, journal, after: error) else { throw error }
-            try await services.store.giveUp(operationInFlight.place, of: journal.id)
+            try await services.store.giveUp(operationInFlight.index, of: journal.id)
             return .unanswerable
         }
     }

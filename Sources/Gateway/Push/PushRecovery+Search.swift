@@ -11,19 +11,19 @@ import SyncModel
 // Searching the stream (finding 20).
 extension PushRecovery {
     /// Returns the paths and values of a creation's `match` columns; nil if there are none.
-    func sought(_ operationInFlight: InFlightOperation) -> [CreationSearch.Mark.Place]? {
+    func sought(_ operationInFlight: InFlightOperation) -> [CreationSearch.Mark.Value]? {
         guard let bytes = operationInFlight.sought,
             let table = services.configuration.schema.table(named: operationInFlight.record.table),
             let values = try? JSONValue.parse(bytes)
         else { return nil }
-        let places = (values.members ?? []).compactMap { member -> CreationSearch.Mark.Place? in
+        let parts = (values.members ?? []).compactMap { member -> CreationSearch.Mark.Value? in
             guard let column = table.columns.first(where: { $0.name == member.name }) else { return nil }
             // The path in the stream, which may differ from the one in requests.
             let paths = column.sources.compactMap { if case .path(let path, _) = $0 { path } else { nil } }
             guard let path = paths.first ?? column.outgoingPath else { return nil }
-            return CreationSearch.Mark.Place(path: path, value: member.value)
+            return CreationSearch.Mark.Value(path: path, value: member.value)
         }
-        return places.isEmpty ? nil : places
+        return parts.isEmpty ? nil : parts
     }
 
     private func subject(_ operationInFlight: InFlightOperation) -> CreationSearch.Subject? {
@@ -33,7 +33,7 @@ extension PushRecovery {
         if let path = creation(operationInFlight.record.table)?.reference { mark = .reference(path) }
         return mark.map {
             CreationSearch.Subject(
-                place: operationInFlight.place, table: table, id: operationInFlight.record.id, mark: $0)
+                index: operationInFlight.index, table: table, id: operationInFlight.record.id, mark: $0)
         }
     }
 
@@ -67,7 +67,7 @@ extension PushRecovery {
                 ids, in: configuration.schema.tables[table].name, of: identity.principal)
         }
         let found = done.search.found(taken: taken)
-        try await giveUpUnsearchable(inFlight.filter { found[$0.place] == nil }, journal, refused: done.refused)
+        try await giveUpUnsearchable(inFlight.filter { found[$0.index] == nil }, journal, refused: done.refused)
         return found
     }
 
@@ -92,7 +92,7 @@ extension PushRecovery {
                 throw PullFailure.typesRefused
             }
         }
-        for operation in unsearchable { try await services.store.giveUp(operation.place, of: journal.id) }
+        for operation in unsearchable { try await services.store.giveUp(operation.index, of: journal.id) }
     }
 
     /// Returns a runner of a pull for these tables only, whose lines are only searched.

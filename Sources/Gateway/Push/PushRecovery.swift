@@ -41,10 +41,10 @@ struct PushRecovery {
     }
 
     private func close(_ open: Open) async throws {
-        let inFlight = Dictionary(open.inFlight.filter(\.makesID).map { ($0.place, $0) }) { $1 }
+        let inFlight = Dictionary(open.inFlight.filter(\.makesID).map { ($0.index, $0) }) { $1 }
         var closing = PushRecoveryMachine(
-            inFlight.values.sorted { $0.place < $1.place }
-                .map { PushRecoveryMachine.Creation(place: $0.place, means: means($0, open.journal)) })
+            inFlight.values.sorted { $0.index < $1.index }
+                .map { PushRecoveryMachine.Creation(index: $0.index, means: means($0, open.journal)) })
         do {
             var resolving = Resolving(recovery: self, inFlight: inFlight, journal: open.journal)
             let (found, lost) = try await drive(&closing, &resolving)
@@ -110,8 +110,8 @@ struct PushRecovery {
         _ found: [Int: String], _ inFlight: [Int: InFlightOperation]
     ) -> (mappings: [IDMapping], notes: [PushNote]) {
         var (mappings, notes) = ([IDMapping](), [PushNote]())
-        for (place, id) in found.sorted(by: { $0.key < $1.key }) {
-            guard let record = inFlight[place]?.record else { continue }
+        for (index, id) in found.sorted(by: { $0.key < $1.key }) {
+            guard let record = inFlight[index]?.record else { continue }
             if record.id != id {
                 mappings.append(IDMapping(table: record.table, clientID: record.id, backendID: id))
             }
@@ -179,11 +179,11 @@ private struct Resolving: Effects {
         _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
     ) async throws -> PushRecoveryMachine.Event {
         switch action {
-        case .repeatRequest(let place):
-            guard let operation = inFlight[place] else { return .unanswerable }
+        case .repeatRequest(let index):
+            guard let operation = inFlight[index] else { return .unanswerable }
             return try await recovery.repeatRequest(operation, journal)
-        case .search(let places):
-            return .found(try await recovery.search(places.compactMap { inFlight[$0] }, journal))
+        case .search(let indices):
+            return .found(try await recovery.search(indices.compactMap { inFlight[$0] }, journal))
         case .close, .fail: throw PushFailure.unexpectedEvent
         }
     }

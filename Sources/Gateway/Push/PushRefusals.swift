@@ -33,18 +33,18 @@ struct PushRefusals {
         }
         let news = found.flatMap { refusal in
             refusal.records.map { Refusal(code: $0.obstacle?.rawValue ?? refusal.kind.rawValue, record: $0) }
-        }.sorted { $0.record.place < $1.record.place }
+        }.sorted { $0.record.index < $1.record.index }
         for refused in news {
             // The backend may name the same line in every request of a batch.
-            let isKnown = refusals.updateValue(refused, forKey: refused.record.place) != nil
+            let isKnown = refusals.updateValue(refused, forKey: refused.record.index) != nil
             if !isKnown, refusals.count <= Self.told { tell(refused, of: scope) }
         }
         tellObstacles(news.map(\.record), scope.logger)
     }
 
     /// Returns why an operation was refused, with the refusal's code or the given one.
-    func reason(at place: Int, code: String? = nil) -> QuarantinedOperation.Reason {
-        let refusal = refusals[place]
+    func reason(at index: Int, code: String? = nil) -> QuarantinedOperation.Reason {
+        let refusal = refusals[index]
         return QuarantinedOperation.Reason(
             code: code ?? refusal?.code ?? PushRefusal.Kind.rejected.rawValue, status: refusal?.record.status,
             message: refusal?.record.message)
@@ -58,12 +58,12 @@ struct PushRefusals {
         if refusals.count > Self.told {
             scope.logger.info("more operations of a push were refused", metadata: ["operations": "\(refusals.count)"])
         }
-        let told = refusals.values.sorted { $0.record.place < $1.record.place }
+        let told = refusals.values.sorted { $0.record.index < $1.record.index }
         let operations = told.prefix(Self.told).map { refused in
-            let place = refused.record.place
+            let index = refused.record.index
             return RefusedOperation(
-                key: key(at: place, scope), kind: QuarantinedOperation.Kind(scope.plan.operations[place].kind),
-                call: refused.record.call, reason: reason(at: place))
+                key: key(at: index, scope), kind: QuarantinedOperation.Kind(scope.plan.operations[index].kind),
+                call: refused.record.call, reason: reason(at: index))
         }
         let count = refusals.count == 1 ? "1 operation" : "\(refusals.count) operations"
         do {
@@ -76,8 +76,8 @@ struct PushRefusals {
     }
 
     /// Returns the key of an operation's record; an id that is too long for any record is cut.
-    private func key(at place: Int, _ scope: PushScope) -> PushedRecordKey {
-        let key = scope.key(at: place)
+    private func key(at index: Int, _ scope: PushScope) -> PushedRecordKey {
+        let key = scope.key(at: index)
         return RecordID.fits(key.id) ? key : PushedRecordKey(table: key.table, id: ForeignText.cut(key.id))
     }
 
@@ -86,7 +86,7 @@ struct PushRefusals {
         var metadata: Logger.Metadata = [
             "code": "\(refused.code)", "table": "\(record.table)",
             "record": "\(ForeignText.escaped(ForeignText.cut(record.id)))",
-            "operation": "\(scope.plan.operations[record.place].kind.rawValue)", "principal": "\(scope.principal)",
+            "operation": "\(scope.plan.operations[record.index].kind.rawValue)", "principal": "\(scope.principal)",
         ]
         if let call = record.call { metadata["call"] = "\(call)" }
         if let status = record.status { metadata["backend_status"] = "\(status)" }

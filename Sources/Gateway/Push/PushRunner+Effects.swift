@@ -37,13 +37,13 @@ extension PushRunner: Effects {
             await notes.scheduleRedelivery(records)
         case .sendAll(let base, let without, let batch):
             return try await sendAll(base: base, without: without, batch: batch)
-        case .send(let places): return await send(places)
+        case .send(let indices): return await send(indices)
         case .readClock: return .clock(scope.now)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
-        case .findRoom(let places): return .room(quarantine.hasRoom(for: places))
-        case .quarantine(let places):
-            try await quarantine.quarantine(places, because: refusals)
-            try await notes.writeRefused(places)
+        case .findRoom(let indices): return .room(quarantine.hasRoom(for: indices))
+        case .quarantine(let indices):
+            try await quarantine.quarantine(indices, because: refusals)
+            try await notes.writeRefused(indices)
         case .saveReceipt:
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await quarantine.remove(machine.taken)

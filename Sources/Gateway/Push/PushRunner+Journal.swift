@@ -57,14 +57,14 @@ extension PushRunner {
     mutating func advance(applied: [Int], rejected: Set<Int>, inFlight: [Int]) async throws {
         guard let journal else { return }
         var step = step(applied, rejected)
-        step.inFlight = inFlight.map { ($0, operations[$0]) }.filter { !makesID($0.1) }.map { place, operation in
+        step.inFlight = inFlight.map { ($0, operations[$0]) }.filter { !makesID($0.1) }.map { index, operation in
             let kind: InFlightOperation.Kind =
                 switch operation.kind {
                 case .create: .create
                 case .update: .update
                 case .delete: .delete
                 }
-            return InFlightOperation(place: place, kind: kind, record: scope.key(at: place))
+            return InFlightOperation(index: index, kind: kind, record: scope.key(at: index))
         }
         guard !step.isEmpty else { return }
         try await journal.writer.write(step)
@@ -82,7 +82,7 @@ extension PushRunner {
     }
 
     /// Sends operations that do not depend on each other, up to `[push] parallel` of them at a time.
-    mutating func send(_ places: [Int]) async -> PushEvent {
+    mutating func send(_ indices: [Int]) async -> PushEvent {
         guard let journal else { return .sent([:]) }
         let push = scope.settings
         let sender = CallSender(
@@ -90,9 +90,9 @@ extension PushRunner {
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
             passesRefusals: !scope.isRetry && push.rejected != .fail, notes: notes.maker, journal: journal.writer,
             uncertain: journal.uncertain)
-        let queue = CallQueue(places)
+        let queue = CallQueue(indices)
         let reports = await withTaskGroup(of: [CallReport].self) { group in
-            for _ in 0..<min(push.parallel, places.count) {
+            for _ in 0..<min(push.parallel, indices.count) {
                 group.addTask {
                     var sender = sender
                     return await sender.run(queue)
@@ -104,15 +104,15 @@ extension PushRunner {
             if let after = report.retryAfter { retryAfter = after }
             if let error = report.error { failure = error }
             if let message = report.message { lastTrouble = message }
-            if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.place) }
-            if report.isWritten { self.journal?.written.insert(report.place) }
+            if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.index) }
+            if report.isWritten { self.journal?.written.insert(report.index) }
             if let mapping = report.mapping { scope.reader.ids.learn(mapping) }
             if report.result == .applied {
-                let operation = operations[report.place]
+                let operation = operations[report.index]
                 scope.reader.ids.unmade.remove(PushReference(table: operation.table, id: operation.id))
             }
         }
-        return .sent(Dictionary(reports.map { ($0.place, $0.result) }) { $1 })
+        return .sent(Dictionary(reports.map { ($0.index, $0.result) }) { $1 })
     }
 
     /// Writes the end of the push.

@@ -14,11 +14,11 @@ extension PushRunner {
     mutating func sendAll(
         base: CheckpointVector?, without: Set<Int>, batch: Range<Int>?
     ) async throws -> PushEvent {
-        let (places, refused) = try scope.sendable((batch ?? operations.indices).filter { !without.contains($0) })
+        let (indices, refused) = try scope.sendable((batch ?? operations.indices).filter { !without.contains($0) })
         guard refused.isEmpty else { return .refused(PushRefusal(kind: .rejected, records: refused)) }
-        guard !places.isEmpty else { return .applied }
+        guard !indices.isEmpty else { return .applied }
         let lines = OperationLines(
-            operations: places.map { operations[$0] }, reader: scope.reader, base: base,
+            operations: indices.map { operations[$0] }, reader: scope.reader, base: base,
             completeNamespace: services.configuration.backend.completeType)
         if services.makesIDs { services.making.begin(scope.principal) }
         defer { if services.makesIDs { services.making.end(scope.principal) } }
@@ -28,7 +28,7 @@ extension PushRunner {
             try await learn(results, lines.operations)
             try await acceptance.accepted()
             return .applied
-        case .success(.refused(let lines)): return .refused(refusal(lines, places))
+        case .success(.refused(let lines)): return .refused(refusal(lines, indices))
         case .failure(let error):
             // The key makes a repetition harmless.
             if error.isTransient {
@@ -62,8 +62,8 @@ extension PushRunner {
 
     /// Returns the refusal of a stream push: its conflicts if there are any, because a new pull may resolve the rest.
     ///
-    /// A line's number is an index into `places`, the operations that were sent.
-    private func refusal(_ lines: [StreamPushLine], _ places: [Int]) -> PushRefusal {
+    /// A line's number is an index into `indices`, the operations that were sent.
+    private func refusal(_ lines: [StreamPushLine], _ indices: [Int]) -> PushRefusal {
         let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
         let shown = conflicts.isEmpty ? lines : conflicts
         return PushRefusal(
@@ -71,7 +71,7 @@ extension PushRunner {
             records: shown.map { line in
                 let sentence = line.message.map { ": " + identity.forwarded.masked(in: ForeignText.escaped($0)) }
                 return scope.record(
-                    at: places[line.line], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
+                    at: indices[line.line], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
                     by: services.backend.settings.streamPush)
             })
     }

@@ -93,7 +93,7 @@ struct PushRunner {
             presented: scope.presented, hasToldTime: hasToldTime, operations: operations.count,
             style: services.backend.settings.streamPush == nil ? .calls : .stream,
             notes: services.pullSettings.comparisons != nil,
-            checks: hasToldTime && !scope.isRetry && !ConflictSearch.places(in: scope).isEmpty,
+            checks: hasToldTime && !scope.isRetry && !ConflictSearch.indices(in: scope).isEmpty,
             attempts: scope.isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
             retryBudget: scope.isRetry ? 0 : push.retryBudget.milliseconds,

@@ -53,30 +53,30 @@ struct PushScope {
     var principal: Principal { identity.principal }
 
     /// Returns the key of an operation's record.
-    func key(at place: Int) -> PushedRecordKey { reader.key(of: plan.operations[place]) }
+    func key(at index: Int) -> PushedRecordKey { reader.key(of: plan.operations[index]) }
 
     /// Returns an operation's record as an entry of a refusal.
     func record(
-        at place: Int, _ message: String?, by call: Call? = nil, obstacle: PushRefusal.Obstacle? = nil
+        at index: Int, _ message: String?, by call: Call? = nil, obstacle: PushRefusal.Obstacle? = nil
     ) -> PushRefusal.Record {
-        let operation = plan.operations[place]
+        let operation = plan.operations[index]
         return PushRefusal.Record(
-            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, place: place,
+            table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, index: index,
             obstacle: obstacle)
     }
 
     /// Splits these operations into those that are sent in one request, and those that never can be, with the reasons.
-    func sendable(_ places: [Int]) throws -> (places: [Int], refused: [PushRefusal.Record]) {
-        guard reader.ids.translates || places.contains(where: { !RecordID.fits(plan.operations[$0].id) }) else {
-            return (places, [])
+    func sendable(_ indices: [Int]) throws -> (indices: [Int], refused: [PushRefusal.Record]) {
+        guard reader.ids.translates || indices.contains(where: { !RecordID.fits(plan.operations[$0].id) }) else {
+            return (indices, [])
         }
         var (sent, refused) = ([Int](), [PushRefusal.Record]())
-        for place in places {
-            switch try reader.content(of: plan.operations[place]).treatment {
-            case .send: sent.append(place)
+        for index in indices {
+            switch try reader.content(of: plan.operations[index]).treatment {
+            case .send: sent.append(index)
             case .nothing: break
             case .refuse(let message, let obstacle):
-                refused.append(record(at: place, message, obstacle: obstacle))
+                refused.append(record(at: index, message, obstacle: obstacle))
             }
         }
         return (sent, refused)

@@ -31,7 +31,7 @@ struct UnknownNames {
         for operation in plan.operations {
             try? reader.withRecord(of: operation) { record in
                 record.forEachMember { name, _ in
-                    guard known[operation.table].place(of: name) < 0 else { return }
+                    guard known[operation.table].index(of: name) < 0 else { return }
                     count += 1
                     guard columns.count < Self.shown.names else { return }
                     let text = ForeignText.cut(name.string ?? "", to: Self.shown.bytes)

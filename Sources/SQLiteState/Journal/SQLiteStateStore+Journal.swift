@@ -74,13 +74,13 @@ extension SQLiteStateStore {
     }
 
     /// Updates one row.
-    package func giveUp(_ place: Int, of journal: Int64) async throws {
+    package func giveUp(_ index: Int, of journal: Int64) async throws {
         try await write { db in
             try db.run(
                 """
                 UPDATE push_flight SET given_up = 1, idempotency_key = NULL, method = NULL, target = NULL, body = NULL
                 WHERE journal = ? AND place = ?
-                """, [journal, place])
+                """, [journal, index])
         }
     }
 
@@ -143,8 +143,8 @@ extension Database {
     fileprivate func write(_ step: JournalStep, of journal: Int64, at now: Instant) throws -> Int64 {
         let owner = try integer("SELECT principal FROM push_journal WHERE id = ? AND state = 'open'", [journal])
         guard let owner else { throw StateError.journalClosed }
-        for place in step.applied + step.rejected {
-            try run("DELETE FROM push_flight WHERE journal = ? AND place = ?", [journal, place])
+        for index in step.applied + step.rejected {
+            try run("DELETE FROM push_flight WHERE journal = ? AND place = ?", [journal, index])
         }
         try write(step.notes, of: owner, at: now)
         try save(step.mappings, of: owner, at: now)
@@ -164,7 +164,7 @@ extension Database {
                 method, target, body, sought) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """,
             [
-                journal, operationInFlight.place, operationInFlight.kind.rawValue,
+                journal, operationInFlight.index, operationInFlight.kind.rawValue,
                 key(operationInFlight.record.table, "table"),
                 Data(operationInFlight.record.id.utf8), operationInFlight.makesID, operationInFlight.request?.key,
                 operationInFlight.request?.method,
@@ -176,9 +176,9 @@ extension Database {
     /// Deletes a journal that is no longer needed, or else records how the push has ended.
     fileprivate func end(_ journal: Int64, _ end: JournalEnd, at now: Instant) throws {
         let unknown = Set(end.unknown.map(Int64.init))
-        for place in try rows("SELECT place FROM push_flight WHERE journal = ?", [journal]).map({ try $0.integer(0) })
-        where !unknown.contains(place) {
-            try run("DELETE FROM push_flight WHERE journal = ? AND place = ?", [journal, place])
+        for index in try rows("SELECT place FROM push_flight WHERE journal = ?", [journal]).map({ try $0.integer(0) })
+        where !unknown.contains(index) {
+            try run("DELETE FROM push_flight WHERE journal = ? AND place = ?", [journal, index])
         }
         guard let failure = end.failure else { return try run("DELETE FROM push_journal WHERE id = ?", [journal]) }
         let isHalf = try exists(

@@ -64,7 +64,7 @@ extension PushJournal {
 }
 
 extension InFlightOperation {
-    /// Reads a row of place, kind, table, record, whether it makes an id, key, method, target, body and sought values.
+    /// Reads a row of index, kind, table, record, whether it makes an id, key, method, target, body and sought values.
     init(_ row: Row) throws {
         guard let kind = try Kind(rawValue: row.text(1)) else {
             throw StateError.corrupt("an operation in flight is of no kind")
@@ -76,7 +76,7 @@ extension InFlightOperation {
             request = try Request(method: method, target: target, body: row.optionalBytes(8), key: key)
         }
         try self.init(
-            place: Int(row.number(0)), kind: kind,
+            index: Int(row.number(0)), kind: kind,
             record: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),
             makesID: row.integer(4) != 0, request: request, sought: row.optionalBytes(9))
     }

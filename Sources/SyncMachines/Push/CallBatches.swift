@@ -58,10 +58,10 @@ struct CallBatches: Sendable {
     func fits(_ results: [Int: CallResult], _ query: PushMachine.Query) -> Bool {
         let isAboutCallBatch = callBatch.contains { results[$0] != nil }
         return isAboutCallBatch
-            && results.allSatisfy { place, result in
+            && results.allSatisfy { index, result in
                 guard case .refused(let refusal) = result else { return true }
                 // Whatever goes on must know that this one is refused.
-                let isNamed = query.rejection == .fail || refusal.records.contains { $0.place == place }
+                let isNamed = query.rejection == .fail || refusal.records.contains { $0.index == index }
                 return isNamed && query.fits(refusal)
             }
     }
@@ -76,25 +76,25 @@ struct CallBatches: Sendable {
     mutating func end(_ results: [Int: CallResult]) -> Ended {
         var ended = Ended()
         delay = nil
-        for place in callBatch {
-            guard let result = results[place] else {
-                waiting.append(place)
+        for index in callBatch {
+            guard let result = results[index] else {
+                waiting.append(index)
                 continue
             }
             switch result {
             case .applied:
-                unknown.remove(place)
-                ended.applied.append(place)
+                unknown.remove(index)
+                ended.applied.append(index)
             case .refused(let refusal):
-                unknown.remove(place)
+                unknown.remove(index)
                 ended.refusals.append(refusal)
             case .notNow(let after, let isKnown):
-                waiting.append(place)
+                waiting.append(index)
                 delay = Delay(after: Self.later(delay?.after, after))
-                if !isKnown { unknown.insert(place) }
+                if !isKnown { unknown.insert(index) }
             case .unknown:
                 ended.isUncertain = true
-                unknown.insert(place)
+                unknown.insert(index)
             case .failed: ended.hasFailed = true
             }
         }

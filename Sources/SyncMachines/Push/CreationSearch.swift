@@ -15,10 +15,10 @@ package struct CreationSearch: Sendable {
         /// The client's id stands there (`create … ref`).
         case reference(Path)
         /// All of these values stand at their paths (`match`).
-        case values([Place])
+        case values([Value])
 
         /// A value where the backend has it.
-        package struct Place: Hashable, Sendable {
+        package struct Value: Hashable, Sendable {
             /// The path of the value.
             package var path: Path
             /// The value.
@@ -34,7 +34,7 @@ package struct CreationSearch: Sendable {
     /// A creation that is looked for.
     package struct Subject: Hashable, Sendable {
         /// The index of its operation.
-        package var place: Int
+        package var index: Int
         /// The table's index in the schema.
         package var table: Int
         /// The client's id.
@@ -42,8 +42,8 @@ package struct CreationSearch: Sendable {
         /// The mark by which it is recognised.
         package var mark: Mark
         /// Creates a creation.
-        package init(place: Int, table: Int, id: String, mark: Mark) {
-            self.place = place
+        package init(index: Int, table: Int, id: String, mark: Mark) {
+            self.index = index
             self.table = table
             self.id = id
             self.mark = mark
@@ -114,7 +114,7 @@ package struct CreationSearch: Sendable {
                 let ids = (candidates[index] ?? []).subtracting(isCertain ? [] : used[subject.table] ?? [])
                 // Rows with one client id are one record's, whichever of them the backend made first.
                 guard ids.count == 1, let id = ids.first else { continue }
-                found[subject.place] = id
+                found[subject.index] = id
                 used[subject.table, default: []].insert(id)
             }
         }
@@ -141,8 +141,8 @@ package struct CreationSearch: Sendable {
             candidates[index] = [min(candidates[index]?.first ?? id, id)]
         }
         for (index, subject) in subjects.enumerated() where subject.table == target.table {
-            guard case .values(let places) = subject.mark else { continue }
-            let isEqual = places.allSatisfy { data.value(at: $0.path)?.equals($0.value) ?? $0.value.isNull }
+            guard case .values(let values) = subject.mark else { continue }
+            let isEqual = values.allSatisfy { data.value(at: $0.path)?.equals($0.value) ?? $0.value.isNull }
             // The last state of a row counts.
             guard isEqual else {
                 candidates[index]?.remove(id)

@@ -57,7 +57,7 @@ extension PushMachine {
 
         /// Returns true if a refusal is about operations of this push.
         func fits(_ refusal: PushRefusal) -> Bool {
-            refusal.records.allSatisfy { (0..<operations).contains($0.place) }
+            refusal.records.allSatisfy { (0..<operations).contains($0.index) }
         }
 
         /// The end of a successful push: without a time there are no receipts.

@@ -124,12 +124,12 @@ extension PushMachine {
 
     private mutating func findRoom(_ course: PushCourse, _ refusal: PushRefusal) -> PushAction {
         state = .findingRoom(course, refusal)
-        return .findRoom(rejected.union(refusal.records.map(\.place)))
+        return .findRoom(rejected.union(refusal.records.map(\.index)))
     }
 
     mutating func goOn(_ course: PushCourse, without refusal: PushRefusal) -> PushAction {
         let before = rejected.count
-        outcome.rejected.formUnion(refusal.records.map(\.place))
+        outcome.rejected.formUnion(refusal.records.map(\.index))
         switch course.sending {
         case .calls(let calls): return nextCallBatch(course, calls)
         case .stream(var stream):

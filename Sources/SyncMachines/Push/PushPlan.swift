@@ -28,12 +28,12 @@ package struct PushPlan: Hashable, Sendable {
     package init(
         changes: [PushedTable], schema: Schema, references: (PushOperation) -> [PushReference] = { _ in [] }
     ) {
-        var places: [String: Int] = [:]
-        for (place, table) in schema.tables.enumerated() { places[table.name] = place }
+        var indices: [String: Int] = [:]
+        for (index, table) in schema.tables.enumerated() { indices[table.name] = index }
         var writes = Array(repeating: [PushOperation](), count: schema.tables.count)
         var deletions = writes
         for set in changes {
-            guard let table = places[set.name] else {
+            guard let table = indices[set.name] else {
                 if set.count > 0 { dropped[set.name, default: 0] += set.count }
                 continue
             }

@@ -93,7 +93,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
     /// Returns the first action.
     package mutating func begin() -> Action {
         guard query.saysEnough else { return fail(.withoutTime) }
-        if let place = query.unfitID { return fail(.unfitID(place: place)) }
+        if let index = query.unfitID { return fail(.unfitID(index: index)) }
         state = .loadingSetAside
         return .loadSetAside
     }
@@ -152,7 +152,7 @@ package enum PushObstacle: Hashable, Sendable {
     /// It does not say what its device had seen (`[push] without_cursor = refuse`).
     case withoutTime
     /// An operation has an id that no backend can hold.
-    case unfitID(place: Int)
+    case unfitID(index: Int)
     /// Its deletions have more descendants than one push may delete.
     case tooManyDescendants
     /// Its device has to get everything anew first.

@@ -44,12 +44,12 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// A creation with an unknown outcome.
     package struct Creation: Hashable, Sendable {
         /// The index of its operation.
-        package var place: Int
+        package var index: Int
         /// The means to find it.
         package var means: Means
         /// Creates a creation.
-        package init(place: Int, means: Means) {
-            self.place = place
+        package init(index: Int, means: Means) {
+            self.index = index
             self.means = means
         }
     }
@@ -79,7 +79,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         case found([Int: String])
     }
 
-    private var repetitions: [(place: Int, canSearch: Bool)] = []
+    private var repetitions: [(index: Int, canSearch: Bool)] = []
     private var searched: [Int]
     /// The ids that were found so far.
     package private(set) var found: [Int: String] = [:]
@@ -88,10 +88,10 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// Creates a recovery of a push with these creations in flight.
     package init(_ creations: [Creation]) {
         for creation in creations {
-            if case .repetition(let canSearch) = creation.means { repetitions.append((creation.place, canSearch)) }
+            if case .repetition(let canSearch) = creation.means { repetitions.append((creation.index, canSearch)) }
         }
-        searched = creations.filter { $0.means == .search }.map(\.place)
-        lost = creations.filter { $0.means == .none }.map(\.place)
+        searched = creations.filter { $0.means == .search }.map(\.index)
+        lost = creations.filter { $0.means == .none }.map(\.index)
     }
 
     /// Returns the first action.
@@ -103,24 +103,24 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// begins anew.
     package mutating func handle(_ event: Event) -> Action {
         switch (next(), event) {
-        case (.search(let places), .found(let ids)):
-            found.merge(ids.filter { places.contains($0.key) }) { $1 }
-            lost += places.filter { ids[$0] == nil }
+        case (.search(let indices), .found(let ids)):
+            found.merge(ids.filter { indices.contains($0.key) }) { $1 }
+            lost += indices.filter { ids[$0] == nil }
             searched = []
-        case (.repeatRequest(let place), .created(let id)):
-            found[place] = id
+        case (.repeatRequest(let index), .created(let id)):
+            found[index] = id
             repetitions.removeFirst()
         case (.repeatRequest, .refused): repetitions.removeFirst()
-        case (.repeatRequest(let place), .unanswerable):
+        case (.repeatRequest(let index), .unanswerable):
             let canSearch = repetitions.removeFirst().canSearch
-            if canSearch { searched.append(place) } else { lost.append(place) }
+            if canSearch { searched.append(index) } else { lost.append(index) }
         case (let asked, _): return .fail(UnexpectedEvent(event, in: asked))
         }
         return next()
     }
 
     private func next() -> Action {
-        if let place = repetitions.first?.place { return .repeatRequest(place) }
+        if let index = repetitions.first?.index { return .repeatRequest(index) }
         return searched.isEmpty ? .close(found: found, lost: lost.sorted()) : .search(searched)
     }
 }

@@ -32,17 +32,17 @@ package struct PushRefusal: Hashable, Sendable {
         /// The HTTP status that its own call got.
         package var status: Int?
         /// The index of its operation in the plan.
-        package var place: Int
+        package var index: Int
         /// The reason why the operation was not sent; nil if it was.
         package var obstacle: Obstacle?
         /// Creates a record.
         package init(
-            table: String, id: String, message: String? = nil, call: String? = nil, status: Int? = nil, place: Int = 0,
+            table: String, id: String, message: String? = nil, call: String? = nil, status: Int? = nil, index: Int = 0,
             obstacle: Obstacle? = nil
         ) {
             self.call = call
             self.obstacle = obstacle
-            self.place = place
+            self.index = index
             self.status = status
             self.table = table
             self.id = id

@@ -9,7 +9,7 @@ import SyncModel
 /// referred to comes first).
 struct RecordOrder {
     private struct Frame {
-        let place: Int
+        let index: Int
         var next: Int
     }
 
@@ -24,17 +24,17 @@ struct RecordOrder {
     ///
     /// Of several operations on one record, each refers to the one before it.
     init(_ operations: [PushOperation], references: (PushOperation) -> [PushReference]) {
-        var places: [PushReference: Int] = [:]
-        places.reserveCapacity(operations.count)
+        var indices: [PushReference: Int] = [:]
+        indices.reserveCapacity(operations.count)
         var earlier: [Int: Int] = [:]
-        for (place, operation) in operations.enumerated() {
+        for (index, operation) in operations.enumerated() {
             let record = PushReference(table: operation.table, id: operation.id)
-            if let before = places.updateValue(place, forKey: record) { earlier[place] = before }
+            if let before = indices.updateValue(index, forKey: record) { earlier[index] = before }
         }
-        targets = operations.enumerated().map { place, operation in
+        targets = operations.enumerated().map { index, operation in
             let record = PushReference(table: operation.table, id: operation.id)
-            let found = references(operation).compactMap { $0 == record ? nil : places[$0] }
-            return earlier[place].map { found + [$0] } ?? found
+            let found = references(operation).compactMap { $0 == record ? nil : indices[$0] }
+            return earlier[index].map { found + [$0] } ?? found
         }
     }
 
@@ -51,21 +51,21 @@ struct RecordOrder {
         var open: [Frame] = []
         for start in targets.indices where !isMet[start] {
             isMet[start] = true
-            open.append(Frame(place: start, next: 0))
+            open.append(Frame(index: start, next: 0))
             while let frame = open.last {
-                guard frame.next < targets[frame.place].count else {
-                    let depth = (targets[frame.place].map { depths[$0] }.max() ?? -1) + 1
-                    depths[frame.place] = depth
+                guard frame.next < targets[frame.index].count else {
+                    let depth = (targets[frame.index].map { depths[$0] }.max() ?? -1) + 1
+                    depths[frame.index] = depth
                     if depth == levels.count { levels.append([]) }
-                    levels[depth].append(frame.place)
+                    levels[depth].append(frame.index)
                     open.removeLast()
                     continue
                 }
                 open[open.count - 1].next += 1
-                let target = targets[frame.place][frame.next]
+                let target = targets[frame.index][frame.next]
                 guard !isMet[target] else { continue }
                 isMet[target] = true
-                open.append(Frame(place: target, next: 0))
+                open.append(Frame(index: target, next: 0))
             }
         }
         return levels

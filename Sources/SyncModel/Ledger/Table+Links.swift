@@ -18,9 +18,9 @@ extension Table {
     /// The columns of which the ledger keeps a digest: those of `parent`, then those of `delete = … where`, each once.
     package var links: [TableLink] {
         var links: [TableLink] = []
-        func place(_ name: String) -> Int? { columns.firstIndex { $0.name == name } }
+        func index(_ name: String) -> Int? { columns.firstIndex { $0.name == name } }
         for parent in parents {
-            guard let column = place(parent.column) else { continue }
+            guard let column = index(parent.column) else { continue }
             if let known = links.firstIndex(where: { $0.column == column }) {
                 links[known].parents.append(parent.table)
             } else {
@@ -28,7 +28,7 @@ extension Table {
             }
         }
         for rule in deletes {
-            guard case .whereColumn(let name, _) = rule.target, let column = place(name) else { continue }
+            guard case .whereColumn(let name, _) = rule.target, let column = index(name) else { continue }
             if !links.contains(where: { $0.column == column }) { links.append(TableLink(column: column, parents: [])) }
         }
         return links

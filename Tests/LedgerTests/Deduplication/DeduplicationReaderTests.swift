@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
 import SyncModel
 import Testing
 
@@ -90,7 +91,7 @@ import Testing
     private static func read(_ reader: inout DeduplicationReader, table: Int, most: Int = .max) async throws -> [Found]
     {
         var found: [Found] = []
-        try await reader.open(table: table)
+        try await reader.open(TableRank(rawValue: UInt16(table)))
         while found.count < most, try await reader.next() { found.append(Found(reader.group)) }
         return found
     }
@@ -153,8 +154,8 @@ import Testing
                     }
                 let entry = DeduplicationEntry(
                     idHigh: high, idLow: .random(in: 0...1, using: &random), sequence: sequence, line: 0,
-                    table: .random(in: 0...2, using: &random), feed: 0, operation: .upsert)
-                newest[Int(entry.table)][entry.hash] = sequence
+                    rank: TableRank(rawValue: .random(in: 0...2, using: &random)), feed: 0, operation: .upsert)
+                newest[Int(entry.rank.rawValue)][entry.hash] = sequence
                 deduplicator.add(entry)
             }
             var runs: [UInt8] = []
@@ -182,7 +183,8 @@ import Testing
         for (number, line) in lines.enumerated() {
             let hash = SpooledStream.hash(line.id)
             let entry = DeduplicationEntry(
-                idHigh: hash.high, idLow: hash.low, sequence: UInt64(number), line: UInt32(number), table: 0, feed: 0,
+                idHigh: hash.high, idLow: hash.low, sequence: UInt64(number), line: UInt32(number),
+                rank: TableRank(rawValue: 0), feed: 0,
                 operation: .upsert)
             Array(line.id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: line.links) }
             while let piece = deduplicator.nextRunPiece() { runs += piece }
@@ -196,7 +198,7 @@ import Testing
             }
             return Array(stored[Int(offset)..<Int(offset) + count])
         }
-        try await reader.open(table: 0)
+        try await reader.open(TableRank(rawValue: 0))
         var found: [Found] = []
         var failures = 0
         while true {
@@ -216,16 +218,17 @@ import Testing
             let hash = SpooledStream.hash("r\(index)")
             deduplicator.add(
                 DeduplicationEntry(
-                    idHigh: hash.high, idLow: hash.low, sequence: UInt64(index), line: 0, table: 0, feed: 0,
+                    idHigh: hash.high, idLow: hash.low, sequence: UInt64(index), line: 0, rank: TableRank(rawValue: 0),
+                    feed: 0,
                     operation: .upsert))
         }
         var runs: [UInt8] = []
         while let piece = deduplicator.nextRunPiece() { runs += piece }
         var nothing = deduplicator.reader { _, _ in [] }
-        await #expect(throws: DamagedRun.self) { try await nothing.open(table: 0) }
+        await #expect(throws: DamagedRun.self) { try await nothing.open(TableRank(rawValue: 0)) }
         // Details that reach behind the end of the run.
         let garbage = [UInt8](repeating: 0xff, count: runs.count)
         var reader = deduplicator.reader { offset, count in Array(garbage[Int(offset)..<Int(offset) + count]) }
-        await #expect(throws: DamagedRun.self) { try await reader.open(table: 0) }
+        await #expect(throws: DamagedRun.self) { try await reader.open(TableRank(rawValue: 0)) }
     }
 }

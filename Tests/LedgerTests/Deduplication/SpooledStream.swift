@@ -48,7 +48,7 @@ struct SpooledStream {
         let hash = Self.hash(line.id)
         let entry = DeduplicationEntry(
             idHigh: hash.high, idLow: hash.low, sequence: sequence, content: sequence &* 7, line: number,
-            table: UInt16(line.table), feed: line.feed, operation: line.operation)
+            rank: TableRank(rawValue: UInt16(line.table)), feed: line.feed, operation: line.operation)
         // The last table has no ledger.
         if line.table == Self.tables - 1 {
             deduplicator.add(entry)

@@ -188,7 +188,7 @@ extension LedgerDiffBench {
             let hash = IDHash(id: id, key: LedgerDiffBench.key)
             let entry = DeduplicationEntry(
                 idHigh: hash.high, idLow: hash.low, sequence: lines, content: content, line: UInt32(line),
-                table: UInt16(order.rank[place]), feed: UInt8(feed), operation: operation)
+                rank: order.rank[place], feed: UInt8(feed), operation: operation)
             guard schema.tables[place].isLedgered else { return deduplicator.add(entry) }
             Array(id.utf8).withUnsafeBytes { deduplicator.add(entry, id: $0, links: links) }
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import LineProjection
 import SyncModel
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
         _ operation: DeduplicationEntry.Operation, feed: UInt8 = 0, sequence: UInt64 = 1
     ) -> DeduplicationEntry {
         DeduplicationEntry(
-            idHigh: 1, idLow: 1, sequence: sequence, content: 1, line: 0, table: 0, feed: feed,
+            idHigh: 1, idLow: 1, sequence: sequence, content: 1, line: 0, rank: TableRank(rawValue: 0), feed: feed,
             operation: operation)
     }
 

@@ -19,8 +19,8 @@ import Testing
         return machine
     }
 
-    private static func refusal(_ kind: PushRefusal.Kind, _ places: Int...) -> PushRefusal {
-        PushRefusal(kind: kind, records: places.map { .init(table: "t", id: "\($0)", place: $0) })
+    private static func refusal(_ kind: PushRefusal.Kind, _ indices: Int...) -> PushRefusal {
+        PushRefusal(kind: kind, records: indices.map { .init(table: "t", id: "\($0)", index: $0) })
     }
 
     @Test func `batches are sent one after the other, and only after the last one it is noted what the backend has`() {

@@ -32,12 +32,12 @@ import Testing
         return (machine, action)
     }
 
-    private static func refusal(_ place: Int, _ kind: PushRefusal.Kind = .rejected) -> PushRefusal {
-        PushRefusal(kind: kind, records: [.init(table: "t", id: "\(place)", place: place)])
+    private static func refusal(_ index: Int, _ kind: PushRefusal.Kind = .rejected) -> PushRefusal {
+        PushRefusal(kind: kind, records: [.init(table: "t", id: "\(index)", index: index)])
     }
 
-    private static func allApplied(_ places: [Int]) -> PushEvent {
-        .sent(Dictionary(uniqueKeysWithValues: places.map { ($0, .applied) }))
+    private static func allApplied(_ indices: [Int]) -> PushEvent {
+        .sent(Dictionary(uniqueKeysWithValues: indices.map { ($0, .applied) }))
     }
 
     @Test func `with one call at a time each is written down before it is made, with what came of the one before`() {

@@ -32,8 +32,8 @@ import Testing
         var failures = 0
         for _ in 0..<Self.recoveryEvents {
             if Int.random(in: 0..<8, using: &generator) == 0 {
-                let creations = (0..<Int.random(in: 0..<6, using: &generator)).map { place in
-                    PushRecoveryMachine.Creation(place: place, means: means.randomElement(using: &generator) ?? .none)
+                let creations = (0..<Int.random(in: 0..<6, using: &generator)).map { index in
+                    PushRecoveryMachine.Creation(index: index, means: means.randomElement(using: &generator) ?? .none)
                 }
                 closing = PushRecoveryMachine(creations)
                 _ = closing.begin()
@@ -107,10 +107,12 @@ private struct PushCourse {
 
     /// What must hold whatever came.
     private mutating func check(_ event: PushEvent) {
-        let places = machine.taken.union(machine.rejected)
-        if places.contains(where: { !(0..<query.operations).contains($0) }) { problem = "places: \(places.sorted())" }
-        if action == .answer, !isToldDone, places.count < query.operations, machine.unexpected == nil {
-            problem = "an answer with \(places.count) of \(query.operations) resolved after \(event)"
+        let indices = machine.taken.union(machine.rejected)
+        if indices.contains(where: { !(0..<query.operations).contains($0) }) {
+            problem = "indices: \(indices.sorted())"
+        }
+        if action == .answer, !isToldDone, indices.count < query.operations, machine.unexpected == nil {
+            problem = "an answer with \(indices.count) of \(query.operations) resolved after \(event)"
         }
         guard let since = sinceUnexpected else { return }
         sinceUnexpected = since + 1
@@ -139,9 +141,9 @@ private struct PushCourse {
             return any([
                 .applied, .applied, .refused(refusal()), .notNow(after: number(), isKnown: chance(2)), .unknownOutcome,
             ])
-        case .send(let places):
+        case .send(let indices):
             var results: [Int: CallResult] = [:]
-            for place in places where !chance(8) { results[place] = result(of: place) }
+            for index in indices where !chance(8) { results[index] = result(of: index) }
             return .sent(results)
         default: return .done
         }
@@ -165,9 +167,9 @@ private struct PushCourse {
 
     private mutating func number() -> Int64? { any([nil, 0, 1, 100, -1, .min, .max, .max - 1]) }
 
-    private mutating func result(of place: Int? = nil) -> CallResult {
+    private mutating func result(of index: Int? = nil) -> CallResult {
         switch below(9) {
-        case 0: .refused(place.map { refusal(of: $0) } ?? refusal())
+        case 0: .refused(index.map { refusal(of: $0) } ?? refusal())
         case 1: .notNow(after: number(), isKnown: chance(2))
         case 2: chance(3) ? .unknown : .applied
         case 3: chance(3) ? .failed : .applied
@@ -177,16 +179,16 @@ private struct PushCourse {
 
     private mutating func refusal() -> PushRefusal {
         let records = (0..<below(3)).map { _ in
-            let place = chance(9) ? any([-1, .min, .max, 1_000]) : below(max(1, query.operations))
-            return PushRefusal.Record(table: "t", id: "x", place: place)
+            let index = chance(9) ? any([-1, .min, .max, 1_000]) : below(max(1, query.operations))
+            return PushRefusal.Record(table: "t", id: "x", index: index)
         }
         return PushRefusal(kind: any([.rejected, .rejected, .conflict, .outdated]), records: records)
     }
 
-    private mutating func refusal(of place: Int) -> PushRefusal {
+    private mutating func refusal(of index: Int) -> PushRefusal {
         guard !chance(5) else { return refusal() }
         return PushRefusal(
-            kind: any([.rejected, .rejected, .conflict]), records: [.init(table: "t", id: "x", place: place)])
+            kind: any([.rejected, .rejected, .conflict]), records: [.init(table: "t", id: "x", index: index)])
     }
 
     private mutating func row() -> CursorRow? {

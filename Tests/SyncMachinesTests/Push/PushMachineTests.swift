@@ -121,8 +121,8 @@ import Testing
     }
 
     @Test func `with 'report' a stream push is sent again without what was rejected`() {
-        func refusal(_ places: Int...) -> PushRefusal {
-            PushRefusal(kind: .rejected, records: places.map { .init(table: "t", id: "\($0)", place: $0) })
+        func refusal(_ indices: Int...) -> PushRefusal {
+            PushRefusal(kind: .rejected, records: indices.map { .init(table: "t", id: "\($0)", index: $0) })
         }
         var machine = Self.machine(nil, told: false, operations: 3, notes: true, rejection: .report)
         _ = machine.begin()
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `with 'report' a refusal that names nothing new ends the push`() {
-        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 1)])
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", index: 1)])
         var machine = Self.machine(nil, told: false, operations: 3, rejection: .report)
         _ = machine.begin()
         _ = machine.handle(.context(nil))
@@ -154,8 +154,8 @@ import Testing
     }
 
     @Test func `with 'quarantine' a stream push asks for room for all that was rejected so far`() {
-        func refusal(_ places: Int...) -> PushRefusal {
-            PushRefusal(kind: .rejected, records: places.map { .init(table: "t", id: "\($0)", place: $0) })
+        func refusal(_ indices: Int...) -> PushRefusal {
+            PushRefusal(kind: .rejected, records: indices.map { .init(table: "t", id: "\($0)", index: $0) })
         }
         var machine = Self.machine(nil, told: false, operations: 3, rejection: .quarantine)
         _ = machine.begin()
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `with 'quarantine' and no room a rejected record ends the push`() {
-        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", place: 0)])
+        let refusal = PushRefusal(kind: .rejected, records: [.init(table: "t", id: "x", index: 0)])
         var machine = Self.machine(nil, told: false, operations: 2, rejection: .quarantine)
         _ = machine.begin()
         _ = machine.handle(.context(nil))

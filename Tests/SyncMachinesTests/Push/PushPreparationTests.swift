@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         Row(
             testDescription: "no time", query: .init(saysEnough: false), actions: [.fail(.withoutTime)]),
-        Row(testDescription: "an unfit id", query: .init(unfitID: 3), actions: [.fail(.unfitID(place: 3))]),
+        Row(testDescription: "an unfit id", query: .init(unfitID: 3), actions: [.fail(.unfitID(index: 3))]),
         Row(
             testDescription: "deletions of their own", query: .init(), events: [.done],
             actions: [.loadSetAside, .goOn(isUnknown: false)]),

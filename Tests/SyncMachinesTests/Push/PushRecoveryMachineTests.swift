@@ -11,7 +11,7 @@ import Testing
 @Suite struct PushRecoveryMachineTests {
     private static func closing(_ means: PushRecoveryMachine.Means...) -> PushRecoveryMachine {
         PushRecoveryMachine(
-            means.enumerated().map { PushRecoveryMachine.Creation(place: $0.offset, means: $0.element) })
+            means.enumerated().map { PushRecoveryMachine.Creation(index: $0.offset, means: $0.element) })
     }
 
     @Test func `without creations in flight a journal is closed at once`() {
@@ -43,7 +43,7 @@ import Testing
             }
             #expect(unexpected.state == "search" && "\(event)".hasPrefix(unexpected.event))
         }
-        // Of places that were not asked for nothing is believed.
+        // Of indices that were not asked for nothing is believed.
         #expect(closing.handle(.found([0: "1", 5: "2"])) == .close(found: [0: "1"], lost: []))
         guard case .fail = closing.handle(.found([:])) else {
             Issue.record("it was closed already")
@@ -91,8 +91,8 @@ import Testing
     private static func found(
         _ marks: [CreationSearch.Mark], _ lines: [String], taken: [Int: Set<String>] = [:], pieces: Int = 7
     ) -> [Int: String] {
-        let subjects = marks.enumerated().map { place, mark in
-            CreationSearch.Subject(place: place, table: 1, id: "x\(place)", mark: mark)
+        let subjects = marks.enumerated().map { index, mark in
+            CreationSearch.Subject(index: index, table: 1, id: "x\(index)", mark: mark)
         }
         var search = CreationSearch(subjects, schema: schema, rules: EnvelopeRules())
         search.beginRequest()

@@ -18,8 +18,8 @@ import Testing
         return machine
     }
 
-    private static func refusal(_ place: Int) -> PushEvent {
-        .refused(PushRefusal(kind: .rejected, records: [.init(table: "t", id: "\(place)", place: place)]))
+    private static func refusal(_ index: Int) -> PushEvent {
+        .refused(PushRefusal(kind: .rejected, records: [.init(table: "t", id: "\(index)", index: index)]))
     }
 
     @Test(arguments: [PushMachine.Rejection.report, .quarantine])
