@@ -6,14 +6,6 @@ package import SyncModel
 
 /// The settings for the exchanges with the backend: the section `[backend]` of the configuration.
 package struct BackendSettings: Hashable, Sendable {
-    /// The place where the checkpoints of a device are kept.
-    package enum CheckpointStyle: String, CaseIterable, Sendable {
-        /// The backend keeps them for each session; separate calls set, list and forget them.
-        case server
-        /// The stream request carries them.
-        case request
-    }
-
     /// The backend's URL without a slash at its end; targets are appended to it as they are.
     package let baseURL: String
     /// The call that opens the stream; with `{types}`, and in style `request` also `{checkpoints}` (an object) or

@@ -3,16 +3,12 @@
 
 package import JSONBytes
 package import NIOCore
+package import SyncModel
 
 /// One line of a stream push: the operation on one record.
 package struct StreamPushOperation: Hashable, Sendable {
-    /// The kind of an operation.
-    package enum Kind: String, CaseIterable, Sendable {
-        case create, update, delete
-    }
-
     /// The kind of the operation.
-    package var kind: Kind
+    package var kind: OperationKind
     /// The client's table.
     package var table: String
     /// The record's id as one text.
@@ -26,7 +22,8 @@ package struct StreamPushOperation: Hashable, Sendable {
 
     /// Creates an operation; `data` must be a valid JSON object.
     package init(
-        _ kind: Kind, table: String, id: String, key: [JSONValue.Member], data: [UInt8]? = nil, base: String? = nil
+        _ kind: OperationKind, table: String, id: String, key: [JSONValue.Member], data: [UInt8]? = nil,
+        base: String? = nil
     ) {
         self.kind = kind
         self.table = table

@@ -121,7 +121,7 @@ struct SyncServices: Sendable {
         aliases: IDAliases? = nil
     ) -> StreamSpooler {
         let tables =
-            pullSettings.comparisons == nil ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
+            !pullSettings.keepsLedgers ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
         return StreamSpooler(
             projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
             lease: { [spools] in spools.lease(for: principal) }, ledgered: Set(tables.map(\.offset)), added: added,

@@ -3,16 +3,6 @@
 
 package import SyncModel
 
-/// Decides the answer to a cursor that was never handed out, or was handed out to another caller.
-package enum UnknownCursorRule: String, CaseIterable, Sendable {
-    /// The client becomes a new replica: every record goes out in `updated`, and its data is not wiped.
-    case adopt
-    /// The answer has `experimentalStrategy: "replacement"`; only for apps that pass it on to WatermelonDB.
-    case replacement
-    /// The answer is a clear error.
-    case refuse
-}
-
 /// Decides how much of a quarantined line is kept for the operator.
 package enum QuarantineRule: String, CaseIterable, Sendable {
     /// Only the reason and the place.
@@ -37,17 +27,6 @@ package enum PushedColumns: String, CaseIterable, Sendable {
     case row
     /// Those of them that the client reports as changed.
     case changed
-}
-
-/// Decides the outcome of a pushed record that the backend will never accept.
-package enum RejectedRecordRule: String, CaseIterable, Sendable {
-    /// The push fails with a sentence that names the record.
-    case fail
-    /// The other records are applied, and the answer names this one; only for apps that pass push answers on to
-    /// WatermelonDB.
-    case report
-    /// The record is quarantined for the operator, and the client is told that it was accepted.
-    case quarantine
 }
 
 /// Decides who looks for conflicts in tables without a choice of their own.
@@ -82,14 +61,6 @@ package enum CursorlessPushRule: String, CaseIterable, Sendable {
     case accept
     /// The push is refused with an error that the app's developers can read.
     case refuse
-}
-
-/// The side that keeps the checkpoints of a stream.
-package enum CheckpointStyle: String, CaseIterable, Sendable {
-    /// The backend, with one vector for each session, moved by ack calls.
-    case server
-    /// The gateway alone; the tokens travel in the stream request.
-    case request
 }
 
 /// The importance of a log line; the names are those of swift-log.

@@ -40,8 +40,7 @@ extension MemoryStateStore: QuarantineAdmin {
     }
 
     /// Returns the quarantined records with their kinds.
-    package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: QuarantinedOperation.Kind]
-    {
+    package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: OperationKind] {
         try await read { contents in
             contents.pushes.entries(of: principal).reduce(into: [:]) { $0[$1.push.key] = $1.push.kind }
         }

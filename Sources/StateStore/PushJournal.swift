@@ -78,11 +78,6 @@ package struct PushJournal: Hashable, Sendable {
 
 /// An operation that was or is about to be sent and whose outcome is unknown.
 package struct InFlightOperation: Hashable, Sendable {
-    /// The kind of change that the operation makes.
-    package enum Kind: String, CaseIterable, Hashable, Sendable {
-        case create, update, delete
-    }
-
     /// A request that may be repeated.
     package struct Request: Hashable, Sendable {
         /// The HTTP method.
@@ -105,7 +100,7 @@ package struct InFlightOperation: Hashable, Sendable {
     /// The operation's index in its push.
     package var index: Int
     /// The kind of change that the operation makes.
-    package var kind: Kind
+    package var kind: OperationKind
     /// The record that the operation changes.
     package var record: PushedRecordKey
     /// True if the backend gives the record an id of its own, which then has to be found out.
@@ -117,7 +112,7 @@ package struct InFlightOperation: Hashable, Sendable {
 
     /// Creates an in-flight operation.
     package init(
-        index: Int, kind: Kind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
+        index: Int, kind: OperationKind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
         sought: [UInt8]? = nil
     ) {
         self.index = index

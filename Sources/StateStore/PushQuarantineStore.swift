@@ -8,7 +8,7 @@ package import SyncModel
 /// No entry is ever collected: the operator decides. If a method throws ``StateError``, nothing has changed.
 package protocol PushQuarantineStore: Sendable {
     /// Returns a principal's quarantined records with their kinds; almost always empty.
-    func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: QuarantinedOperation.Kind]
+    func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: OperationKind]
 
     /// Puts records into quarantine, each in place of the principal's older entry of the same record, whose scheduled
     /// retry is cancelled.

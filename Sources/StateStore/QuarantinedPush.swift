@@ -30,11 +30,6 @@ package struct PushedRecordKey: Hashable, Sendable {
 
 /// A pushed record that the backend has refused and that its client takes for synced.
 package struct QuarantinedOperation: Hashable, Sendable {
-    /// The kind of change that the client made.
-    package enum Kind: String, CaseIterable, Sendable {
-        case create, update, delete
-    }
-
     /// The reason why a record is in quarantine.
     package struct Reason: Hashable, Sendable {
         /// A stable code such as `push.rejected`.
@@ -55,14 +50,14 @@ package struct QuarantinedOperation: Hashable, Sendable {
     /// The record's table and id.
     package var key: PushedRecordKey
     /// The kind of change that the client made.
-    package var kind: Kind
+    package var kind: OperationKind
     /// The record's JSON as the client sent it; empty for a deletion.
     package var body: [UInt8]
     /// The reason why the record is in quarantine.
     package var reason: Reason
 
     /// Creates a record for the quarantine.
-    package init(key: PushedRecordKey, kind: Kind, body: [UInt8], reason: Reason) {
+    package init(key: PushedRecordKey, kind: OperationKind, body: [UInt8], reason: Reason) {
         self.key = key
         self.kind = kind
         self.body = body

@@ -8,7 +8,7 @@ package struct RefusedOperation: Hashable, Sendable {
     /// The record that the operation was about.
     package var key: PushedRecordKey
     /// The kind of change that the client made.
-    package var kind: QuarantinedOperation.Kind
+    package var kind: OperationKind
     /// The call that the backend refused, as the configuration writes it; nil if there was none.
     package var call: String?
     /// The reason for the refusal.
@@ -16,7 +16,7 @@ package struct RefusedOperation: Hashable, Sendable {
 
     /// Creates a refused operation.
     package init(
-        key: PushedRecordKey, kind: QuarantinedOperation.Kind, call: String?, reason: QuarantinedOperation.Reason
+        key: PushedRecordKey, kind: OperationKind, call: String?, reason: QuarantinedOperation.Reason
     ) {
         self.key = key
         self.kind = kind

@@ -16,13 +16,8 @@ package struct PushReference: Hashable, Sendable {
 
 /// One record of a push, in the order in which it is applied.
 package struct PushOperation: Hashable, Sendable {
-    /// The kinds of changes that a client makes.
-    package enum Kind: String, Sendable {
-        case create, update, delete
-    }
-
     /// The change that the client made.
-    package var kind: Kind
+    package var kind: OperationKind
     /// The table's index in the schema.
     package var table: Int
     /// The record's id as the client has it.
@@ -31,7 +26,7 @@ package struct PushOperation: Hashable, Sendable {
     package var range: Range<Int>?
 
     /// Creates an operation.
-    package init(kind: Kind, table: Int, id: String, range: Range<Int>?) {
+    package init(kind: OperationKind, table: Int, id: String, range: Range<Int>?) {
         self.kind = kind
         self.table = table
         self.id = id

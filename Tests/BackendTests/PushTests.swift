@@ -5,6 +5,7 @@ import Backend
 import GatewayTesting
 import JSONBytes
 import NIOCore
+import SyncModel
 import Testing
 
 @Suite struct PushTests {

@@ -51,14 +51,14 @@ import Testing
         return PushedIDs(schema: schema, known: known, maximum: maximum)
     }
 
-    private static func treatment(_ kind: PushOperation.Kind, _ table: Int, _ id: String) -> PushedIDs.Treatment {
+    private static func treatment(_ kind: OperationKind, _ table: Int, _ id: String) -> PushedIDs.Treatment {
         var ids = ids()
         ids.held = [PushReference(table: 0, id: "5"), PushReference(table: 1, id: "h")]
         return ids.treatment(of: PushOperation(kind: kind, table: table, id: id, range: nil))
     }
 
     @Test(arguments: [
-        (PushOperation.Kind.create, 0, "X", PushedIDs.Treatment.send(.update)), (.create, 0, "N", .send(.create)),
+        (OperationKind.create, 0, "X", PushedIDs.Treatment.send(.update)), (.create, 0, "N", .send(.create)),
         (.create, 0, "5", .send(.update)), (.create, 1, "U", .send(.update)), (.create, 1, "12", .send(.create)),
         (.create, 1, "h", .send(.update)), (.update, 0, "X", .send(.update)), (.update, 0, "9", .send(.update)),
         (.update, 0, "N", .send(.create)), (.update, 1, "N", .send(.update)), (.delete, 0, "X", .send(.delete)),
@@ -66,7 +66,7 @@ import Testing
         (.create, 2, "a b", .send(.create)), (.update, 2, "N", .send(.update)),
     ])
     func `an operation becomes what the backend needs`(
-        kind: PushOperation.Kind, table: Int, id: String, treatment: PushedIDs.Treatment
+        kind: OperationKind, table: Int, id: String, treatment: PushedIDs.Treatment
     ) {
         #expect(Self.treatment(kind, table, id) == treatment)
     }
@@ -124,11 +124,11 @@ import Testing
 
     @Test func `no more records are made than there is room for, and those that are go on`() {
         let ids = Self.ids(maximum: 3)
-        func treatment(_ kind: PushOperation.Kind, _ id: String) -> PushedIDs.Treatment {
+        func treatment(_ kind: OperationKind, _ id: String) -> PushedIDs.Treatment {
             ids.treatment(of: PushOperation(kind: kind, table: 0, id: id, range: nil))
         }
         #expect(treatment(.create, "X") == .send(.update) && treatment(.update, "9") == .send(.update))
-        for kind in [PushOperation.Kind.create, .update] {
+        for kind in [OperationKind.create, .update] {
             guard case .refuse = treatment(kind, "N") else {
                 Issue.record("a record is made")
                 return

@@ -32,7 +32,7 @@ import WatermelonWire
 
     /// A push of records, each by its kind, table and JSON.
     static func push(
-        _ records: [(PushOperation.Kind, Int, String, String)]
+        _ records: [(OperationKind, Int, String, String)]
     ) -> (reader: OperationReader, operations: [PushOperation]) {
         var bytes: [UInt8] = []
         let operations = records.map { kind, table, id, json in

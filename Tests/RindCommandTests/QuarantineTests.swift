@@ -14,7 +14,7 @@ import Testing
     /// The state of the fixture with two pushed records of Alice's, one of Bob's, and two lines of Bob's.
     private static func with(_ body: (StateFixture) async throws -> Void) async throws {
         try await StateFixture.with { state in
-            func push(_ id: String, _ kind: QuarantinedOperation.Kind, _ message: String) -> QuarantinedOperation {
+            func push(_ id: String, _ kind: OperationKind, _ message: String) -> QuarantinedOperation {
                 QuarantinedOperation(
                     key: PushedRecordKey(table: "tasks", id: id), kind: kind,
                     body: kind == .delete ? [] : Array(#"{"id":"\#(id)","name":"mine"}"#.utf8),

@@ -9,7 +9,7 @@ import Testing
 /// Pushed records that the backend has refused.
 @Suite struct PushQuarantineTests {
     private static func push(
-        _ id: String, _ kind: QuarantinedOperation.Kind = .create, _ body: String = "{}", table: String = "tasks",
+        _ id: String, _ kind: OperationKind = .create, _ body: String = "{}", table: String = "tasks",
         reason: QuarantinedOperation.Reason = QuarantinedOperation.Reason(
             code: "push.rejected", status: 422, message: "no")
     ) -> QuarantinedOperation {
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a change of what was never created is still a creation`(backing: StateBacking) async throws {
         try await backing { store in
-            for kind: QuarantinedOperation.Kind in [.create, .update] {
+            for kind: OperationKind in [.create, .update] {
                 _ = try await store.quarantine([Self.push("a", kind)], of: alice, limit: 9, at: now)
             }
             #expect(try await store.quarantinedKinds(of: alice).values.map { $0 } == [.create])

@@ -226,7 +226,7 @@ struct StoreTrial {
         let keys = try records()
         let reason = QuarantinedOperation.Reason(code: "push.rejected", status: 422, message: "no")
         let pushes = try keys.map {
-            QuarantinedOperation(key: $0, kind: try pick(QuarantinedOperation.Kind.allCases), body: [5], reason: reason)
+            QuarantinedOperation(key: $0, kind: try pick(OperationKind.allCases), body: [5], reason: reason)
         }
         let refused = pushes.map { RefusedOperation(key: $0.key, kind: $0.kind, call: "POST /t", reason: reason) }
         let replica = try cursors.isEmpty ? nil : pick(cursors).replica

@@ -22,7 +22,7 @@ extension PushedIDs {
                 scope.plan.operations.filter { $0.kind != .delete }
                     .map { PushReference(table: $0.table, id: $0.id) })
         }
-        if let outline, scope.services.pullSettings.comparisons != nil {
+        if let outline, scope.services.pullSettings.keepsLedgers {
             ids.held = try await ids.held(by: outline, of: scope)
         }
         ids.unmade = ids.unmade(of: scope)

@@ -13,7 +13,7 @@ struct PushedIDs: Sendable {
     /// The decision about an operation.
     enum Treatment: Hashable, Sendable {
         /// The operation is sent, possibly as another kind than the client's.
-        case send(PushOperation.Kind)
+        case send(OperationKind)
         /// The client deletes a record that the backend has never had.
         case nothing
         /// The operation can never be sent; the sentence is for the operator, the obstacle gives the stable code.

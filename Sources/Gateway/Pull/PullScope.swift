@@ -21,7 +21,7 @@ struct PullScope {
     var schema: Schema { services.configuration.schema }
     var now: Instant { services.clock.now }
     /// True if ledgers record which records devices have.
-    var keepsLedgers: Bool { services.pullSettings.comparisons != nil }
+    var keepsLedgers: Bool { services.pullSettings.keepsLedgers }
     /// The backend's client, with the logger of this request.
     var backend: BackendClient {
         var backend = services.backend

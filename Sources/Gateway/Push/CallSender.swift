@@ -116,7 +116,7 @@ struct CallSender: Sendable {
     /// Returns the rule for an operation's table and kind.
     ///
     /// If every create makes a new record, the create rule does not stand in for a missing update rule.
-    static func rule(_ kind: PushOperation.Kind, _ table: Table) -> Table.CallRule? {
+    static func rule(_ kind: OperationKind, _ table: Table) -> Table.CallRule? {
         switch kind {
         case .create: table.calls.create
         case .update: table.calls.update ?? (table.makesIDs ? nil : table.calls.create)

@@ -47,14 +47,9 @@ struct OperationLines: AsyncSequence, Sendable {
         let content = try reader.content(of: operation)
         var key = JSONValue.object([])
         for part in content.key { key.set(part.value, at: part.path.steps[...]) }
-        let kind: StreamPushOperation.Kind =
-            switch content.kind(operation) {
-            case .create: .create
-            case .update: .update
-            case .delete: .delete
-            }
         return StreamPushOperation(
-            kind, table: content.table.name, id: content.id.idText ?? operation.id, key: key.members ?? [],
+            content.kind(operation), table: content.table.name, id: content.id.idText ?? operation.id,
+            key: key.members ?? [],
             data: content.update?.data.serialised, base: token(of: content.table))
     }
 

@@ -27,7 +27,7 @@ struct OperationReader: Sendable {
         let treatment: PushedIDs.Treatment
 
         /// Returns the kind of operation that the backend gets.
-        func kind(_ operation: PushOperation) -> PushOperation.Kind {
+        func kind(_ operation: PushOperation) -> OperationKind {
             if case .send(let kind) = treatment { kind } else { operation.kind }
         }
     }

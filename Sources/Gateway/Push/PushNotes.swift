@@ -22,8 +22,8 @@ struct PushNotes {
         self.scope = scope
         self.replica = replica
         maker =
-            scope.services.pullSettings.comparisons == nil
-            ? nil : NoteMaker(schema: scope.schema, reader: scope.reader, hashKey: scope.services.hashKey)
+            scope.services.pullSettings.keepsLedgers
+            ? NoteMaker(schema: scope.schema, reader: scope.reader, hashKey: scope.services.hashKey) : nil
     }
 
     /// Begins the notes of the push.

@@ -43,7 +43,7 @@ struct PushPreparation: Effects {
         var query = PushPreparationMachine.Query(
             saysEnough: scope.request.lastPulledAt != nil || scope.isRetry || scope.settings.withoutCursor == .accept,
             unfitID: isRefusedWhole ? operations.firstIndex { !RecordID.fits($0.id) } : nil)
-        guard scope.services.pullSettings.comparisons != nil, !scope.isRetry else { return query }
+        guard scope.services.pullSettings.keepsLedgers, !scope.isRetry else { return query }
         if DescendantSearch.isNeeded(for: operations, in: scope.schema) {
             query.deletions = .cascading
         } else if DeletionReferences.areNeeded(for: operations, in: scope.schema) {

@@ -48,7 +48,7 @@ struct PushQuarantine {
         let pushes = indices.sorted().map { index in
             let operation = scope.plan.operations[index]
             return QuarantinedOperation(
-                key: scope.key(at: index), kind: QuarantinedOperation.Kind(operation.kind),
+                key: scope.key(at: index), kind: operation.kind,
                 body: scope.reader.bytes(of: operation),
                 reason: refusals.reason(at: index))
         }

@@ -116,7 +116,7 @@ struct PushRecovery {
                 mappings.append(IDMapping(table: record.table, clientID: record.id, backendID: id))
             }
             guard let table = services.configuration.schema.table(named: record.table), table.isLedgered,
-                services.pullSettings.comparisons != nil, RecordID.isSafe(record.id)
+                services.pullSettings.keepsLedgers, RecordID.isSafe(record.id)
             else { continue }
             // The note from before the push has the record's links.
             notes.append(PushNote(table: record.table, id: record.id, state: .held))

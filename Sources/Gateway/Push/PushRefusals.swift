@@ -62,7 +62,7 @@ struct PushRefusals {
         let operations = told.prefix(Self.told).map { refused in
             let index = refused.record.index
             return RefusedOperation(
-                key: key(at: index, scope), kind: QuarantinedOperation.Kind(scope.plan.operations[index].kind),
+                key: key(at: index, scope), kind: scope.plan.operations[index].kind,
                 call: refused.record.call, reason: reason(at: index))
         }
         let count = refusals.count == 1 ? "1 operation" : "\(refusals.count) operations"
@@ -105,17 +105,5 @@ struct PushRefusals {
                     "error": "\(records.first?.message ?? "")",
                 ])
         }
-    }
-}
-
-extension QuarantinedOperation.Kind {
-    /// Creates the kind of an operation.
-    init(_ kind: PushOperation.Kind) {
-        self =
-            switch kind {
-            case .create: .create
-            case .update: .update
-            case .delete: .delete
-            }
     }
 }

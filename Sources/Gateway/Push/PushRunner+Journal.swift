@@ -58,13 +58,7 @@ extension PushRunner {
         guard let journal else { return }
         var step = step(applied, rejected)
         step.inFlight = inFlight.map { ($0, operations[$0]) }.filter { !makesID($0.1) }.map { index, operation in
-            let kind: InFlightOperation.Kind =
-                switch operation.kind {
-                case .create: .create
-                case .update: .update
-                case .delete: .delete
-                }
-            return InFlightOperation(index: index, kind: kind, record: scope.key(at: index))
+            return InFlightOperation(index: index, kind: operation.kind, record: scope.key(at: index))
         }
         guard !step.isEmpty else { return }
         try await journal.writer.write(step)

@@ -83,21 +83,15 @@ struct PushRunner {
         let (push, backend, hasToldTime) = (
             scope.settings, services.configuration.backend, scope.request.lastPulledAt != nil
         )
-        let rejection: PushMachine.Rejection =
-            switch push.rejected {
-            case .fail: .fail
-            case .report: .report
-            case .quarantine: .quarantine
-            }
         return PushMachine.Query(
             presented: scope.presented, hasToldTime: hasToldTime, operations: operations.count,
             style: services.backend.settings.streamPush == nil ? .calls : .stream,
-            notes: services.pullSettings.comparisons != nil,
+            notes: services.pullSettings.keepsLedgers,
             checks: hasToldTime && !scope.isRetry && !ConflictSearch.indices(in: scope).isEmpty,
             attempts: scope.isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
             retryBudget: scope.isRetry ? 0 : push.retryBudget.milliseconds,
-            rejection: scope.isRetry ? .fail : rejection, levels: scope.plan.levels, parallel: push.parallel,
+            rejection: scope.isRetry ? .fail : push.rejected, levels: scope.plan.levels, parallel: push.parallel,
             batch: push.batch)
     }
 

@@ -21,7 +21,7 @@ struct PushScope {
     var plan: PushPlan
     var reader: OperationReader
     /// The principal's records that are in quarantine already.
-    var quarantined: [PushedRecordKey: QuarantinedOperation.Kind] = [:]
+    var quarantined: [PushedRecordKey: OperationKind] = [:]
     var figures = SyncFigures()
 
     init(

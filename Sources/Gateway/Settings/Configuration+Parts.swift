@@ -48,7 +48,7 @@ extension Configuration {
     /// The settings for decisions about pulls.
     package var pullSettings: PullSettings {
         PullSettings(
-            style: backend.checkpoints == .server ? .server : .request, unknownCursor: unknownCursor,
+            style: backend.checkpoints, unknownCursor: pull.unknownCursor,
             completeNamespace: backend.completeType, resumeAttempts: backend.resumeAttempts,
             resumeBackoff: backend.resumeBackoff.milliseconds, comparisons: comparisons)
     }
@@ -98,7 +98,7 @@ extension Configuration {
         settings.list = backend.list
         settings.forget = backend.forget
         settings.streamPush = push.path
-        settings.checkpoints = backend.checkpoints == .server ? .server : .request
+        settings.checkpoints = backend.checkpoints
         settings.ackBatch = backend.ackBatch
         settings.ackField = backend.ackField
         settings.typeField = backend.typeField
@@ -139,11 +139,4 @@ extension Configuration {
         return settings
     }
 
-    private var unknownCursor: PullSettings.UnknownCursor {
-        switch pull.unknownCursor {
-        case .adopt: .adopt
-        case .replacement: .replacement
-        case .refuse: .refuse
-        }
-    }
 }

@@ -72,7 +72,7 @@ package struct SimulationCampaign: Sendable {
         if Int.random(in: 0..<12, using: &random) == 0 { Self.compare(&ops, &random) }
         setup.checksConflicts = Bool.random(using: &random)
         setup.cascades = Int.random(in: 0..<3, using: &random) == 0
-        setup.rejected = WorldSetup.Rejected.allCases.randomElement(using: &random) ?? .fail
+        setup.rejected = RejectedRecordRule.allCases.randomElement(using: &random) ?? .fail
         setup.gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
         setup.makesIDs = setup.pushStyle == .calls && setup.hasLedger && Bool.random(using: &random)
         return (setup, ops)

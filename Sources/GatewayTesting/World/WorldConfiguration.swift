@@ -4,6 +4,7 @@
 import Gateway
 import GatewayConfig
 import NIOConcurrencyHelpers
+import SyncModel
 
 /// Configures the gateways of a world for the simulated backend.
 enum WorldConfiguration {

@@ -1,27 +1,16 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import SyncModel
+
 /// Says how a ``World`` is set up.
 package struct WorldSetup: Hashable, Sendable {
-    /// The keeper of the checkpoints.
-    package enum Checkpoints: String, Hashable, Sendable { case server, request }
-
     /// The way in which pushes reach the backend.
     package enum PushStyle: Hashable, Sendable {
         /// All operations in one request.
         case stream
         /// A call for each.
         case calls
-    }
-
-    /// The treatment of a record that the backend will never take.
-    package enum Rejected: String, CaseIterable, Hashable, Sendable {
-        /// The push fails.
-        case fail
-        /// The app hears of it, and the others go on.
-        case report
-        /// It is quarantined until an operator has it tried again, and the app hears that all is well.
-        case quarantine
     }
 
     /// The time that the app sends with a push.
@@ -35,7 +24,7 @@ package struct WorldSetup: Hashable, Sendable {
     }
 
     /// The keeper of the checkpoints.
-    package var checkpoints = Checkpoints.server
+    package var checkpoints = CheckpointStyle.server
     /// The number of the user's devices.
     package var devices = 2
     /// True if each device is logged in by itself.
@@ -59,7 +48,7 @@ package struct WorldSetup: Hashable, Sendable {
     /// True if the gateway deletes the descendants of a record that an app deletes.
     package var cascades = false
     /// The treatment of a record that the backend will never take, in a push by calls.
-    package var rejected = Rejected.fail
+    package var rejected = RejectedRecordRule.fail
     /// True if the backend gives new tasks, comments and notes ids of its own, in a push by calls.
     package var makesIDs = false
     /// The number of gateways that share the state.

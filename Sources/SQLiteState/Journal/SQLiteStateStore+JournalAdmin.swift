@@ -66,7 +66,7 @@ extension PushJournal {
 extension InFlightOperation {
     /// Reads a row of index, kind, table, record, whether it makes an id, key, method, target, body and sought values.
     init(_ row: Row) throws {
-        guard let kind = try Kind(rawValue: row.text(1)) else {
+        guard let kind = try OperationKind(rawValue: row.text(1)) else {
             throw StateError.corrupt("an operation in flight is of no kind")
         }
         var request: Request?

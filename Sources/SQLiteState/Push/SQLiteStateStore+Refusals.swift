@@ -89,7 +89,7 @@ extension RefusalEntry {
 
     /// Reads a row of ``columns``.
     fileprivate init(_ row: Row) throws {
-        guard let kind = QuarantinedOperation.Kind(rawValue: try row.text(2)) else {
+        guard let kind = OperationKind(rawValue: try row.text(2)) else {
             throw StateError.corrupt("a refused operation is of no kind")
         }
         let operation = try RefusedOperation(

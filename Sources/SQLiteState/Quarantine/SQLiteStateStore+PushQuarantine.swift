@@ -8,8 +8,7 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Reads one index range of the key, and a row for each entry of the principal.
-    package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: QuarantinedOperation.Kind]
-    {
+    package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: OperationKind] {
         try await read { db in
             guard let owner = try db.principalID(principal) else { return [:] }
             return try db.quarantinedKinds(of: owner)
@@ -79,8 +78,8 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    fileprivate func quarantinedKinds(of owner: Int64) throws -> [PushedRecordKey: QuarantinedOperation.Kind] {
-        var kinds: [PushedRecordKey: QuarantinedOperation.Kind] = [:]
+    fileprivate func quarantinedKinds(of owner: Int64) throws -> [PushedRecordKey: OperationKind] {
+        var kinds: [PushedRecordKey: OperationKind] = [:]
         for row in try rows("SELECT client_table, record, kind FROM push_quarantine WHERE principal = ?", [owner]) {
             let key = try PushedRecordKey(table: row.text(0), id: String(decoding: row.bytes(1), as: UTF8.self))
             kinds[key] = try row.pushKind(2)
@@ -90,7 +89,7 @@ extension Database {
 
     /// Puts one record into quarantine and returns its number.
     fileprivate func quarantine(
-        _ push: QuarantinedOperation, of owner: Int64, before: QuarantinedOperation.Kind?, at now: Instant
+        _ push: QuarantinedOperation, of owner: Int64, before: OperationKind?, at now: Instant
     ) throws -> Int64 {
         let kind = before == .create && push.kind == .update ? .create : push.kind
         let record = Data(push.key.id.utf8)
@@ -113,8 +112,8 @@ extension Database {
 
 extension Row {
     /// Returns a kind of change.
-    fileprivate func pushKind(_ index: Int) throws(StateError) -> QuarantinedOperation.Kind {
-        guard let kind = QuarantinedOperation.Kind(rawValue: try text(index)) else {
+    fileprivate func pushKind(_ index: Int) throws(StateError) -> OperationKind {
+        guard let kind = OperationKind(rawValue: try text(index)) else {
             throw .corrupt("a pushed record that is quarantined is of no kind")
         }
         return kind

@@ -112,7 +112,7 @@ struct PullCourse: Sendable {
 
     /// Returns the time of each type's last comparison; a type that could not be judged stays due.
     private func newComparisons(_ report: LedgerDiffReport) -> [String: FullComparison] {
-        guard planner.settings.comparisons != nil else { return [:] }
+        guard planner.settings.keepsLedgers else { return [:] }
         let known = context.row.map { LedgeredType.known(query.ledgered, of: $0) } ?? [:]
         var comparisons: [String: FullComparison] = [:]
         for (name, type) in query.ledgered {
@@ -162,7 +162,7 @@ struct PullCourse: Sendable {
             cursor: row.cursor, content: .streamed, delivery: plan.delivery, row: row, restart: plan.restart)
         answer.replacesUnledgered =
             plan.restart != nil && plan.delivery == .later && query.hasUnledgered
-            && planner.settings.comparisons != nil && planner.settings.unknownCursor == .replacement
+            && planner.settings.keepsLedgers && planner.settings.unknownCursor == .replacement
         return answer
     }
 }

@@ -48,7 +48,7 @@ struct PullPlanner: Sendable {
 
     /// True if the replica's ledger has so many layers that they should be compacted first.
     var needsCompaction: Bool {
-        settings.comparisons != nil && context.ledger.needsCompaction && context.row != nil && !context.isFork
+        settings.keepsLedgers && context.ledger.needsCompaction && context.row != nil && !context.isFork
     }
 
     /// Decides what the pull is about.
@@ -90,7 +90,7 @@ struct PullPlanner: Sendable {
     /// - Throws: The failure, where the configuration wants one.
     func planWhole(because reason: PullRestart) throws(PullFailure) -> PullPlan {
         let replica = context.row.map(replica(of:)) ?? query.newReplica
-        guard settings.comparisons != nil, let row = context.row else {
+        guard settings.keepsLedgers, let row = context.row else {
             return try planByRule(because: reason, replica)
         }
         let untracked = untracked(row)
@@ -116,7 +116,7 @@ struct PullPlanner: Sendable {
         // One that was handed out once is of a device that comes back after long; the ledgers of all the principal's
         // replicas together know at least what it holds (finding 11).
         let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
-        let isKnown = context.hasLedgers && settings.comparisons != nil && !query.hasUnledgered && context.row == nil
+        let isKnown = context.hasLedgers && settings.keepsLedgers && !query.hasUnledgered && context.row == nil
         let delivery: PullDelivery =
             switch settings.unknownCursor {
             case .adopt: .later
@@ -149,7 +149,7 @@ struct PullPlanner: Sendable {
     ///
     /// A type that has replaced another is one of them: the ledger compares its rows by content.
     private func wholeTypes(from start: CheckpointVector, _ row: CursorRow) -> Set<String> {
-        guard settings.comparisons != nil else { return [] }
+        guard settings.keepsLedgers else { return [] }
         let affected = negotiation.change?.affected ?? []
         return Set(
             query.ledgered.filter { name, type in
@@ -183,7 +183,7 @@ struct PullPlanner: Sendable {
             guard row.session == query.session else { return .otherSession }
             guard row.generation == context.session.generation else { return .olderGeneration }
         }
-        guard settings.comparisons != nil else { return nil }
+        guard settings.keepsLedgers else { return nil }
         if !context.ledger.isExact { return .olderThanLedger }
         return row.cursor.time <= context.ledger.resyncAt ? .resync : nil
     }
@@ -199,7 +199,7 @@ struct PullPlanner: Sendable {
     }
 
     private func dueComparison(_ row: CursorRow) -> String? {
-        settings.comparisons == nil ? nil : redeliveryType(row) ?? dueByTime(row)
+        !settings.keepsLedgers ? nil : redeliveryType(row) ?? dueByTime(row)
     }
 
     /// Returns a type with a record that was refused again and again: the ledger of the type is not trusted then.

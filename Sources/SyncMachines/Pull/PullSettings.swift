@@ -1,30 +1,14 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import SyncModel
+
 /// The configuration of pulls, as far as decisions depend on it.
 package struct PullSettings: Hashable, Sendable {
     /// The keeper of the checkpoints.
-    package enum CheckpointStyle: String, CaseIterable, Sendable {
-        /// The backend, for each session; they are set by ack calls.
-        case server
-        /// The gateway; they travel in the stream request.
-        case request
-    }
-
-    /// The answer to a cursor from which the stream cannot go on.
-    package enum UnknownCursor: String, CaseIterable, Sendable {
-        /// All records go into `updated`, with every deletion that the stream still carries; nothing is wiped.
-        case adopt
-        /// `experimentalStrategy: "replacement"`; only for apps that forward it.
-        case replacement
-        /// A clear error.
-        case refuse
-    }
-
-    /// The keeper of the checkpoints.
     package var style: CheckpointStyle
     /// The answer to unknown cursors.
-    package var unknownCursor: UnknownCursor
+    package var unknownCursor: UnknownCursorRule
     /// The namespace of the token on the complete line.
     package var completeNamespace: String
     /// The number of times that a broken stream is resumed.
@@ -33,10 +17,12 @@ package struct PullSettings: Hashable, Sendable {
     package var resumeBackoff: Int64
     /// The schedule of full comparisons; nil if no ledger is kept.
     package var comparisons: ComparisonSchedule?
+    /// True if a ledger is kept of what each device holds.
+    package var keepsLedgers: Bool { comparisons != nil }
 
     /// Creates settings; the defaults are those of the configuration.
     package init(
-        style: CheckpointStyle = .server, unknownCursor: UnknownCursor = .adopt,
+        style: CheckpointStyle = .server, unknownCursor: UnknownCursorRule = .adopt,
         completeNamespace: String = "SyncCompleteV1", resumeAttempts: Int = 3, resumeBackoff: Int64 = 200,
         comparisons: ComparisonSchedule? = nil
     ) {

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 /// The batches of a push by calls: which calls run at the same time, and what is to be written to the journal.
 struct CallBatches: Sendable {
     /// The outcome of one batch.

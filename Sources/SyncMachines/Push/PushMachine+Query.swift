@@ -26,7 +26,7 @@ extension PushMachine {
         /// The time for which operations that were put off are tried again, altogether, in milliseconds.
         package var retryBudget: Int64
         /// The treatment of a record that the backend will never take.
-        package var rejection: Rejection
+        package var rejection: RejectedRecordRule
         /// The ranges of operations that do not depend on each other, for calls.
         package var levels: [Range<Int>]
         /// The number of calls that run at the same time.
@@ -38,7 +38,7 @@ extension PushMachine {
         package init(
             presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
             checks: Bool = false, attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0,
-            rejection: Rejection = .fail, levels: [Range<Int>]? = nil, parallel: Int = 1, batch: Int = 0
+            rejection: RejectedRecordRule = .fail, levels: [Range<Int>]? = nil, parallel: Int = 1, batch: Int = 0
         ) {
             self.levels = levels ?? (0..<operations).map { $0..<$0 + 1 }
             self.parallel = parallel

@@ -17,16 +17,6 @@ package struct PushMachine: SyncMachine, Sendable {
         case calls
     }
 
-    /// The treatment of a record that the backend will never take.
-    package enum Rejection: Hashable, Sendable {
-        /// The push fails; nothing behind it is tried.
-        case fail
-        /// The others go on, and the answer names it (`experimentalRejectedIds`).
-        case report
-        /// The others go on, and it is quarantined before the answer; without room for it the push fails.
-        case quarantine
-    }
-
     /// The step of the push, with the data of that step.
     ///
     /// The enum is indirect, because a course is large and a state is copied with every event.

@@ -32,7 +32,7 @@ import Testing
 
     private static func book(
         _ tables: Set<String> = ["albums"], session: Session = Book.session,
-        style: PullSettings.CheckpointStyle = .server, presented: Int64? = 1_000
+        style: CheckpointStyle = .server, presented: Int64? = 1_000
     ) -> Play {
         var settings = PullLedgerTests.settings
         settings.style = style

@@ -23,7 +23,7 @@ import Testing
         ]
     }
 
-    static func book(_ session: Session = Book.session, unknown: PullSettings.UnknownCursor = .adopt) -> Book {
+    static func book(_ session: Session = Book.session, unknown: UnknownCursorRule = .adopt) -> Book {
         var settings = settings
         settings.unknownCursor = unknown
         return Book(
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// A reset before the ledger has seen everything: the base is missing, or a type was never compared.
-    private static func resetOfUnknown(_ rule: PullSettings.UnknownCursor, hasBase: Bool) throws -> Book {
+    private static func resetOfUnknown(_ rule: UnknownCursorRule, hasBase: Bool) throws -> Book {
         var pull = book(unknown: rule)
         var ledger = PullContext.Ledger()
         ledger.hasBase = hasBase
@@ -150,9 +150,9 @@ import Testing
         #expect(pull.diffed == [Self.wholePlan(.cursor, .delta, isExact: true, untracked: ["AlbumsV1"])])
     }
 
-    @Test(arguments: [PullSettings.UnknownCursor.adopt, .replacement, .refuse])
+    @Test(arguments: [UnknownCursorRule.adopt, .replacement, .refuse])
     func `a collected cursor is compared with all that the principal's devices held`(
-        _ rule: PullSettings.UnknownCursor
+        _ rule: UnknownCursorRule
     ) throws {
         var pull = Self.book(unknown: rule)
         pull.send(.context(Self.context(nil, newest: 2_000)))

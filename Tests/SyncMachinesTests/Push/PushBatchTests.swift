@@ -8,7 +8,7 @@ import Testing
 /// `[push] batch`: a stream push as several requests.
 @Suite struct PushBatchTests {
     /// A push of five operations in batches of two, whose ids are noted.
-    private static func begun(_ rejection: PushMachine.Rejection = .fail) -> PushMachine {
+    private static func begun(_ rejection: RejectedRecordRule = .fail) -> PushMachine {
         var machine = PushMachine(
             query: .init(
                 presented: nil, hasToldTime: false, operations: 5, style: .stream, notes: true, attempts: 2,

@@ -18,7 +18,7 @@ import Testing
     /// A machine whose journal is begun, and what it does then.
     private static func begun(
         told: Bool = false, operations: Int = 3, levels: [Range<Int>]? = nil, parallel: Int = 1, budget: Int64 = 0,
-        rejection: PushMachine.Rejection = .fail
+        rejection: RejectedRecordRule = .fail
     ) -> (machine: PushMachine, action: PushAction) {
         var machine = PushMachine(
             query: .init(

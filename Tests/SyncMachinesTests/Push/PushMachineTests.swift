@@ -15,7 +15,7 @@ import Testing
 
     private static func machine(
         _ presented: Cursor?, told: Bool = true, operations: Int = 2, style: PushMachine.Style = .stream,
-        notes: Bool = false, budget: Int64 = 0, rejection: PushMachine.Rejection = .fail
+        notes: Bool = false, budget: Int64 = 0, rejection: RejectedRecordRule = .fail
     ) -> PushMachine {
         PushMachine(
             query: .init(

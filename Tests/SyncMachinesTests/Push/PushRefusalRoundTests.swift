@@ -7,7 +7,7 @@ import Testing
 
 /// A stream push to a backend that names one refused line at a time.
 @Suite struct PushRefusalRoundTests {
-    private static func sent(_ rejection: PushMachine.Rejection = .report, batch: Int = 0) -> PushMachine {
+    private static func sent(_ rejection: RejectedRecordRule = .report, batch: Int = 0) -> PushMachine {
         var machine = PushMachine(
             query: .init(
                 presented: nil, hasToldTime: false, operations: 10_000, style: .stream, notes: true,
@@ -22,8 +22,8 @@ import Testing
         .refused(PushRefusal(kind: .rejected, records: [.init(table: "t", id: "\(index)", index: index)]))
     }
 
-    @Test(arguments: [PushMachine.Rejection.report, .quarantine])
-    func `it is sent again a limited number of times`(_ rejection: PushMachine.Rejection) {
+    @Test(arguments: [RejectedRecordRule.report, .quarantine])
+    func `it is sent again a limited number of times`(_ rejection: RejectedRecordRule) {
         var machine = Self.sent(rejection)
         var rounds = 0
         var action = PushAction.sendAll(base: nil)
