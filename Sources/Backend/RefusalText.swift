@@ -51,8 +51,8 @@ enum RefusalText {
     ///
     /// Outside of reasons, a plain text may be a value of the pushed record, so only lists count there.
     private static func named(_ members: [JSONValue.Member], depth: Int, isReason: Bool) -> [String]? {
-        let told = isReason ? members : members.filter { $0.value.array != nil }
-        let found = told.prefix(count).compactMap { member in
+        let readable = isReason ? members : members.filter { $0.value.array != nil }
+        let found = readable.prefix(count).compactMap { member in
             texts(in: member.value, depth: depth + 1, isReason: isReason)
                 .map { "\(plain(member.name)): \($0.joined(separator: ", "))" }
         }

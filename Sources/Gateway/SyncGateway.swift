@@ -42,7 +42,7 @@ package final class SyncGateway: Sendable {
     package func dropExpired() async {
         let pause = min(max(services.configuration.pull.repeatWindow.milliseconds / 4, 1_000), 15_000)
         while !Task.isCancelled {
-            services.kept.purge(at: services.clock.now)
+            services.cachedAnswers.purge(at: services.clock.now)
             do { try await services.clock.sleep(milliseconds: pause) } catch { return }
         }
     }
@@ -162,7 +162,7 @@ package final class SyncGateway: Sendable {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
             cursor: presented, schemaVersion: version)
-        let kept = services.kept.take(key, at: services.clock.now)
+        let cached = services.cachedAnswers.take(key, at: services.clock.now)
         let digests = services.mappings.digests(at: version)
         var random = services.random
         let query = PullQuery(
@@ -170,11 +170,11 @@ package final class SyncGateway: Sendable {
             isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
             asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
             mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &random),
-            kept: kept?.stream, restarts: restarts)
+            cached: cached?.stream, restarts: restarts)
         let scope = PullScope(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), logger: caller.logger)
-        return PullRunner(scope, kept: kept, cacheKey: key)
+        return PullRunner(scope, cached: cached, cacheKey: key)
     }
 
     /// Returns the version whose tables and columns the client gets: its own, or the newest if its own is newer or
@@ -182,12 +182,12 @@ package final class SyncGateway: Sendable {
     ///
     /// Versions that see the same are represented by the first, so that caches by version do not grow with every number
     /// that a client sends.
-    private func effectiveVersion(_ told: Int?) throws -> Int {
+    private func effectiveVersion(_ stated: Int?) throws -> Int {
         let schema = services.configuration.schema
-        guard let told else { return services.versions.last ?? schema.version }
-        guard told >= schema.oldest else {
-            throw GatewayError(fault: .appTooOld, cause: "schema version \(told) is below \(schema.oldest)")
+        guard let stated else { return services.versions.last ?? schema.version }
+        guard stated >= schema.oldest else {
+            throw GatewayError(fault: .appTooOld, cause: "schema version \(stated) is below \(schema.oldest)")
         }
-        return services.versions.last { $0 <= told } ?? schema.oldest
+        return services.versions.last { $0 <= stated } ?? schema.oldest
     }
 }

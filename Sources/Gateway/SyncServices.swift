@@ -19,7 +19,7 @@ struct SyncServices: Sendable {
     let random: Randomness
     let tuning: GatewayTuning
     let identities: IdentityResolver
-    let kept: CachedAnswers
+    let cachedAnswers: CachedAnswers
     /// The budget of all spools: of running pulls, of answers that are being sent, and of cached ones.
     let spools: SpoolBudget
     let digests: KeyedDigest
@@ -65,10 +65,10 @@ struct SyncServices: Sendable {
         making = IDMaking(clock: ports.clock)
         digests = KeyedDigest(key: configuration.identity.key.bytes)
         identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
-        kept = CachedAnswers(
+        cachedAnswers = CachedAnswers(
             maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
         spools = SpoolBudget(memory: configuration.spool.memoryTotal, disk: configuration.spool.diskTotal) {
-            [kept] principal in kept.dropOldest(of: principal)
+            [cachedAnswers] principal in cachedAnswers.dropOldest(of: principal)
         }
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings

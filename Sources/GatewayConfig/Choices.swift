@@ -50,7 +50,7 @@ package enum ConflictChoice: String, CaseIterable, Sendable {
         case .stream: return .stream
         case .backend: return .backend
         case .none: return .none
-        case .auto: return hasStreamPush || table.calls.tellVersion || !table.isLedgered ? .backend : .stream
+        case .auto: return hasStreamPush || table.calls.sendVersion || !table.isLedgered ? .backend : .stream
         }
     }
 }

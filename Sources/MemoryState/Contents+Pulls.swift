@@ -7,9 +7,9 @@ import SyncModel
 /// Reads and writes the rows that pulls need.
 extension Contents {
     func pullContext(_ principal: Principal, _ session: Session, at presented: Cursor?) throws(StateError)
-        -> PullContext
+        -> StoredPullContext
     {
-        var context = PullContext()
+        var context = StoredPullContext()
         let owner = try owner(principal)
         if let owner {
             context.newest = owner.newest

@@ -11,7 +11,7 @@ struct Contents: Sendable {
     var replicas: [ReplicaID: Replica] = [:]
     var shelf = LayerShelf()
     var lines = LineQuarantine()
-    var pushes = PushQuarantine()
+    var pushes = QuarantineTable()
     var journals = Journals()
     /// The greatest cursor of principals that were forgotten.
     var newestCollected: Cursor?
@@ -61,7 +61,7 @@ struct Owner: Sendable {
     var lastSeen: Instant
     var sessions: [Session: MetSession] = [:]
     var cursors: [Cursor: StoredCursor] = [:]
-    var notes = PushNotes()
+    var notes = NoteTable()
     /// The receipts, oldest first.
     var receipts: [StoredReceipt] = []
     var ids = IDMap()

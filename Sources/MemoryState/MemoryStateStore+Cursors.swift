@@ -8,7 +8,7 @@ extension MemoryStateStore: InspectableStore {
     /// Reads the whole context in one transaction.
     package func pullContext(
         principal: Principal, session: Session, presented: Cursor?
-    ) async throws -> PullContext {
+    ) async throws -> StoredPullContext {
         try await read { try $0.pullContext(principal, session, at: presented) }
     }
 

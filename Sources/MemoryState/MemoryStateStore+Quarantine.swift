@@ -58,7 +58,7 @@ extension MemoryStateStore: QuarantineAdmin {
     }
 
     /// Removes the entries of records.
-    package func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws {
+    package func removeQuarantined(_ keys: [PushedRecordKey], of principal: Principal) async throws {
         try await write { contents in
             let entries = contents.pushes.entries(of: principal).filter { keys.contains($0.push.key) }
             _ = contents.pushes.drop(entries.map(\.id))

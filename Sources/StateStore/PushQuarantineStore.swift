@@ -27,7 +27,7 @@ package protocol PushQuarantineStore: Sendable {
     ) async throws -> [Int64]
 
     /// Removes the entries of records that the backend has accepted; a record without an entry is not an error.
-    func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws
+    func removeQuarantined(_ keys: [PushedRecordKey], of principal: Principal) async throws
 
     /// Returns the principal's scheduled retries, oldest first.
     func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush]

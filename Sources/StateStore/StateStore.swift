@@ -19,13 +19,13 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///   - presented: The cursor that the client sent; nil for a first sync.
     /// - Returns: One consistent snapshot.
     /// - Throws: ``StateError``.
-    func pullContext(principal: Principal, session: Session, presented: Cursor?) async throws -> PullContext
+    func pullContext(principal: Principal, session: Session, presented: Cursor?) async throws -> StoredPullContext
 
     /// Records that the cursor came back, so that everything up to its vector is on the device.
     ///
     /// The cursor becomes the tip of its replica if it was made from the tip, or is the replica's first. If the replica
     /// has gone on without the cursor, the cursor stays unconfirmed: it begins a replica of its own
-    /// (``PullContext/isFork``).
+    /// (``StoredPullContext/isFork``).
     ///
     /// Writes nothing if the cursor was confirmed before and its replica was seen within the touch interval.
     ///

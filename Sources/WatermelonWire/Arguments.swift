@@ -6,9 +6,9 @@ import SyncModel
 
 /// The arguments of a request, from its query and its body: all that it states besides changes.
 struct Arguments {
-    private(set) var lastPulledAt = Told<Int64>.nothing
-    private(set) var schemaVersion = Told<Int>.nothing
-    private(set) var migration = Told<Migration>.nothing
+    private(set) var lastPulledAt = Stated<Int64>.nothing
+    private(set) var schemaVersion = Stated<Int>.nothing
+    private(set) var migration = Stated<Migration>.nothing
     private let dialect: WireDialect
     private let readsMigration: Bool
     private let readsSchemaVersion: Bool
@@ -18,7 +18,7 @@ struct Arguments {
     ///
     /// If a header field states the schema version, those in query and body are not even read.
     init(
-        query: QueryParameters, schemaVersion: Told<Int>, dialect: WireDialect, readsMigration: Bool
+        query: QueryParameters, schemaVersion: Stated<Int>, dialect: WireDialect, readsMigration: Bool
     ) throws(WireError) {
         self.dialect = dialect
         self.readsMigration = readsMigration
@@ -43,16 +43,16 @@ struct Arguments {
     mutating func merge(_ kind: ArgumentKind, _ value: JSONSlice) throws(WireError) {
         switch kind {
         case .lastPulledAt:
-            let told = try Self.scalar(value, orThrow: .lastPulledAt) { (text) throws(WireError) in
-                try Told<Int64>.lastPulledAt(text: text)
+            let stated = try Self.scalar(value, orThrow: .lastPulledAt) { (text) throws(WireError) in
+                try Stated<Int64>.lastPulledAt(text: text)
             }
-            try lastPulledAt.merge(told, orThrow: .lastPulledAtTwice)
+            try lastPulledAt.merge(stated, orThrow: .lastPulledAtTwice)
         case .schemaVersion:
             guard readsSchemaVersion else { return }
-            let told = try Self.scalar(value, orThrow: .schemaVersion) { (text) throws(WireError) in
-                try Told<Int>.schemaVersion(text: text)
+            let stated = try Self.scalar(value, orThrow: .schemaVersion) { (text) throws(WireError) in
+                try Stated<Int>.schemaVersion(text: text)
             }
-            try schemaVersion.merge(told, orThrow: .schemaVersionTwice)
+            try schemaVersion.merge(stated, orThrow: .schemaVersionTwice)
         case .migration:
             guard readsMigration else { return }
             try migration.merge(MigrationReader(limits: dialect.limits).read(value), orThrow: .migrationTwice)
@@ -60,8 +60,8 @@ struct Arguments {
     }
 
     private static func scalar<Value>(
-        _ value: JSONSlice, orThrow wrongKind: WireError, read: ([UInt8]) throws(WireError) -> Told<Value>
-    ) throws(WireError) -> Told<Value> {
+        _ value: JSONSlice, orThrow wrongKind: WireError, read: ([UInt8]) throws(WireError) -> Stated<Value>
+    ) throws(WireError) -> Stated<Value> {
         switch value.kind {
         case .null: return .none
         case .number: return try read(Array(value.spelling.utf8))

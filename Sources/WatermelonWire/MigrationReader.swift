@@ -18,19 +18,19 @@ struct MigrationReader {
     private static let internalNames: Set<String> = ["id", "_status", "_changed", "__proto__"]
 
     /// Reads the decoded value of a parameter, or the text of a JSON string.
-    func read(text: [UInt8]) throws(WireError) -> Told<Migration> {
+    func read(text: [UInt8]) throws(WireError) -> Stated<Migration> {
         try read(text: text, unwraps: Self.maximumUnwraps)
     }
 
     /// Reads a member of the body.
-    func read(_ value: JSONSlice) throws(WireError) -> Told<Migration> {
+    func read(_ value: JSONSlice) throws(WireError) -> Stated<Migration> {
         try read(value, unwraps: Self.maximumUnwraps)
     }
 
     /// Reads parameters such as `migration[tables][]=comments`, as axios and qs write nested values.
     ///
     /// Empty lists leave no trace in this style.
-    func read(bracketed parameters: [(keys: [String]?, value: [UInt8])]) throws(WireError) -> Told<Migration> {
+    func read(bracketed parameters: [(keys: [String]?, value: [UInt8])]) throws(WireError) -> Stated<Migration> {
         var from: Int?
         var tables: [String] = []
         var columns: [Int: (table: String?, columns: [String])] = [:]
@@ -64,7 +64,7 @@ struct MigrationReader {
         return .value(try checked(migration))
     }
 
-    private func read(text: [UInt8], unwraps: Int) throws(WireError) -> Told<Migration> {
+    private func read(text: [UInt8], unwraps: Int) throws(WireError) -> Stated<Migration> {
         try .reading(text) { (text) throws(WireError) in
             guard unwraps > 0 else { throw .migration }
             if let first = text.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "\"") {
@@ -83,7 +83,7 @@ struct MigrationReader {
         }
     }
 
-    private func read(_ value: JSONSlice, unwraps: Int) throws(WireError) -> Told<Migration> {
+    private func read(_ value: JSONSlice, unwraps: Int) throws(WireError) -> Stated<Migration> {
         switch value.kind {
         case .null: return .none
         case .string: return try read(text: value.text ?? [], unwraps: unwraps)
@@ -117,7 +117,7 @@ struct MigrationReader {
 
     private static func version(_ text: [UInt8]) throws(WireError) -> Int {
         guard let number = DecimalText(text), number.isWhole, !number.isNegative,
-            number.truncated <= Told<Int>.maximumVersion
+            number.truncated <= Stated<Int>.maximumVersion
         else { throw .migration }
         return Int(number.truncated)
     }

@@ -66,7 +66,7 @@ package struct RequestReader: Sendable {
     /// The arguments of a request before its body.
     private struct Head {
         let parameters: QueryParameters
-        let schemaVersion: Told<Int>
+        let schemaVersion: Stated<Int>
     }
 
     private func arguments(_ head: Head, readsMigration: Bool) throws(WireError) -> Arguments {

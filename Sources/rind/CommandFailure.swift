@@ -65,7 +65,7 @@ func reportingFailures(to log: StartLog = StartLog(), _ body: () async throws ->
         throw code
     } catch {
         let failure = CommandFailure(error)
-        log.tell(failure)
+        log.report(failure)
         throw ExitCode(failure.status.rawValue)
     }
 }

@@ -48,7 +48,7 @@ import Testing
             #expect(collected.sessions == 2)
             #expect(collected.receipts == 1)
             #expect(collected.principals == 1)
-            #expect(try await store.context(500) == PullContext())
+            #expect(try await store.context(500) == StoredPullContext())
             #expect(try await store.context(400, of: bob).row != nil)
             #expect(try await store.newestCursor()?.rawValue == 500)
         }

@@ -10,8 +10,8 @@ import Testing
     func `a principal that nobody has met has nothing`(backing: StateBacking) async throws {
         try await backing { store in
             let context = try await store.context()
-            #expect(context == PullContext())
-            #expect(try await store.context(5) == PullContext())
+            #expect(context == StoredPullContext())
+            #expect(try await store.context(5) == StoredPullContext())
             #expect(try await store.newestCursor() == nil)
         }
     }
@@ -241,7 +241,7 @@ import Testing
                     expiresAt: 2)
             }
             let context = try await store.context()
-            #expect(context == PullContext())
+            #expect(context == StoredPullContext())
         }
     }
 
@@ -259,7 +259,7 @@ import Testing
                     .at(CheckpointVector(vector)), principal: alice, session: phone, at: now)
             }
             let context = try await store.context()
-            #expect(context == PullContext())
+            #expect(context == StoredPullContext())
         }
     }
 }

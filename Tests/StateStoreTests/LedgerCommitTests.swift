@@ -224,7 +224,7 @@ import Testing
             long.comparisons = ["A": FullComparison(doneAt: 0, mapping: String(repeating: "m", count: 100))]
             let pull = PullCommit(row: long, replica: .new, now: now)
             await #expect(throws: StateError.tooLarge("comparison states")) { try await store.commit(pull) }
-            #expect(try await store.context() == PullContext())
+            #expect(try await store.context() == StoredPullContext())
         }
     }
 }

@@ -45,7 +45,7 @@ import Testing
             #expect(try await store.context().sequence == 4)
             #expect(try await store.context(of: bob).sequence == 1)
             try await store.note([], principal: Principal(rawValue: "new"), at: now)
-            #expect(try await store.context(of: Principal(rawValue: "new")) == PullContext())
+            #expect(try await store.context(of: Principal(rawValue: "new")) == StoredPullContext())
         }
     }
 
@@ -86,7 +86,7 @@ import Testing
                 }
             }
             let context = try await store.context()
-            #expect(context == PullContext())
+            #expect(context == StoredPullContext())
         }
     }
 

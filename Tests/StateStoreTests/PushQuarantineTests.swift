@@ -85,9 +85,9 @@ import Testing
             try await store.quarantineAgain(99, reason: QuarantinedOperation.Reason(code: "x"), at: now)
             #expect(try await store.scheduledRetries(of: alice, limit: 9).map(\.id) == [ids[1]])
             let key = PushedRecordKey(table: "tasks", id: "b")
-            try await store.removeSetAside([key], of: bob)
+            try await store.removeQuarantined([key], of: bob)
             #expect(try await store.quarantinedKinds(of: alice).count == 2)
-            try await store.removeSetAside([key, PushedRecordKey(table: "tags", id: "a")], of: alice)
+            try await store.removeQuarantined([key, PushedRecordKey(table: "tags", id: "a")], of: alice)
             #expect(try await store.scheduledRetries(of: alice, limit: 9).isEmpty)
             #expect(try await store.quarantinedKinds(of: alice).count == 1)
         }
@@ -100,7 +100,7 @@ import Testing
             _ = try await store.quarantine(ids.map { Self.push($0) }, of: alice, limit: 9, at: now)
             let kinds = try await store.quarantinedKinds(of: alice)
             #expect(kinds.count == 5)
-            try await store.removeSetAside([PushedRecordKey(table: "tasks", id: "é")], of: alice)
+            try await store.removeQuarantined([PushedRecordKey(table: "tasks", id: "é")], of: alice)
             #expect(try await store.quarantinedKinds(of: alice).count == 4)
         }
     }
@@ -113,7 +113,7 @@ import Testing
             let retention = Retention(now: later, seenBefore: later, undoBefore: later)
             #expect(try await store.collect(retention).principals == 0)
             #expect(try await store.quarantinedKinds(of: alice).count == 1)
-            try await store.removeSetAside([PushedRecordKey(table: "tasks", id: "a")], of: alice)
+            try await store.removeQuarantined([PushedRecordKey(table: "tasks", id: "a")], of: alice)
             #expect(try await store.collect(retention).principals == 1)
         }
     }

@@ -92,7 +92,7 @@ import Testing
         _ = try await store.quarantinedLine(1)
         _ = try await store.dropPushes(ids)
         _ = try await store.dropLines([99])
-        try await store.removeSetAside([push.key], of: someone)
+        try await store.removeQuarantined([push.key], of: someone)
     }
 
     private static func exerciseJournal(_ store: SQLiteStateStore, _ someone: Principal) async throws {

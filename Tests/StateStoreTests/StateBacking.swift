@@ -78,7 +78,7 @@ extension StateStore {
     }
 
     /// The context of a pull by Alice's phone.
-    func context(_ presented: Int64? = nil, of principal: Principal = alice) async throws -> PullContext {
+    func context(_ presented: Int64? = nil, of principal: Principal = alice) async throws -> StoredPullContext {
         try await pullContext(principal: principal, session: phone, presented: try presented.map(cursor))
     }
 }

@@ -236,7 +236,7 @@ struct StoreTrial {
             try await both("quarantined") { [time] in
                 try await $0.quarantine(pushes, of: principal, limit: 4, at: time).count
             }
-        case 1: try await run("take back") { try await $0.removeSetAside(keys, of: principal) }
+        case 1: try await run("take back") { try await $0.removeQuarantined(keys, of: principal) }
         case 2:
             try await both("retry") { [time] in
                 try await $0.scheduleRetries(nil, of: principal, at: time).count

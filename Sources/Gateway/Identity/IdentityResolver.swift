@@ -78,7 +78,7 @@ final class IdentityResolver: Sendable {
         guard let value, !value.isEmpty, let principal = naming.principal(ofUser: value) else {
             let error = GatewayError(
                 fault: .noPrincipal, cause: "the answer to \(method) \(target) has nothing at '\(path)'")
-            backend.tell(error.code, "the answer has nothing at '\(path)'", of: .principal, call: call, as: forwarded)
+            backend.log(error.code, "the answer has nothing at '\(path)'", of: .principal, call: call, as: forwarded)
             throw error
         }
         return principal

@@ -50,7 +50,7 @@ struct CheckRunner {
         switch try await run() {
         case .outdated(let reason): return .outdated(reason)
         case .complete(let plan, let since, let refused):
-            tellUnchecked(refused)
+            logUnchecked(refused)
             return try await compare(subjects, plan, since: since)
         }
     }
@@ -122,7 +122,7 @@ struct CheckRunner {
     }
 
     /// Logs types that the backend no longer streams: they cannot be compared, and must not stop their devices.
-    private func tellUnchecked(_ types: Set<String>) {
+    private func logUnchecked(_ types: Set<String>) {
         guard !types.isEmpty else { return }
         scope.logger.error(
             "the backend no longer streams some request types: their records are not checked for conflicts",
@@ -135,7 +135,7 @@ extension CheckRunner: Effects {
         switch action {
         case .end(let stream): return stream
         case .fail(let failure):
-            scope.tell(unexpected: machine.unexpected)
+            scope.log(unexpected: machine.unexpected)
             throw failure
         case .loadContext, .stream: return nil
         }

@@ -143,13 +143,13 @@ extension DeviceState {
     /// Saves the ids of pushed records that the stream has reported.
     private func saveReportedIDs(_ spooler: StreamSpooler) async throws {
         let makers = Set(scope.schema.tables.filter(\.makesIDs).map(\.name))
-        var told: [PushedRecordKey: IDMapping] = [:]
+        var reported: [PushedRecordKey: IDMapping] = [:]
         for mapping in spooler.idMappings where makers.contains(mapping.table) {
-            told[PushedRecordKey(table: mapping.table, id: mapping.clientID)] = mapping
+            reported[PushedRecordKey(table: mapping.table, id: mapping.clientID)] = mapping
         }
         // Only ids of records that the caller has pushed: no other user decides which ids its records have.
         let believed = try await withoutStreamed(
-            scope.store.unmappedPushes(Array(told.values), of: scope.query.principal))
+            scope.store.unmappedPushes(Array(reported.values), of: scope.query.principal))
         if spooler.counts.idMappings > spooler.idMappings.count {
             scope.logger.warning(
                 "more lines about ids came than are looked at in one pull",

@@ -21,10 +21,10 @@ extension DeviceState {
     static let maximumNotes = 50_000
 
     /// Returns what the machine needs to know about the replica's ledger.
-    func ledgerContext(acceptedAt: Instant, resyncAt: Instant) async throws -> SyncMachines.PullContext.Ledger {
-        guard scope.keepsLedgers, let outline else { return SyncMachines.PullContext.Ledger() }
+    func ledgerContext(acceptedAt: Instant, resyncAt: Instant) async throws -> PullContext.Ledger {
+        guard scope.keepsLedgers, let outline else { return PullContext.Ledger() }
         let tuning = scope.services.tuning
-        var ledger = SyncMachines.PullContext.Ledger(outline, maximumUndos: tuning.undos)
+        var ledger = PullContext.Ledger(outline, maximumUndos: tuning.undos)
         // With this many additions to the base, lookups take too long.
         ledger.needsCompaction =
             outline.base != nil

@@ -31,7 +31,7 @@ struct DeviceState {
     init(_ scope: PullScope) { self.scope = scope }
 
     /// Loads the device's data and returns what the machine decides by.
-    mutating func load() async throws -> SyncMachines.PullContext {
+    mutating func load() async throws -> PullContext {
         let query = scope.query
         let context = try await scope.store.pullContext(
             principal: query.principal, session: query.session, presented: query.presented)
@@ -46,7 +46,7 @@ struct DeviceState {
         var ledger = try await ledgerContext(acceptedAt: context.acceptedAt, resyncAt: context.resyncAt)
         if try await hasTooManyNotes(sequence: context.sequence) { ledger.isExact = false }
         if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
-        var known = SyncMachines.PullContext(
+        var known = PullContext(
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,

@@ -11,7 +11,7 @@ extension PullRunner: Effects {
         switch action {
         case .answer(let plan): return .answer(try await answer(plan, machine.cachedAnswer))
         case .fail(let failure):
-            scope.tell(unexpected: machine.unexpected)
+            scope.log(unexpected: machine.unexpected)
             throw failure
         case .refuse(let refusal): throw refusal
         case .startOver: return .startOver

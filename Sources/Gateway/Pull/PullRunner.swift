@@ -47,10 +47,10 @@ struct PullRunner {
         var before: (spooler: StreamSpooler, length: SpoolLength)?
     }
 
-    init(_ scope: PullScope, kept: CachedAnswers.Entry?, cacheKey: CachedAnswers.Key) {
+    init(_ scope: PullScope, cached: CachedAnswers.Entry?, cacheKey: CachedAnswers.Key) {
         self.scope = scope
         self.cacheKey = cacheKey
-        stream = StreamRunner(scope, kept: kept)
+        stream = StreamRunner(scope, cached: cached)
         device = DeviceState(scope)
         figures.principal = scope.query.principal.description
         figures.presented = scope.query.presented?.rawValue
@@ -60,7 +60,7 @@ struct PullRunner {
     ///
     /// The reason of a failure is stored for the operator, about once a minute for each replica.
     mutating func run() async throws -> PullEnd {
-        defer { stream.tellFlaws() }
+        defer { stream.logFlaws() }
         do {
             return try await runMachine()
         } catch {
@@ -82,7 +82,7 @@ struct PullRunner {
     }
 
     /// Loads what is known about the device.
-    mutating func loadContext() async throws -> SyncMachines.PullContext {
+    mutating func loadContext() async throws -> PullContext {
         var context = try await device.load()
         try await device.loadRedeliveries()
         stream.takeOver(device)
@@ -105,7 +105,7 @@ struct PullRunner {
         negotiation = decision
         figures.dropped += decision.unknown.count
         if let change = decision.change { figures.migration = "\(change.from) to \(change.to)" }
-        tell(decision)
+        log(decision)
     }
 
     mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
@@ -126,7 +126,7 @@ struct PullRunner {
         } catch StateError.idsChanged {
             return .idsChanged
         }
-        if let diffed { tell(diffed.report, of: row.replica) }
+        if let diffed { log(diffed.report, of: row.replica) }
         return .done
     }
 
@@ -168,7 +168,7 @@ extension PullRunner {
                 "replica": "\(device.row?.replica.description ?? "")",
                 "retry_after": "\(ComparisonSchedule.pause(after: failures) / 60_000) min",
             ])
-        stream.tellFlaws(since: before.spooler.flaws)
+        stream.logFlaws(since: before.spooler.flaws)
         stream.spooler = before.spooler
         try await stream.spooler.cut(to: before.length)
         figures.comparison = nil
@@ -188,7 +188,7 @@ extension PullRunner {
         let length = SpoolLength(lines: stream.spooler.length.lines, runs: lines.length.runs)
         let room = scope.services.spools.lease(for: scope.query.principal)
         guard room.takeForLines(lines.spooler.byteCount) else { return }
-        scope.services.kept.keep(
+        scope.services.cachedAnswers.keep(
             CachedAnswers.Entry(key: cacheKey, stream: answer, spooler: lines.spooler, length: length, room: room),
             at: scope.now)
     }
@@ -196,7 +196,7 @@ extension PullRunner {
     /// Puts back the cached answer that this pull went on from, for the next attempt and without extending its life,
     /// unless it may have caused the failure.
     private func keepAgain(after error: any Error) {
-        guard let kept = stream.kept else { return }
+        guard let cached = stream.cached else { return }
         let isHarmless =
             switch error {
             case is CancellationError, SpoolError.cancelled, SpoolError.exhausted: true
@@ -204,7 +204,7 @@ extension PullRunner {
             case let failure as PullFailure: failure == .streamBroken || failure == .clockBehind
             default: false
             }
-        if isHarmless { scope.services.kept.putBack(kept, at: scope.now) }
+        if isHarmless { scope.services.cachedAnswers.putBack(cached, at: scope.now) }
     }
 }
 

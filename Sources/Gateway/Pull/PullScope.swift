@@ -30,7 +30,7 @@ struct PullScope {
     }
 
     /// Logs an event that the gateway's own machine did not expect.
-    func tell(unexpected: UnexpectedEvent?) {
+    func log(unexpected: UnexpectedEvent?) {
         guard let unexpected else { return }
         logger.error(
             "a pull was given up, since something happened that cannot happen at that point",

@@ -18,7 +18,7 @@ struct StreamRunner {
     /// The search for creations that reads the lines as well, during a push recovery.
     var creations: CreationSearch?
     /// The cached answer of an earlier pull with the same cursor; nil for a check.
-    let kept: CachedAnswers.Entry?
+    let cached: CachedAnswers.Entry?
     /// The part of the counts that comes from the cached answer.
     private(set) var taken = StreamIntake.Counts()
     /// The number of times that the stream broke.
@@ -32,9 +32,9 @@ struct StreamRunner {
     private(set) var refusedTypes: Set<String> = []
     private var toldRefused: Set<String> = []
 
-    init(_ scope: PullScope, kept: CachedAnswers.Entry? = nil) {
+    init(_ scope: PullScope, cached: CachedAnswers.Entry? = nil) {
         self.scope = scope
-        self.kept = kept
+        self.cached = cached
         acceptance = Acceptance(scope.identity, scope.services)
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
     }
@@ -106,10 +106,10 @@ struct StreamRunner {
         } catch BackendError.ackRefused(status: 404)
             where !refusals.note(session, presented: query.presented, at: scope.now + scope.store.cursorLead)
         {
-            tellRefusedTokens(status: 404)
+            logRefusedTokens(status: 404)
             return .tokensRefused
         } catch BackendError.refused(let status) {
-            tellRefusedTokens(status: status)
+            logRefusedTokens(status: status)
             return .tokensRefused
         }
     }
@@ -131,10 +131,10 @@ struct StreamRunner {
     /// Goes on from the lines of an earlier pull: its answer may have got lost, and the lines need not be streamed
     /// again.
     private mutating func takeCached() async throws {
-        guard let kept else { throw PullFailure.unexpectedEvent }
+        guard let cached else { throw PullFailure.unexpectedEvent }
         try await scope.services.identities.verifyName(scope.identity, at: scope.now)
-        spooler = kept.spooler
-        try await spooler.takeUp(at: kept.length)
+        spooler = cached.spooler
+        try await spooler.takeUp(at: cached.length)
         taken = spooler.counts
     }
 
@@ -156,7 +156,7 @@ struct StreamRunner {
         _ types: [String], from vector: CheckpointVector, afresh: Bool
     ) async throws -> StreamReport {
         if afresh {
-            tellFlaws()
+            logFlaws()
             taken = StreamIntake.Counts()
             spooler = scope.services.makeSpooler(
                 scope.projection, for: scope.query.principal, added: added, aliases: aliases)
@@ -167,7 +167,7 @@ struct StreamRunner {
         do {
             let stream = try await scope.backend.openStream(
                 types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
-            tellRefused()
+            logRefusedTypes()
             try await acceptance.accepted()
             try await scope.store.markAccepted(
                 principal: scope.query.principal, session: scope.query.session, at: scope.now)
@@ -176,7 +176,7 @@ struct StreamRunner {
                 try await spooler.take(buffer)
                 if spooler.isEnded { break }
             }
-            if !spooler.isEnded { tellBrokenEnd() }
+            if !spooler.isEnded { logBrokenEnd() }
         } catch let error as BackendError where error.isWorthResuming {
             scope.logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
         }
@@ -203,7 +203,7 @@ extension StreamRunner {
     }
 
     /// Logs the flaws of lines, one line for each kind that did not occur before.
-    func tellFlaws(since before: StreamFlaws = StreamFlaws()) {
+    func logFlaws(since before: StreamFlaws = StreamFlaws()) {
         let kinds = spooler.flaws.kinds.filter { before.kinds[$0.key] == nil }
         for (kind, lines) in kinds.sorted(by: { $0.key.code < $1.key.code }) {
             let first = lines.first.map { "\($0.number)" + ($0.type.map { " (\($0))" } ?? "") }
@@ -216,7 +216,7 @@ extension StreamRunner {
     }
 
     /// Logs the types that the backend refuses, once it accepts the others: until then they are a guess.
-    private mutating func tellRefused() {
+    private mutating func logRefusedTypes() {
         guard refusedTypes != toldRefused else { return }
         toldRefused = refusedTypes
         scope.logger.error(
@@ -229,7 +229,7 @@ extension StreamRunner {
     }
 
     /// Logs the end of an answer that is whole but has no complete line.
-    private mutating func tellBrokenEnd() {
+    private mutating func logBrokenEnd() {
         let end = spooler.finishRequest()
         var metadata: Logger.Metadata = [
             "code": "stream.incomplete", "lines": "\(end.lines)",
@@ -247,7 +247,7 @@ extension StreamRunner {
     }
 
     /// Logs that the backend refuses its own checkpoints; the pull starts from the beginning.
-    private func tellRefusedTokens(status: Int) {
+    private func logRefusedTokens(status: Int) {
         scope.logger.error(
             "the backend refuses checkpoints that it has made itself",
             metadata: ["code": "backend.tokens_refused", "status": "\(status)"])

@@ -222,7 +222,7 @@ struct CallSender: Sendable {
         // An operation that may have been applied is put off only if repeating it is harmless.
         if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
             var after: Duration?
-            if case .busy(_, let told) = error { after = told }
+            if case .busy(_, let wait) = error { after = wait }
             var metadata = facts(index, call)
             metadata["code"] = "\(error.code)"
             metadata["error"] = "\(message)"

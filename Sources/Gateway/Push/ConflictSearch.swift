@@ -49,7 +49,7 @@ struct ConflictSearch {
         case .compared(let comparison):
             let (conflicts, unreadable) = conflicts(comparison.findings, indices)
             return .compared(
-                conflicts: conflicts, present: mayTell(Set(indices.keys)) ? present(comparison, indices) : [],
+                conflicts: conflicts, present: mayShow(Set(indices.keys)) ? present(comparison, indices) : [],
                 unreadable: unreadable)
         }
     }
@@ -74,7 +74,7 @@ struct ConflictSearch {
     }
 
     /// Returns true if the compared rows contain nothing that the client's version of the app may not see.
-    private func mayTell(_ tables: Set<Int>) -> Bool {
+    private func mayShow(_ tables: Set<Int>) -> Bool {
         let own = scope.request.schemaVersion ?? row.schemaVersion ?? scope.schema.version
         return version(tables.map { scope.schema.tables[$0] }) <= own
     }

@@ -56,10 +56,10 @@ struct PushPreparation: Effects {
         _ action: PushPreparationMachine.Action, of machine: PushPreparationMachine
     ) async throws -> PushPreparationMachine.Event {
         switch action {
-        case .loadSetAside:
-            tellUnknown()
-            tellUnreachable()
-            try await loadSetAside()
+        case .loadQuarantine:
+            logUnknownNames()
+            logUnreachable()
+            try await loadQuarantine()
         case .loadLedger: return .ledger(try await loadLedger())
         case .findDescendants: return try await findDescendants()
         case .checkLedger: return .current(try await isCurrent)
@@ -75,9 +75,9 @@ struct PushPreparation: Effects {
     ) async throws -> PushScope? {
         switch action {
         case .follow: follow()
-        case .goOn(let isUnknown): if isUnknown { tellUnknownDescendants() }
+        case .goOn(let isUnknown): if isUnknown { logUnknownDescendants() }
         case .fail(let obstacle): throw error(obstacle, machine.unexpected)
-        case .loadSetAside, .loadLedger, .findDescendants, .checkLedger, .verifyCredential: return nil
+        case .loadQuarantine, .loadLedger, .findDescendants, .checkLedger, .verifyCredential: return nil
         }
         return scope
     }
@@ -93,7 +93,7 @@ extension PushPreparation {
     /// Loads which of the principal's records are in quarantine, since the push may resolve them.
     ///
     /// An update of such a record carries all columns, because the backend never got the earlier change.
-    private mutating func loadSetAside() async throws {
+    private mutating func loadQuarantine() async throws {
         scope.quarantined = try await scope.store.quarantinedKinds(of: scope.principal)
         scope.reader.wholeRecords = Set(scope.quarantined.keys)
     }
@@ -182,7 +182,7 @@ extension PushPreparation {
 // Logs and errors.
 extension PushPreparation {
     /// Logs, once for each push, the names that are not in the configuration, so that edits are not dropped silently.
-    private mutating func tellUnknown() {
+    private mutating func logUnknownNames() {
         let unknown = UnknownNames(scope.plan, reader: scope.reader, schema: scope.schema)
         scope.figures.dropped = unknown.count
         guard unknown.count > 0 else { return }
@@ -198,7 +198,7 @@ extension PushPreparation {
     /// Logs records whose ids no pull can return.
     ///
     /// A backend may accept any text as an id, but such a record stays on its device.
-    private func tellUnreachable() {
+    private func logUnreachable() {
         let records = scope.plan.operations.count { !RecordID.isSafe($0.id) }
         guard records > 0 else { return }
         scope.logger.warning(
@@ -206,7 +206,7 @@ extension PushPreparation {
             metadata: ["code": "push.unreachable_ids", "records": "\(records)"])
     }
 
-    private func tellUnknownDescendants() {
+    private func logUnknownDescendants() {
         scope.logger.warning(
             "the dependents of deleted records are unknown: the backend has to deal with them",
             metadata: ["code": "push.cascade_unknown", "told": "\(scope.request.lastPulledAt != nil)"])
@@ -225,7 +225,7 @@ extension PushPreparation {
                 fault: .tooManyDescendants,
                 cause: "more than \(DescendantSearch.maximum) records hang on what the push deletes",
                 figures: scope.figures)
-        case .outdated: return PushReply(scope).refused(PushRefusal(kind: .outdated, records: []), applied: 0)
+        case .outdated: return PushAnswerMaker(scope).refused(PushRefusal(kind: .outdated, records: []), applied: 0)
         case .ledgerChanged: return StateError.ledgerChanged
         case .unexpectedEvent:
             scope.logger.error(

@@ -69,7 +69,7 @@ struct PushQuarantine {
         guard !scope.quarantined.isEmpty else { return }
         let keys = taken.map(scope.key(at:)).filter { scope.quarantined[$0] != nil }
         guard !keys.isEmpty else { return }
-        try await scope.store.removeSetAside(keys, of: scope.principal)
+        try await scope.store.removeQuarantined(keys, of: scope.principal)
         scope.logger.notice(
             "the backend has taken quarantined records", metadata: ["records": "\(keys.count)"])
     }

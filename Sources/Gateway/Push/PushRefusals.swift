@@ -9,7 +9,7 @@ import SyncModel
 /// Collects why operations of a push were refused, for the log, the state and the quarantine.
 struct PushRefusals {
     /// The number of refused operations that are logged and stored for each push.
-    static let told = 20
+    static let maximumLogged = 20
 
     private struct Refusal {
         /// The stable code.
@@ -37,9 +37,9 @@ struct PushRefusals {
         for refused in news {
             // The backend may name the same line in every request of a batch.
             let isKnown = refusals.updateValue(refused, forKey: refused.record.index) != nil
-            if !isKnown, refusals.count <= Self.told { tell(refused, of: scope) }
+            if !isKnown, refusals.count <= Self.maximumLogged { log(refused, of: scope) }
         }
-        tellObstacles(news.map(\.record), scope.logger)
+        logObstacles(news.map(\.record), scope.logger)
     }
 
     /// Returns why an operation was refused, with the refusal's code or the given one.
@@ -55,11 +55,11 @@ struct PushRefusals {
     /// A failure is only logged and does not change how the push ends.
     func write(of scope: PushScope, from replica: ReplicaID?) async {
         guard !refusals.isEmpty, !scope.isRetry else { return }
-        if refusals.count > Self.told {
+        if refusals.count > Self.maximumLogged {
             scope.logger.info("more operations of a push were refused", metadata: ["operations": "\(refusals.count)"])
         }
-        let told = refusals.values.sorted { $0.record.index < $1.record.index }
-        let operations = told.prefix(Self.told).map { refused in
+        let logged = refusals.values.sorted { $0.record.index < $1.record.index }
+        let operations = logged.prefix(Self.maximumLogged).map { refused in
             let index = refused.record.index
             return RefusedOperation(
                 key: key(at: index, scope), kind: scope.plan.operations[index].kind,
@@ -69,7 +69,7 @@ struct PushRefusals {
         do {
             try await scope.store.noteRefusals(
                 operations, of: scope.principal, replica: replica,
-                result: "push refused: \(count), \(told.first?.code ?? "")", at: scope.now)
+                result: "push refused: \(count), \(logged.first?.code ?? "")", at: scope.now)
         } catch {
             scope.logger.notWritten("could not record refused operations", error)
         }
@@ -81,7 +81,7 @@ struct PushRefusals {
         return RecordID.fits(key.id) ? key : PushedRecordKey(table: key.table, id: ForeignText.cut(key.id))
     }
 
-    private func tell(_ refused: Refusal, of scope: PushScope) {
+    private func log(_ refused: Refusal, of scope: PushScope) {
         let record = refused.record
         var metadata: Logger.Metadata = [
             "code": "\(refused.code)", "table": "\(record.table)",
@@ -94,7 +94,7 @@ struct PushRefusals {
         scope.logger.info("an operation of a push was refused", metadata: metadata)
     }
 
-    private func tellObstacles(_ records: [PushRefusal.Record], _ logger: Logger) {
+    private func logObstacles(_ records: [PushRefusal.Record], _ logger: Logger) {
         for (obstacle, records) in Dictionary(grouping: records, by: \.obstacle) {
             guard let obstacle else { continue }
             logger.warning(

@@ -25,7 +25,7 @@ extension PushRunner: Effects {
             try await acceptance.obtain()
             notedAfter = try await notes.begin()
             try await notes.writeSeen(operations)
-        case .noteHeld: try await notes.writeHeld(machine.taken)
+        case .noteHeld(let taken): try await notes.writeHeld(taken)
         case .beginJournal:
             try await acceptance.obtain()
             try await beginJournal()
@@ -47,14 +47,14 @@ extension PushRunner: Effects {
         case .saveReceipt:
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await quarantine.remove(machine.taken)
-            await saveReceipt(PushReply(scope, rejected: machine.rejected))
+            await saveReceipt(PushAnswerMaker(scope, rejected: machine.rejected))
         case .answer, .answerFromReceipt, .refuse, .fail, .rethrow: throw PushFailure.unexpectedEvent
         }
         return .done
     }
 
     mutating func end(_ action: PushAction, of machine: PushMachine) async throws -> PushAnswer? {
-        let reply = PushReply(scope, rejected: machine.rejected)
+        let reply = PushAnswerMaker(scope, rejected: machine.rejected)
         switch action {
         case .answer:
             try await quarantine.remove(machine.taken)
@@ -67,13 +67,14 @@ extension PushRunner: Effects {
             await ShownVersion(scope: scope, pusher: pusher).write()
             return reply.answer(receipt ?? reply.receipt)
         case .refuse(let refusal, let applied):
-            if applied > 0 { tellHalf(applied) }
+            if applied > 0 { logHalfApplied(applied) }
             await leave(machine, dropsNotes: true)
             count(refusal)
-            throw PushReply(scope, rejected: machine.rejected).refused(refusal, applied: applied, present: present)
+            throw PushAnswerMaker(scope, rejected: machine.rejected).refused(
+                refusal, applied: applied, present: present)
         case .rethrow(let applied):
             await leave(machine, dropsNotes: true)
-            if applied > 0 { tellHalf(applied) }
+            if applied > 0 { logHalfApplied(applied) }
             throw failure ?? PushFailure.unknownOutcome
         case .fail(let failure, let applied): throw await failed(failure, applied: applied, machine)
         case .loadContext, .confirm, .findReceipt, .checkConflicts, .verifyCredential, .noteSeen, .beginJournal,
@@ -105,7 +106,7 @@ extension PushRunner {
 
     /// Writes what is known about a failed push, and returns the error for its client.
     private mutating func failed(_ failure: PushFailure, applied: Int, _ machine: PushMachine) async -> any Error {
-        if failure == .unknownOutcome || applied > 0 { tellHalf(applied) }
+        if failure == .unknownOutcome || applied > 0 { logHalfApplied(applied) }
         if let unexpected = machine.unexpected {
             logger.error(
                 "a push got what it had not asked for",
@@ -122,7 +123,7 @@ extension PushRunner {
             try? await scope.store.touch(
                 replica: replica, result: "push failed: \(failure.rawValue)", at: scope.now)
         }
-        let reply = PushReply(scope, rejected: machine.rejected)
+        let reply = PushAnswerMaker(scope, rejected: machine.rejected)
         switch failure {
         case .busy: return GatewayError(busy: applied, retryAfter: retryAfter)
         case .tooManyRefusals:
@@ -137,7 +138,7 @@ extension PushRunner {
         }
     }
 
-    private func tellHalf(_ applied: Int) {
+    private func logHalfApplied(_ applied: Int) {
         logger.error(
             "a push failed half way",
             metadata: ["code": "push.half_applied", "applied": "\(applied)", "operations": "\(operations.count)"])
@@ -152,7 +153,7 @@ extension PushRunner {
     /// Stores the receipt.
     ///
     /// A failure is only logged: the push was applied, and its client must get that answer.
-    private func saveReceipt(_ reply: PushReply) async {
+    private func saveReceipt(_ reply: PushAnswerMaker) async {
         guard let kept = reply.keptReceipt(digest) else { return }
         do {
             try await scope.store.saveReceipt(

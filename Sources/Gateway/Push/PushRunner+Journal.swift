@@ -124,7 +124,8 @@ extension PushRunner {
         case .answered(let keepsReceipt):
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await quarantine.remove(machine.taken)
-            written.receipt = keepsReceipt ? PushReply(scope, rejected: machine.rejected).keptReceipt(digest) : nil
+            written.receipt =
+                keepsReceipt ? PushAnswerMaker(scope, rejected: machine.rejected).keptReceipt(digest) : nil
         case .refused(let refusal):
             let record = refusal.records.first
             written.failure = PushJournal.Failure(

@@ -80,14 +80,14 @@ struct PushRunner {
 
     /// The push as the machine needs to know it; an operator's retry must not delay the request during which it runs.
     private var query: PushMachine.Query {
-        let (push, backend, hasToldTime) = (
+        let (push, backend, statesTime) = (
             scope.settings, services.configuration.backend, scope.request.lastPulledAt != nil
         )
         return PushMachine.Query(
-            presented: scope.presented, hasToldTime: hasToldTime, operations: operations.count,
+            presented: scope.presented, statesTime: statesTime, operations: operations.count,
             style: services.backend.settings.streamPush == nil ? .calls : .stream,
             notes: services.pullSettings.keepsLedgers,
-            checks: hasToldTime && !scope.isRetry && !ConflictSearch.indices(in: scope).isEmpty,
+            checks: statesTime && !scope.isRetry && !ConflictSearch.indices(in: scope).isEmpty,
             attempts: scope.isRetry ? 0 : backend.resumeAttempts,
             backoff: backend.resumeBackoff.milliseconds,
             retryBudget: scope.isRetry ? 0 : push.retryBudget.milliseconds,

@@ -161,7 +161,7 @@ extension SimulatedDevice {
     private static let migrationsEnabledAt = 1
 
     /// The schema version that it tells.
-    package var told: Int? {
+    package var statedVersion: Int? {
         switch manners {
         case .version, .migration: version
         case .nothing: nil

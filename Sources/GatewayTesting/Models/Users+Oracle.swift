@@ -197,7 +197,7 @@ extension Users {
     }
 
     /// Returns true if the device's version is unknown until it has pushed a value that only version 2 has.
-    private func hasToShow(_ device: SimulatedDevice) -> Bool { device.told == nil && device.version >= 2 }
+    private func hasToShow(_ device: SimulatedDevice) -> Bool { device.statedVersion == nil && device.version >= 2 }
 
     /// Returns true if it can never become known that the device has version 2: its pushes do not name the device.
     func isMute(_ device: SimulatedDevice) -> Bool { hasToShow(device) && setup.pushTime == .none }

@@ -82,7 +82,7 @@ extension World {
             for table in configuration.schema.tables {
                 guard let known = SimulatedTable.allCases.first(where: { $0.name == table.name }) else { continue }
                 // What the app does not have it passes over.
-                if known == .notes, device.told == nil, device.version < 2 || users.isMute(device) { continue }
+                if known == .notes, device.statedVersion == nil, device.version < 2 || users.isMute(device) { continue }
                 var view = try LedgerView(
                     source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
                     shape: LedgerShape(table: table), key: key)

@@ -139,11 +139,11 @@ extension World {
 // What the state has.
 extension World {
     /// Returns the state's context of a device's cursor; nil if the device has none.
-    func context(of device: SimulatedDevice) async throws -> PullContext? {
+    func context(of device: SimulatedDevice) async throws -> StoredPullContext? {
         try await context(of: device.cursor, device.session)
     }
 
-    private func context(of cursor: Cursor?, _ session: Session) async throws -> PullContext? {
+    private func context(of cursor: Cursor?, _ session: Session) async throws -> StoredPullContext? {
         guard let cursor, let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal
         else { return nil }
         return try await store.pullContext(principal: principal, session: session, presented: cursor)

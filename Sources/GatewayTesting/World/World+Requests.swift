@@ -16,7 +16,7 @@ extension World {
     package func beginPull(_ index: Int) -> WorldSync {
         let device = users.devices[index]
         let pull = PullRequest(
-            lastPulledAt: device.cursor.map { .cursor($0.rawValue) } ?? .never, schemaVersion: device.told,
+            lastPulledAt: device.cursor.map { .cursor($0.rawValue) } ?? .never, schemaVersion: device.statedVersion,
             migration: device.asked)
         syncCount += 1
         let sync = WorldSync(
@@ -42,24 +42,24 @@ extension World {
         let device = users.devices[index]
         let pending = device.pending.sorted { $0.key < $1.key }
         guard !pending.isEmpty, device.cursor != nil else { return nil }
-        let told =
+        let stated =
             switch setup.pushTime {
             case .now: device.cursor
             case .none: Cursor?.none
             case .before: device.cursorBefore ?? device.cursor
             }
-        let push = try read(pending, of: device, told)
-        note("\(device.name) pushes \(pending.map(\.key)) with \(told?.description ?? "nothing"), \(outcome)")
+        let push = try read(pending, of: device, stated)
+        note("\(device.name) pushes \(pending.map(\.key)) with \(stated?.description ?? "nothing"), \(outcome)")
         count("push \(outcome)")
         users.pushed.formUnion(pending.map(\.key))
         users.unmade.formUnion(pending.filter { $0.value.status == .deleted }.map(\.key))
         users.expectEchoes(of: users.touched(by: pending, on: index), isAnswered: outcome == .answered)
         syncCount += 1
         let sync = WorldSync(
-            number: syncCount, device: index, presented: told, began: users.backend.counter, outcome: outcome,
+            number: syncCount, device: index, presented: stated, began: users.backend.counter, outcome: outcome,
             doubtful: pending.last?.key,
             bases: device.bases.filter { device.pending[$0.key] != nil },
-            olderBases: told == device.cursor ? [:] : device.basesBefore)
+            olderBases: stated == device.cursor ? [:] : device.basesBefore)
         begin(sync, isPull: false, pushed: pending.map { ($0.key, $0.value) }) { gateway, caller in
             sync.note(rejected: Self.rejected(in: try await gateway.push(push, caller: caller).body))
         }

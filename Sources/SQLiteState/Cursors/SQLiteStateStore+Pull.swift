@@ -9,9 +9,9 @@ extension SQLiteStateStore {
     /// Reads the context by a few key look-ups and those of the ledger, in one read transaction.
     package func pullContext(
         principal: Principal, session: Session, presented: SyncModel.Cursor?
-    ) async throws -> PullContext {
+    ) async throws -> StoredPullContext {
         try await read { db in
-            var context = PullContext()
+            var context = StoredPullContext()
             let id = try db.principalID(principal)
             if let id {
                 let row = try db.row("SELECT newest, sequence, id_sequence FROM principal WHERE id = ?", [id])

@@ -30,7 +30,7 @@ extension SQLiteStateStore {
     }
 
     /// Removes entries by one key look-up each.
-    package func removeSetAside(_ keys: [PushedRecordKey], of principal: Principal) async throws {
+    package func removeQuarantined(_ keys: [PushedRecordKey], of principal: Principal) async throws {
         guard !keys.isEmpty else { return }
         try await write { db in
             guard let owner = try db.principalID(principal) else { return }

@@ -32,9 +32,9 @@ struct PullCourse: Sendable {
     mutating func begin() -> StreamStep {
         let beginning = beginning(at: plan.start)
         streamed = beginning
-        guard let kept = query.kept, kept.continues(beginning) else { return stream.begin(at: plan.start) }
+        guard let cached = query.cached, cached.continues(beginning) else { return stream.begin(at: plan.start) }
         hasTakenCached = true
-        return stream.begin(behind: kept.end)
+        return stream.begin(behind: cached.end)
     }
 
     /// Throws away what has come, and streams everything, as `begin` begins it.

@@ -32,7 +32,7 @@ struct PullPlanner: Sendable {
     mutating func negotiate() {
         negotiation = SchemaNegotiator(query.schema).decide(
             SchemaNegotiator.Query(
-                isFirst: query.isFirst, last: context.row?.schemaVersion, told: query.schemaVersion,
+                isFirst: query.isFirst, last: context.row?.schemaVersion, stated: query.schemaVersion,
                 inferred: inferredVersion, asked: query.asked))
     }
 

@@ -43,13 +43,13 @@ package struct PullQuery: Hashable, Sendable {
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
     /// The stream of an earlier pull with the same cursor, or also without one, and with the same schema.
-    package var kept: CachedAnswer?
+    package var cached: CachedAnswer?
 
     /// Creates a query against a schema, as a client of `effectiveVersion` sees it.
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
         asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
-        tableDigests: [String: String] = [:], newReplica: ReplicaID, kept: CachedAnswer? = nil,
+        tableDigests: [String: String] = [:], newReplica: ReplicaID, cached: CachedAnswer? = nil,
         restarts: Int = 0
     ) {
         self.principal = principal
@@ -62,7 +62,7 @@ package struct PullQuery: Hashable, Sendable {
         self.effectiveVersion = effectiveVersion
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica
-        self.kept = kept
+        self.cached = cached
         self.restarts = restarts
         awaitsIDs = schema.tables.contains { $0.hasOwnIDs }
         let tables = schema.tables(at: effectiveVersion)
@@ -82,7 +82,7 @@ package struct PullQuery: Hashable, Sendable {
         let types = Set(
             tables.filter { names.contains($0.name) }
                 .flatMap { $0.feeds.compactMap { $0.version(at: effectiveVersion)?.requestType } })
-        query.kept = nil
+        query.cached = nil
         query.requestTypes = requestTypes.filter(types.contains)
         // A request type may fill other tables, too.
         query.upsertNamespaces = tables.flatMap { table in

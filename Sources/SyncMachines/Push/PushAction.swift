@@ -23,8 +23,8 @@ package enum PushAction: Hashable, Sendable {
     case advance(applied: [Int], inFlight: [Int])
     /// Note durably how the push ends (transaction 8).
     case endJournal(PushEnd)
-    /// Note durably that the backend has so many of the operations, counted from the first (transaction 8).
-    case noteHeld(operations: Int)
+    /// Note durably that the backend has these operations (transaction 8).
+    case noteHeld(Set<Int>)
     /// Note durably that the client gets the present state of these records again, which a 409 is about to name.
     case scheduleRedelivery([PushRefusal.Record])
     /// Send all operations except some in one request, with the vector at the client's time for the

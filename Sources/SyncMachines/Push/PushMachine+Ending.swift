@@ -15,11 +15,11 @@ extension PushMachine {
     }
 
     mutating func noteHeld(_ course: PushCourse, _ action: PushAction) -> PushAction {
-        guard case .stream(let stream) = course.sending, query.notes, applied > 0 else {
+        guard case .stream = course.sending, query.notes, applied > 0 else {
             return quarantine(course, action)
         }
         state = .notingHeld(course, action)
-        return .noteHeld(operations: stream.next)
+        return .noteHeld(taken)
     }
 
     /// Quarantines what was refused: durable before anybody can hear that it was taken, from a receipt too.
@@ -27,7 +27,7 @@ extension PushMachine {
         guard query.rejection == .quarantine, !rejected.isEmpty, action == .saveReceipt || action == .answer else {
             return write(course, action)
         }
-        state = .settingAside(course, action)
+        state = .quarantining(course, action)
         return .quarantine(rejected)
     }
 
@@ -69,10 +69,11 @@ extension PushMachine {
         course?.abandon()
         let failure = PushAction.fail(.unexpectedEvent, applied: applied)
         switch state {
-        case .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
-            .timing:
+        case .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .sending, .pausing, .advancing,
+            .findingRoom,
+            .readingClock:
             if let course { return end(course, failure) }
-        case .loading, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended: break
+        case .loading, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended: break
         }
         state = .ended(course)
         return failure

@@ -9,7 +9,7 @@ extension PushMachine {
         /// The cursor that the client sent, if it can be one.
         package var presented: Cursor?
         /// True if the client sent a time; without it there are no receipts (finding 18).
-        package var hasToldTime: Bool
+        package var statesTime: Bool
         /// The number of operations.
         package var operations: Int
         /// The way in which they reach the backend.
@@ -36,7 +36,7 @@ extension PushMachine {
 
         /// Creates a push; without levels its operations all depend on each other.
         package init(
-            presented: Cursor?, hasToldTime: Bool, operations: Int, style: Style, notes: Bool = false,
+            presented: Cursor?, statesTime: Bool, operations: Int, style: Style, notes: Bool = false,
             checks: Bool = false, attempts: Int = 3, backoff: Int64 = 200, retryBudget: Int64 = 0,
             rejection: RejectedRecordRule = .fail, levels: [Range<Int>]? = nil, parallel: Int = 1, batch: Int = 0
         ) {
@@ -46,7 +46,7 @@ extension PushMachine {
             self.retryBudget = retryBudget
             self.rejection = rejection
             self.presented = presented
-            self.hasToldTime = hasToldTime
+            self.statesTime = statesTime
             self.operations = operations
             self.style = style
             self.notes = notes
@@ -61,6 +61,6 @@ extension PushMachine {
         }
 
         /// The end of a successful push: without a time there are no receipts.
-        var success: PushAction { hasToldTime ? .saveReceipt : .answer }
+        var success: PushAction { statesTime ? .saveReceipt : .answer }
     }
 }

@@ -11,7 +11,7 @@ extension PushMachine {
     package static let maximumRoundTime: Int64 = 60_000
 
     mutating func lookForReceipt(_ course: PushCourse) -> PushAction {
-        guard query.hasToldTime else { return apply(course) }
+        guard query.statesTime else { return apply(course) }
         state = .findingReceipt(course)
         return .findReceipt
     }
@@ -30,13 +30,13 @@ extension PushMachine {
         switch course.sending {
         case .stream:
             guard query.notes else { return send(course) }
-            state = .noting(course)
+            state = .notingSeen(course)
             return .noteSeen
         case .calls(var calls):
             var course = course
             calls.begin()
             course.sending = .calls(calls)
-            state = .noting(course)
+            state = .notingSeen(course)
             return .beginJournal
         }
     }
@@ -143,7 +143,7 @@ extension PushMachine {
             guard stream.rounds <= Self.maximumRounds else {
                 return end(course, .fail(.tooManyRefusals, applied: applied))
             }
-            state = .timing(course)
+            state = .readingClock(course)
             return .readClock
         }
     }

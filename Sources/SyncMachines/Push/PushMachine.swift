@@ -28,7 +28,7 @@ package struct PushMachine: SyncMachine, Sendable {
         /// No operation is to be sent; the credential is verified.
         case verifying(PushCourse)
         /// The operations that are about to be sent are noted.
-        case noting(PushCourse)
+        case notingSeen(PushCourse)
         case sending(PushCourse)
         case pausing(PushCourse)
         /// The results of a batch of calls are written; then there is a pause, or the next batch is sent.
@@ -36,13 +36,13 @@ package struct PushMachine: SyncMachine, Sendable {
         /// The room in the quarantine for refused operations is checked.
         case findingRoom(PushCourse, PushRefusal)
         /// The clock is read, to limit how long the backend may refuse one line after the other.
-        case timing(PushCourse)
+        case readingClock(PushCourse)
         /// The redelivery of the records in a conflict is scheduled, then the push ends with the action.
         case schedulingRedelivery(PushCourse, PushAction)
         /// The applied operations are noted, then the push ends with the action.
         case notingHeld(PushCourse, PushAction)
         /// The refused operations are quarantined, then the push ends with the action.
-        case settingAside(PushCourse, PushAction)
+        case quarantining(PushCourse, PushAction)
         /// The last transaction of the journal is written, then the push ends with the action.
         case endingJournal(PushCourse, PushAction)
         case savingReceipt(PushCourse)
@@ -83,17 +83,17 @@ package struct PushMachine: SyncMachine, Sendable {
         switch state {
         case .confirming(let course): return lookForReceipt(course)
         case .verifying(let course): return finish(course, .answer)
-        case .noting(let course), .pausing(let course): return send(course)
+        case .notingSeen(let course), .pausing(let course): return send(course)
         case .advancing(let course, let pause):
             guard let pause else { return send(course) }
             state = .pausing(course)
             return .sleep(pause)
         case .schedulingRedelivery(let course, let action): return noteHeld(course, action)
         case .notingHeld(let course, let action): return quarantine(course, action)
-        case .settingAside(let course, let action): return write(course, action)
+        case .quarantining(let course, let action): return write(course, action)
         case .endingJournal(let course, let action): return finish(course, action)
         case .savingReceipt(let course): return finish(course, .answer)
-        case .loading, .findingReceipt, .checking, .sending, .findingRoom, .timing, .ended:
+        case .loading, .findingReceipt, .checking, .sending, .findingRoom, .readingClock, .ended:
             return fail(.done)
         }
     }
@@ -105,8 +105,9 @@ package struct PushMachine: SyncMachine, Sendable {
             guard let row, !row.isConfirmed else { return lookForReceipt(course) }
             state = .confirming(course)
             return .confirm(row.cursor)
-        case .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .sending, .pausing, .advancing,
+            .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.context(row))
         }
     }
@@ -114,8 +115,8 @@ package struct PushMachine: SyncMachine, Sendable {
     private mutating func receiptFound(_ isThere: Bool) -> PushAction {
         switch state {
         case .findingReceipt(let course): return isThere ? finish(course, .answerFromReceipt) : check(course)
-        case .loading, .confirming, .checking, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .checking, .verifying, .notingSeen, .sending, .pausing, .advancing, .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.receipt(isThere))
         }
     }
@@ -123,8 +124,9 @@ package struct PushMachine: SyncMachine, Sendable {
     private mutating func checked() -> PushAction {
         switch state {
         case .checking(let course): return apply(course)
-        case .loading, .confirming, .findingReceipt, .verifying, .noting, .sending, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .verifying, .notingSeen, .sending, .pausing, .advancing,
+            .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.checked)
         }
     }
@@ -134,8 +136,9 @@ package struct PushMachine: SyncMachine, Sendable {
         case .sending(let course):
             guard case .stream(let stream) = course.sending else { return fail(.applied) }
             return batchApplied(course, stream)
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .pausing, .advancing,
+            .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.applied)
         }
     }
@@ -147,8 +150,9 @@ package struct PushMachine: SyncMachine, Sendable {
                 return fail(.sent(results))
             }
             return callBatchEnded(course, calls, results: results)
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .pausing, .advancing,
+            .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.sent(results))
         }
     }
@@ -159,8 +163,9 @@ package struct PushMachine: SyncMachine, Sendable {
         case .sending(let course):
             guard case .stream = course.sending, query.fits(refusal) else { return fail(.refused(refusal)) }
             return streamRefused(course, refusal)
-        case .loading, .confirming, .findingReceipt, .verifying, .noting, .pausing, .advancing, .findingRoom, .timing,
-            .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .verifying, .notingSeen, .pausing, .advancing, .findingRoom,
+            .readingClock,
+            .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.refused(refusal))
         }
     }
@@ -170,17 +175,17 @@ package struct PushMachine: SyncMachine, Sendable {
         case .findingRoom(let course, let refusal):
             return isThere
                 ? goOn(course, without: refusal) : end(course, .refuse(refusal, applied: applied))
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .sending, .pausing, .advancing,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.room(isThere))
         }
     }
 
     private mutating func clockRead(_ now: Instant) -> PushAction {
         switch state {
-        case .timing(let course): return sendAgain(course, at: now)
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .sending, .pausing, .advancing,
-            .findingRoom, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .readingClock(let course): return sendAgain(course, at: now)
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .sending, .pausing, .advancing,
+            .findingRoom, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.clock(now))
         }
     }
@@ -197,8 +202,9 @@ package struct PushMachine: SyncMachine, Sendable {
             course.sending = .stream(stream)
             state = .pausing(course)
             return .sleep(pause)
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .pausing, .advancing,
+            .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.unknownOutcome)
         }
     }
@@ -212,8 +218,9 @@ package struct PushMachine: SyncMachine, Sendable {
             }
             state = .pausing(course)
             return .sleep(pause)
-        case .loading, .confirming, .findingReceipt, .checking, .verifying, .noting, .pausing, .advancing, .findingRoom,
-            .timing, .schedulingRedelivery, .notingHeld, .settingAside, .endingJournal, .savingReceipt, .ended:
+        case .loading, .confirming, .findingReceipt, .checking, .verifying, .notingSeen, .pausing, .advancing,
+            .findingRoom,
+            .readingClock, .schedulingRedelivery, .notingHeld, .quarantining, .endingJournal, .savingReceipt, .ended:
             return fail(.notNow(after: after, isKnown: isKnown))
         }
     }
@@ -237,9 +244,9 @@ extension PushMachine {
         switch state {
         case .loading: nil
         case .confirming(let course), .findingReceipt(let course), .checking(let course), .verifying(let course),
-            .noting(let course), .sending(let course), .pausing(let course), .advancing(let course, _),
-            .findingRoom(let course, _), .timing(let course), .schedulingRedelivery(let course, _),
-            .notingHeld(let course, _), .settingAside(let course, _), .endingJournal(let course, _),
+            .notingSeen(let course), .sending(let course), .pausing(let course), .advancing(let course, _),
+            .findingRoom(let course, _), .readingClock(let course), .schedulingRedelivery(let course, _),
+            .notingHeld(let course, _), .quarantining(let course, _), .endingJournal(let course, _),
             .savingReceipt(let course):
             course
         case .ended(let course): course

@@ -36,7 +36,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
     /// The next step.
     package enum Action: Hashable, Sendable {
         /// Look up the principal's quarantined records.
-        case loadSetAside
+        case loadQuarantine
         /// Look up the ledger of the presented cursor; answered by `ledger`.
         case loadLedger
         /// Find the descendants of the deletions in the ledger; answered by `found`, `damaged` or `tooMany`.
@@ -71,7 +71,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
 
     private enum State: Sendable {
         case begun
-        case loadingSetAside
+        case loadingQuarantine
         case loadingLedger(attempt: Int)
         case finding(attempt: Int)
         case checking(attempt: Int, isFound: Bool)
@@ -94,14 +94,14 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
     package mutating func begin() -> Action {
         guard query.saysEnough else { return fail(.withoutTime) }
         if let index = query.unfitID { return fail(.unfitID(index: index)) }
-        state = .loadingSetAside
-        return .loadSetAside
+        state = .loadingQuarantine
+        return .loadQuarantine
     }
 
     /// Takes any event and returns the next action.
     package mutating func handle(_ event: Event) -> Action {
         switch (state, event) {
-        case (.loadingSetAside, .done):
+        case (.loadingQuarantine, .done):
             return query.deletions == .alone ? end(.goOn(isUnknown: false)) : loadLedger(attempt: 1)
         case (.loadingLedger(let attempt), .ledger(let isExact)):
             guard isExact else { return end(.goOn(isUnknown: query.deletions == .cascading)) }
@@ -117,7 +117,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
             // Of a damaged ledger the next pull makes another one, and gets everything.
             return isFound ? end(.follow) : verify(.outdated)
         case (.verifying(let obstacle), .done): return fail(obstacle)
-        case (.begun, _), (.loadingSetAside, _), (.loadingLedger, _), (.finding, _), (.checking, _), (.verifying, _),
+        case (.begun, _), (.loadingQuarantine, _), (.loadingLedger, _), (.finding, _), (.checking, _), (.verifying, _),
             (.ended, _):
             unexpected = unexpected ?? UnexpectedEvent(event, in: state)
             return fail(.unexpectedEvent)

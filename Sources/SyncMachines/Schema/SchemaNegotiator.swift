@@ -16,18 +16,18 @@ package struct SchemaNegotiator: Hashable, Sendable {
         /// LS; nil where the row has none.
         package var last: Int?
         /// CV as the client tells it; nil where it does not.
-        package var told: Int?
+        package var stated: Int?
         /// CV as the client's pushes show it, for one that does not tell.
         package var inferred: Int?
         /// The migration that the client asks for.
         package var asked: Migration?
         /// Creates a query; without arguments that of a client that reports nothing.
         package init(
-            isFirst: Bool = false, last: Int? = nil, told: Int? = nil, inferred: Int? = nil, asked: Migration? = nil
+            isFirst: Bool = false, last: Int? = nil, stated: Int? = nil, inferred: Int? = nil, asked: Migration? = nil
         ) {
             self.isFirst = isFirst
             self.last = last
-            self.told = told
+            self.stated = stated
             self.inferred = inferred
             self.asked = asked
         }
@@ -74,7 +74,7 @@ package struct SchemaNegotiator: Hashable, Sendable {
     /// Decides.
     package func decide(_ query: Query) -> Decision {
         // A client that is newer than the configuration gets the newest version that is known.
-        let current = (query.told ?? query.inferred).map { min($0, schema.version) }
+        let current = (query.stated ?? query.inferred).map { min($0, schema.version) }
         guard !query.isFirst else { return Decision(outcome: .nothing, current: current, recorded: current) }
         var decision = negotiate(query, current)
         decision.current = current
@@ -86,15 +86,15 @@ package struct SchemaNegotiator: Hashable, Sendable {
         // After the configuration has gone back to an older version, later pulls bring no more than that has.
         let unchanged = Decision(outcome: .nothing, recorded: query.last.map { min($0, schema.version) })
         guard let enabledAt, let current else { return unchanged }
-        if let told = query.told {
-            if let last = query.last, last > told { return unchanged.refused(.wentBack(from: last, to: told)) }
-            if enabledAt > told { return unchanged.refused(.migrationsEnabledLater(at: enabledAt, client: told)) }
+        if let stated = query.stated {
+            if let last = query.last, last > stated { return unchanged.refused(.wentBack(from: last, to: stated)) }
+            if enabledAt > stated { return unchanged.refused(.migrationsEnabledLater(at: enabledAt, client: stated)) }
         }
         // Where LS is unknown, MEA stands in for it.
         let from = query.last ?? enabledAt
         guard from < current else {
             // What pushes show of a client that tells nothing is remembered: later versions are counted from there.
-            let shown = query.told == nil && query.last == nil ? current : unchanged.recorded
+            let shown = query.stated == nil && query.last == nil ? current : unchanged.recorded
             return Decision(outcome: .nothing, recorded: shown)
         }
         var change = schema.change(from: from, to: current)

@@ -50,7 +50,7 @@ struct SchemaUpdate {
     let counts: RecordCounts?
 
     init(from: Int, to: Int, schema: Schema, counts: RecordCounts? = nil) {
-        let query = SchemaNegotiator.Query(last: from, told: to)
+        let query = SchemaNegotiator.Query(last: from, stated: to)
         let decision = SchemaNegotiator(schema).decide(query)
         (self.from, self.to, self.schema, self.counts) = (from, to, schema, counts)
         version = min(to, schema.version)

@@ -22,7 +22,7 @@ final class StartLog {
     }
 
     /// Logs one mistake of a configuration.
-    func tell(_ diagnostic: Diagnostic) {
+    func report(_ diagnostic: Diagnostic) {
         guard let logger else { return Console.error(diagnostic.rendered) }
         let code = diagnostic.severity == .error ? "config.error" : "config.warning"
         var metadata: Logger.Metadata = [
@@ -38,7 +38,7 @@ final class StartLog {
     }
 
     /// Tells why the command ends.
-    func tell(_ failure: CommandFailure) {
+    func report(_ failure: CommandFailure) {
         guard !failure.message.isEmpty else { return }
         guard let logger else { return Console.error("rind: \(failure.message)") }
         var metadata: Logger.Metadata = ["exit_status": "\(failure.status.rawValue)"]

@@ -15,9 +15,9 @@ struct QuarantineCommand: AsyncParsableCommand {
               rind quarantine retry --all --config rind.ini
               rind quarantine drop line-7 --config rind.ini
 
-            The quarantine has two kinds of entries. 'push-12' is a record that an app has pushed
-            and the backend refused, with '[push] rejected = quarantine': its device takes
-            it for synced, and this is where it waits. 'line-7' is a line of the backend's
+            The quarantine has two kinds of entries. 'push-12' is a record that an app has
+            pushed and the backend refused, with '[push] rejected = quarantine': its device
+            takes it for synced, and it waits here. 'line-7' is a line of the backend's
             stream that could not be made a record of; devices go without it.
 
             Repair the cause first: a right that is missing, a rule of the backend, the

@@ -16,7 +16,7 @@ extension Configuration {
     static func loadReporting(_ path: String, warns: Bool, to log: StartLog = StartLog()) throws -> Configuration {
         let (configuration, diagnostics, format) = loadWithLog(path: path)
         log.use(format)
-        for diagnostic in diagnostics where warns || diagnostic.severity == .error { log.tell(diagnostic) }
+        for diagnostic in diagnostics where warns || diagnostic.severity == .error { log.report(diagnostic) }
         guard let configuration else {
             let count = diagnostics.count { $0.severity == .error }
             throw CommandFailure(.configuration, "\(path) has \(count) \(count == 1 ? "mistake" : "mistakes").")

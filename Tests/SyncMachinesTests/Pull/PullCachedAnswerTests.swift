@@ -19,7 +19,7 @@ import Testing
     }()
 
     /// What is left of a pull with the cursor 1000 that was answered.
-    static func kept() throws -> CachedAnswer {
+    static func cached() throws -> CachedAnswer {
         var first = Book(presented: 1_000)
         first.send(.context(Book.context(try Book.row())))
         let received = ["AlbumV1": "AlbumV1|8", "SyncCompleteV1": "SyncCompleteV1|20"]
@@ -28,9 +28,9 @@ import Testing
     }
 
     @Test func `a repeated pull streams on from the end and answers with all of it`() throws {
-        let kept = try Self.kept()
-        #expect(kept.start == Book.vector && kept.end == Self.end)
-        var pull = Book(presented: 1_000, kept: kept)
+        let cached = try Self.cached()
+        #expect(cached.start == Book.vector && cached.end == Self.end)
+        var pull = Book(presented: 1_000, cached: cached)
         let presented = try Book.row()
         let context = Book.context(presented, position: .at(Self.end), isNewestOfReplica: false, newest: 3_000)
         pull.send(.context(context), expect: .takeCached)
@@ -52,13 +52,13 @@ import Testing
         first.send(.context(PullContext()))
         first.send(.done)
         _ = try first.finish()
-        let kept = try #require(first.cachedAnswer)
-        #expect(kept.start.isEmpty && !kept.end.isEmpty)
-        var pull = Book(kept: kept)
+        let cached = try #require(first.cachedAnswer)
+        #expect(cached.start.isEmpty && !cached.end.isEmpty)
+        var pull = Book(cached: cached)
         pull.send(.context(PullContext()), expect: .takeCached)
         // Nobody knows what the backend holds by now.
         pull.send(.done, expect: .listCheckpoints)
-        pull.send(.listed(kept.end), expect: .stream(from: kept.end, afresh: false))
+        pull.send(.listed(cached.end), expect: .stream(from: cached.end, afresh: false))
         let row = try pull.finish()
         #expect(row.replica == Book.newReplica && row.parent == nil)
     }
@@ -71,19 +71,19 @@ import Testing
 
     @Test(arguments: others.map(\.name))
     func `a stream that means something else is not gone on with`(_ name: String) throws {
-        var kept = try Self.kept()
-        try #require(Self.others.first { $0.name == name }).change(&kept)
-        var pull = Book(presented: 1_000, kept: kept)
+        var cached = try Self.cached()
+        try #require(Self.others.first { $0.name == name }).change(&cached)
+        var pull = Book(presented: 1_000, cached: cached)
         pull.send(.context(Book.context(try Book.row())), expect: .stream(from: Book.vector))
     }
 
     @Test func `a cursor from before a reset streams everything`() throws {
-        var pull = Book(presented: 1_000, kept: try Self.kept())
+        var pull = Book(presented: 1_000, cached: try Self.cached())
         pull.send(.context(Book.context(try Book.row(), generation: 1)), expect: .storePosition(.unknown))
     }
 
     @Test func `a reset while a cached answer goes on throws away what had come`() throws {
-        var pull = Book(presented: 1_000, kept: try Self.kept())
+        var pull = Book(presented: 1_000, cached: try Self.cached())
         pull.send(.context(Book.context(try Book.row(), position: .at(Self.end))))
         pull.send(.done)
         pull.send(.ended(.reset(token: "SyncResetV1|reset")), expect: .raiseGeneration)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `a backend that does not take the end's tokens any more streams everything`() throws {
-        var pull = Book(presented: 1_000, kept: try Self.kept())
+        var pull = Book(presented: 1_000, cached: try Self.cached())
         pull.send(.context(Book.context(try Book.row())), expect: .takeCached)
         pull.send(.done, expect: .storePosition(.unknown))
         pull.send(.done)

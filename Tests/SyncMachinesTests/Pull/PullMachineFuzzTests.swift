@@ -214,7 +214,7 @@ extension Fuzz {
             presented: presented.flatMap { Cursor(rawValue: $0) }, isFirst: any([nil, false]),
             schemaVersion: any([nil, 1, 2]), schema: Book.schema, effectiveVersion: any([1, 2]),
             mappingDigest: any([Book.digest, "other"]), tableDigests: ["albums": "m", "links": "l"],
-            newReplica: Book.newReplica, kept: any([nil, try PullCachedAnswerTests.kept(), fromNothing]))
+            newReplica: Book.newReplica, cached: any([nil, try PullCachedAnswerTests.cached(), fromNothing]))
     }
 
     private mutating func context() throws -> PullContext {

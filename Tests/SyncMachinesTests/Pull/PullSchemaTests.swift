@@ -37,11 +37,11 @@ import Testing
 
     private static func book(
         version: Int = 2, schema: Schema = plainSchema, asked: Migration? = nil,
-        settings: PullSettings = PullLedgerTests.settings, kept: CachedAnswer? = nil
+        settings: PullSettings = PullLedgerTests.settings, cached: CachedAnswer? = nil
     ) -> Book {
         Book(
-            presented: 1_000, version: version, settings: settings, kept: kept, tableDigests: digests, schema: schema,
-            asked: asked)
+            presented: 1_000, version: version, settings: settings, cached: cached, tableDigests: digests,
+            schema: schema, asked: asked)
     }
 
     private static func context(_ last: Int?, vector: CheckpointVector = Book.vector) throws -> PullContext {
@@ -181,11 +181,11 @@ import Testing
         let change = Self.plainSchema.change(from: 1, to: 2)
         var first = Self.book()
         first.send(.context(PullLedgerTests.context(old)))
-        let kept = try #require(first.cachedAnswer)
-        for (cachedChange, isUsed) in [(nil, false), (change, false), (kept.change, true)] {
-            var other = kept
+        let cached = try #require(first.cachedAnswer)
+        for (cachedChange, isUsed) in [(nil, false), (change, false), (cached.change, true)] {
+            var other = cached
             other.change = cachedChange
-            var pull = Self.book(kept: other)
+            var pull = Self.book(cached: other)
             pull.send(.context(PullLedgerTests.context(old)))
             #expect((pull.action == .takeCached) == isUsed)
         }

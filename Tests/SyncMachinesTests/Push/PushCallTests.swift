@@ -22,7 +22,7 @@ import Testing
     ) -> (machine: PushMachine, action: PushAction) {
         var machine = PushMachine(
             query: .init(
-                presented: told ? cursor : nil, hasToldTime: told, operations: operations, style: .calls, notes: true,
+                presented: told ? cursor : nil, statesTime: told, operations: operations, style: .calls, notes: true,
                 backoff: 10, retryBudget: budget, rejection: rejection, levels: levels, parallel: parallel))
         _ = machine.begin()
         let first = machine.handle(.context(told ? row : nil))

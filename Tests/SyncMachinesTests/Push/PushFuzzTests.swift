@@ -58,7 +58,7 @@ private struct PushCourse {
     private var machine: PushMachine
     private var query: PushMachine.Query
     private var action = PushAction.loadContext
-    private var isToldDone = false
+    private var isReportedDone = false
     private var sinceUnexpected: Int?
     private(set) var ends: [String: Int] = [:]
     private(set) var unexpected = 0
@@ -66,7 +66,7 @@ private struct PushCourse {
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
-        query = PushMachine.Query(presented: nil, hasToldTime: false, operations: 0, style: .calls)
+        query = PushMachine.Query(presented: nil, statesTime: false, operations: 0, style: .calls)
         machine = PushMachine(query: query)
         restart()
     }
@@ -79,7 +79,7 @@ private struct PushCourse {
         let operations = below(5) == 0 ? below(200) : below(5)
         let cut = below(operations + 1)
         query = PushMachine.Query(
-            presented: Cursor(rawValue: 7), hasToldTime: chance(2), operations: operations,
+            presented: Cursor(rawValue: 7), statesTime: chance(2), operations: operations,
             style: any([.stream, .calls]), notes: chance(2), checks: chance(2), attempts: below(3),
             backoff: Int64(below(50)), retryBudget: any([0, 100, 10_000, .max]),
             rejection: any([.fail, .report, .quarantine]), levels: any([nil, [0..<cut, cut..<operations]]),
@@ -87,13 +87,13 @@ private struct PushCourse {
         machine = PushMachine(query: query)
         action = machine.begin()
         sinceUnexpected = nil
-        isToldDone = false
+        isReportedDone = false
     }
 
     mutating func step() {
         guard !isEnd(action) || chance(3) else { return restart() }
         let event = chance(4) ? randomEvent() : fitting()
-        if case .receipt(true) = event { isToldDone = true }
+        if case .receipt(true) = event { isReportedDone = true }
         let wasUnexpected = machine.unexpected != nil
         action = machine.handle(event)
         if machine.unexpected != nil, !wasUnexpected {
@@ -111,7 +111,7 @@ private struct PushCourse {
         if indices.contains(where: { !(0..<query.operations).contains($0) }) {
             problem = "indices: \(indices.sorted())"
         }
-        if action == .answer, !isToldDone, indices.count < query.operations, machine.unexpected == nil {
+        if action == .answer, !isReportedDone, indices.count < query.operations, machine.unexpected == nil {
             problem = "an answer with \(indices.count) of \(query.operations) resolved after \(event)"
         }
         guard let since = sinceUnexpected else { return }

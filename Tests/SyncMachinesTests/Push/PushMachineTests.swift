@@ -19,7 +19,7 @@ import Testing
     ) -> PushMachine {
         PushMachine(
             query: .init(
-                presented: presented, hasToldTime: told, operations: operations, style: style,
+                presented: presented, statesTime: told, operations: operations, style: style,
                 notes: notes, attempts: 2, backoff: 10, retryBudget: budget, rejection: rejection)
         )
     }
@@ -38,7 +38,7 @@ import Testing
     @Test func `conflicts are looked for behind the receipt and before anything is noted`() throws {
         let cursor = try #require(Cursor(rawValue: 7))
         let query = PushMachine.Query(
-            presented: cursor, hasToldTime: true, operations: 1, style: .stream, notes: true, checks: true)
+            presented: cursor, statesTime: true, operations: 1, style: .stream, notes: true, checks: true)
         var machine = PushMachine(query: query)
         _ = machine.begin()
         #expect(machine.handle(.context(Self.row(cursor, isConfirmed: true))) == .findReceipt)
@@ -95,7 +95,7 @@ import Testing
         _ = machine.begin()
         #expect(machine.handle(.context(nil)) == .noteSeen)
         #expect(machine.handle(.done) == .sendAll(base: nil))
-        #expect(machine.handle(.applied) == .noteHeld(operations: 2))
+        #expect(machine.handle(.applied) == .noteHeld(Set(0..<2)))
         #expect(machine.handle(.done) == .answer)
     }
 
@@ -106,7 +106,7 @@ import Testing
         _ = machine.handle(.context(Self.row(cursor, isConfirmed: true)))
         #expect(machine.handle(.receipt(false)) == .noteSeen)
         _ = machine.handle(.done)
-        #expect(machine.handle(.applied) == .noteHeld(operations: 1))
+        #expect(machine.handle(.applied) == .noteHeld(Set(0..<1)))
         #expect(machine.handle(.done) == .saveReceipt)
         #expect(machine.handle(.done) == .answer)
     }
@@ -132,7 +132,7 @@ import Testing
         #expect(machine.handle(.clock(0)) == .sendAll(base: nil, without: [1]))
         #expect(machine.handle(.refused(refusal(2))) == .readClock)
         #expect(machine.handle(.clock(1)) == .sendAll(base: nil, without: [1, 2]))
-        #expect(machine.handle(.applied) == .noteHeld(operations: 3))
+        #expect(machine.handle(.applied) == .noteHeld([0]))
         #expect(machine.rejected == [1, 2])
 
         var all = Self.machine(nil, told: false, operations: 2, notes: true, rejection: .report)

@@ -21,44 +21,45 @@ import Testing
         Row(testDescription: "an unfit id", query: .init(unfitID: 3), actions: [.fail(.unfitID(index: 3))]),
         Row(
             testDescription: "deletions of their own", query: .init(), events: [.done],
-            actions: [.loadSetAside, .goOn(isUnknown: false)]),
+            actions: [.loadQuarantine, .goOn(isUnknown: false)]),
         Row(
             testDescription: "descendants", query: .init(deletions: .cascading),
             events: [.done, .ledger(true), .found, .current(true)],
-            actions: [.loadSetAside, .loadLedger, .findDescendants, .checkLedger, .follow]),
+            actions: [.loadQuarantine, .loadLedger, .findDescendants, .checkLedger, .follow]),
         Row(
             testDescription: "an order", query: .init(deletions: .ordered),
             events: [.done, .ledger(true), .found, .current(true)],
-            actions: [.loadSetAside, .loadLedger, .findDescendants, .checkLedger, .follow]),
+            actions: [.loadQuarantine, .loadLedger, .findDescendants, .checkLedger, .follow]),
         Row(
             testDescription: "descendants that nobody knows", query: .init(deletions: .cascading),
-            events: [.done, .ledger(false)], actions: [.loadSetAside, .loadLedger, .goOn(isUnknown: true)]),
+            events: [.done, .ledger(false)], actions: [.loadQuarantine, .loadLedger, .goOn(isUnknown: true)]),
         Row(
             testDescription: "an order that nobody knows", query: .init(deletions: .ordered),
-            events: [.done, .ledger(false)], actions: [.loadSetAside, .loadLedger, .goOn(isUnknown: false)]),
+            events: [.done, .ledger(false)], actions: [.loadQuarantine, .loadLedger, .goOn(isUnknown: false)]),
         Row(
             testDescription: "a ledger that changes once", query: .init(deletions: .cascading),
             events: [.done, .ledger(true), .damaged, .current(false), .ledger(true), .found, .current(true)],
             actions: [
-                .loadSetAside, .loadLedger, .findDescendants, .checkLedger, .loadLedger, .findDescendants, .checkLedger,
+                .loadQuarantine, .loadLedger, .findDescendants, .checkLedger, .loadLedger, .findDescendants,
+                .checkLedger,
                 .follow,
             ]),
         Row(
             testDescription: "a ledger that does not stand still", query: .init(deletions: .ordered),
             events: [.done] + (0..<Machine.attempts).flatMap { _ in [.ledger(true), .found, .current(false)] },
-            actions: [.loadSetAside]
+            actions: [.loadQuarantine]
                 + (0..<Machine.attempts).flatMap { _ in [.loadLedger, .findDescendants, .checkLedger] }
                 + [.fail(.ledgerChanged)]),
         Row(
             testDescription: "a damaged ledger", query: .init(deletions: .cascading),
             events: [.done, .ledger(true), .damaged, .current(true), .done],
             actions: [
-                .loadSetAside, .loadLedger, .findDescendants, .checkLedger, .verifyCredential, .fail(.outdated),
+                .loadQuarantine, .loadLedger, .findDescendants, .checkLedger, .verifyCredential, .fail(.outdated),
             ]),
         Row(
             testDescription: "too many descendants", query: .init(deletions: .cascading),
             events: [.done, .ledger(true), .tooMany, .done],
-            actions: [.loadSetAside, .loadLedger, .findDescendants, .verifyCredential, .fail(.tooManyDescendants)]),
+            actions: [.loadQuarantine, .loadLedger, .findDescendants, .verifyCredential, .fail(.tooManyDescendants)]),
     ])
     func `a push is prepared step by step`(row: Row) {
         var machine = Machine(query: row.query)

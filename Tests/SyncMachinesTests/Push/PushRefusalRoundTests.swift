@@ -10,7 +10,7 @@ import Testing
     private static func sent(_ rejection: RejectedRecordRule = .report, batch: Int = 0) -> PushMachine {
         var machine = PushMachine(
             query: .init(
-                presented: nil, hasToldTime: false, operations: 10_000, style: .stream, notes: true,
+                presented: nil, statesTime: false, operations: 10_000, style: .stream, notes: true,
                 rejection: rejection, batch: batch))
         _ = machine.begin()
         _ = machine.handle(.context(nil))
@@ -64,7 +64,7 @@ import Testing
         _ = machine.handle(Self.refusal(101))
         #expect(
             machine.handle(.clock(Instant(milliseconds: PushMachine.maximumRoundTime + 1)))
-                == .noteHeld(operations: 100))
+                == .noteHeld(Set(0..<100)))
         #expect(machine.handle(.done) == .fail(.tooManyRefusals, applied: 100))
     }
 

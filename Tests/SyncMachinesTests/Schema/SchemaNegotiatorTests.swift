@@ -59,7 +59,7 @@ struct NegotiationRow: CustomTestStringConvertible, Sendable {
 
     var decision: SchemaNegotiator.Decision {
         let schema = Schema(version: version, oldest: oldest, migrationsEnabledAt: mea, tables: tables)
-        return SchemaNegotiator(schema).decide(.init(isFirst: lpa == nil, last: ls, told: cv, inferred: pushed))
+        return SchemaNegotiator(schema).decide(.init(isFirst: lpa == nil, last: ls, stated: cv, inferred: pushed))
     }
 
     var outcome: String? {
@@ -150,7 +150,7 @@ extension SchemaChange {
         ls: Int?, cv: Int?, mea: Int? = nil, _ asked: Migration, isFirst: Bool = false
     ) -> SchemaNegotiator.Decision {
         SchemaNegotiator(Schema(version: 12, oldest: 2, migrationsEnabledAt: mea, tables: tables))
-            .decide(.init(isFirst: isFirst, last: ls, told: cv, asked: asked))
+            .decide(.init(isFirst: isFirst, last: ls, stated: cv, asked: asked))
     }
 
     @Test func `what a client asks for is added to what was computed`() {

@@ -20,7 +20,7 @@ enum ErrorCodeRule {
         file.isSource && !["DemoBackend", "GatewayTesting", "rind-bench"].contains(file.target)
     }
 
-    /// The codes that stand in string literals, comments aside.
+    /// The codes that stand in string literals, but not in comments.
     static func codes(inSources files: [SourceFile]) -> Set<String> {
         let literals = files.flatMap { file in
             file.numberedLines.flatMap { line in

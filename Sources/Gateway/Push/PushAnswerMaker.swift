@@ -9,7 +9,7 @@ import SyncModel
 import WatermelonWire
 
 /// Makes the answers and errors for the client of a push.
-struct PushReply {
+struct PushAnswerMaker {
     private let scope: PushScope
     /// The indices of the operations that the backend has refused for good while the others went on.
     private let rejected: Set<Int>
@@ -63,7 +63,7 @@ struct PushReply {
 }
 
 // Errors for a push that was not applied, or only partly.
-extension PushReply {
+extension PushAnswerMaker {
     /// Returns the error for a backend that refuses one record after the other.
     func tooManyRefusals(applied: Int) -> GatewayError {
         GatewayError(tooManyRefusals: rejectedLists, applied: applied, figures: scope.figures)

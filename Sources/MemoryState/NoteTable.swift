@@ -5,7 +5,7 @@ import StateStore
 import SyncModel
 
 /// The notes that the pushes of one principal have made about records.
-struct PushNotes: Sendable {
+struct NoteTable: Sendable {
     struct Stored: Sendable {
         var note: PushNote
         var madeAt: Instant

@@ -33,7 +33,7 @@ extension BackendClient {
             return try await body()
         } catch {
             if error.isAboutAnswer {
-                tell(error.code, error.description, status: error.status, of: name, call: call, as: credentials)
+                log(error.code, error.description, status: error.status, of: name, call: call, as: credentials)
             } else if error.isAboutConnection {
                 write(
                     "a call to the backend failed", code: error.code, error: error.description, status: nil, of: name,
@@ -44,7 +44,7 @@ extension BackendClient {
     }
 
     /// Logs at `info` which call got a wrong answer: the cause and the place, but no values and no bodies.
-    package func tell(
+    package func log(
         _ code: String, _ error: String, status: Int? = nil, of name: CallName, call: Call,
         as credentials: ForwardedCredentials
     ) {

@@ -10,7 +10,7 @@ import SyncModel
 // The log of a pull.
 extension PullRunner {
     /// Logs the findings of a comparison, once its result is in the state.
-    func tell(_ report: LedgerDiffReport, of replica: ReplicaID) {
+    func log(_ report: LedgerDiffReport, of replica: ReplicaID) {
         let diffed = figures.diffed
         if diffed.repairs > 0 {
             scope.logger.warning(
@@ -47,7 +47,7 @@ extension PullRunner {
     }
 
     /// Logs the consequences of the client's schema version for the pull.
-    func tell(_ decision: SchemaNegotiator.Decision) {
+    func log(_ decision: SchemaNegotiator.Decision) {
         if !decision.unknown.isEmpty {
             scope.logger.warning(
                 "the client asks for tables and columns that the configuration does not have",

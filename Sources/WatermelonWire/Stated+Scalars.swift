@@ -1,11 +1,11 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-extension Told<Int64> {
+extension Stated<Int64> {
     /// Reads `lastPulledAt`: a number (cut, never rounded up) or an ISO date, with or without quotes; 0 is ``none``.
     ///
     /// - Throws: ``WireError/Code/lastPulledAt`` for everything else, including times before 1970.
-    static func lastPulledAt(text: [UInt8]) throws(WireError) -> Told {
+    static func lastPulledAt(text: [UInt8]) throws(WireError) -> Stated {
         try reading(text) { text throws(WireError) in
             let bare = text.withoutQuotes()
             let milliseconds: Int64
@@ -22,14 +22,14 @@ extension Told<Int64> {
     }
 }
 
-extension Told<Int> {
+extension Stated<Int> {
     /// The greatest schema version that is accepted; SQLite's `user_version`, in which clients keep it, has 32 bits.
     static var maximumVersion: Int64 { Int64(Int32.max) }
 
     /// Reads a schema version: a whole number of at least 1.
     ///
     /// - Throws: ``WireError/Code/schemaVersion`` for everything else.
-    static func schemaVersion(text: [UInt8]) throws(WireError) -> Told {
+    static func schemaVersion(text: [UInt8]) throws(WireError) -> Stated {
         try reading(text) { text throws(WireError) in
             guard let number = DecimalText(text.withoutQuotes()), number.isWhole, !number.isNegative,
                 (1...maximumVersion).contains(number.truncated)
@@ -41,14 +41,14 @@ extension Told<Int> {
     /// Reads the values of a header field that states the schema version, sent as several fields or as a list in one.
     ///
     /// - Throws: ``WireError/Code/schemaVersion`` for values that are no version, and for two that differ.
-    static func schemaVersion(fields: [String]) throws(WireError) -> Told {
-        var told = Told.nothing
+    static func schemaVersion(fields: [String]) throws(WireError) -> Stated {
+        var stated = Stated.nothing
         for field in fields {
             for part in field.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-                try told.merge(.schemaVersion(text: Array(part)), orThrow: .schemaVersionTwice)
+                try stated.merge(.schemaVersion(text: Array(part)), orThrow: .schemaVersionTwice)
             }
         }
-        return told
+        return stated
     }
 }
 

@@ -4,7 +4,7 @@
 package import SyncModel
 
 /// All that the state knows when a pull or push begins, from one consistent read.
-package struct PullContext: Hashable, Sendable {
+package struct StoredPullContext: Hashable, Sendable {
     /// The row of the presented cursor; nil if none was presented or it is unknown for this principal.
     package var row: CursorRow?
     /// True if the row's replica has gone on without the presented cursor: presenting it again is a fork.

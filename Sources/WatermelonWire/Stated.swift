@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A value that a request states: query and body may both state it, and must not contradict each other.
-enum Told<Value: Equatable>: Equatable {
+enum Stated<Value: Equatable>: Equatable {
     /// The value is absent, empty or `undefined`, as the apps' libraries write missing values.
     case nothing
     /// The request states that there is no value: `null`.
@@ -17,16 +17,16 @@ enum Told<Value: Equatable>: Equatable {
     /// Merges a further statement of the value.
     ///
     /// - Throws: `contradiction` if the two differ.
-    mutating func merge(_ other: Told, orThrow contradiction: WireError) throws(WireError) {
+    mutating func merge(_ other: Stated, orThrow contradiction: WireError) throws(WireError) {
         if other == .nothing { return }
         guard self == .nothing || self == other else { throw contradiction }
         self = other
     }
 }
 
-extension Told {
+extension Stated {
     /// Returns what the text of a parameter states; `read` reads a text that is neither empty nor `null`.
-    static func reading(_ text: [UInt8], with read: ([UInt8]) throws(WireError) -> Told) throws(WireError) -> Told {
+    static func reading(_ text: [UInt8], with read: ([UInt8]) throws(WireError) -> Stated) throws(WireError) -> Stated {
         let trimmed = text.trimmingSpaces()
         if trimmed.isEmpty || trimmed.elementsEqual("undefined".utf8) { return .nothing }
         if trimmed.elementsEqual("null".utf8) { return .none }

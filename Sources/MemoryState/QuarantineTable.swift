@@ -5,7 +5,7 @@ import StateStore
 import SyncModel
 
 /// Keeps the pushed records that the backend has refused.
-struct PushQuarantine: Sendable {
+struct QuarantineTable: Sendable {
     private var last: Int64 = 0
     var entries: [Int64: QuarantinedPush] = [:]
     /// The number of retries with unknown outcome since the entry was scheduled, by the entry's number.
