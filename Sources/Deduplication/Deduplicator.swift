@@ -144,7 +144,7 @@ struct StoredRun: Sendable {
 
     /// Notes that an entry of a table begins at an offset.
     mutating func note(_ rank: TableRank, at offset: UInt64) {
-        if tables.last?.rank != rank { tables.append((rank, offset)) }
+        if tables.last?.rank.rawValue != rank.rawValue { tables.append((rank, offset)) }
     }
 
     /// Returns the range of a table's entries; empty if there are none.

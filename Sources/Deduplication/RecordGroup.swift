@@ -45,7 +45,7 @@ package struct RecordGroup: Sendable {
 
     /// True if this is the only line of its record and brings the row, which holds for almost all lines of a first
     /// sync.
-    package var isSingleUpsert: Bool { lines == 1 && upsert != nil }
+    @inlinable package var isSingleUpsert: Bool { lines == 1 && upsert != nil }
 
     /// True if ``packedID`` and ``links`` are still those of another record.
     private var isStale = true

@@ -9,9 +9,15 @@ package struct TableRank: Hashable, Comparable, Sendable, BitwiseCopyable {
     package let rawValue: UInt16
 
     /// Creates a rank.
+    @inlinable
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Returns whether both are the same.
+    @inlinable
+    package static func == (a: TableRank, b: TableRank) -> Bool { a.rawValue == b.rawValue }
+
     /// Returns whether the first table comes before the second.
+    @inlinable
     package static func < (a: TableRank, b: TableRank) -> Bool { a.rawValue < b.rawValue }
 }
 

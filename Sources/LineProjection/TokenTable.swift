@@ -16,6 +16,18 @@ struct TokenTable: Sendable {
         /// True if the namespace holds a bar: it is then a line type, and the part before a bar is another namespace.
         let hasBar: Bool
         var token: [UInt8]
+
+        /// Takes a token that is the namespace followed by a bar, and returns true; returns false for any other, which
+        /// takes the slower way.
+        mutating func take(_ new: UnsafeRawBufferPointer) -> Bool {
+            let count = namespace.count
+            guard !hasBar, new.count > count, new[count] == UInt8(ascii: "|"),
+                namespace.withUnsafeBytes({ RawBytes.areEqual(UnsafeRawBufferPointer(rebasing: new[..<count]), $0) })
+            else { return false }
+            token.removeAll(keepingCapacity: true)
+            token.append(contentsOf: new)
+            return true
+        }
     }
 
     private var entries: [Entry] = []
@@ -27,11 +39,7 @@ struct TokenTable: Sendable {
     /// Replaces the token of a namespace, which is the token's part before the bar or, without a bar, the line's type.
     mutating func advance(to token: UnsafeRawBufferPointer, lineType: UnsafeRawBufferPointer) {
         guard token.count <= Self.maximumLength, lineType.count <= Self.maximumLength else { return drop() }
-        if current >= 0, isCurrent(token) {
-            entries[current].token.removeAll(keepingCapacity: true)
-            entries[current].token.append(contentsOf: token)
-            return
-        }
+        if current >= 0, entries[current].take(token) { return }
         let bar = token.firstIndex(of: UInt8(ascii: "|"))
         let namespace = bar.map { UnsafeRawBufferPointer(rebasing: token[..<$0]) } ?? lineType
         if let index = entries.firstIndex(where: { $0.namespace.elementsEqual(namespace) }) {
@@ -74,17 +82,5 @@ struct TokenTable: Sendable {
     private mutating func drop() {
         dropped += 1
         current = -1
-    }
-
-    /// Returns whether the token is the namespace of the entry that was written last, followed by a bar.
-    ///
-    /// A token without a bar takes the slower way of ``advance(to:lineType:)``.
-    private func isCurrent(_ token: UnsafeRawBufferPointer) -> Bool {
-        !entries[current].hasBar
-            && entries[current].namespace.withUnsafeBytes { namespace in
-                let count = namespace.count
-                guard token.count > count, token[count] == UInt8(ascii: "|") else { return false }
-                return RawBytes.areEqual(UnsafeRawBufferPointer(rebasing: token[..<count]), namespace)
-            }
     }
 }

@@ -3,20 +3,23 @@
 
 /// Holds some of a table's feeds, by their indices.
 ///
-/// A table has at most 64 feeds. If it had more, the last ones would be one element.
+/// Every line of a stream makes one, so what lines need can be inlined elsewhere. A table has at most 64 feeds. If it
+/// had more, the last ones would be one element.
 package struct FeedSet: OptionSet, Hashable, Sendable {
     /// The bit of each feed; ledgers store it.
     package let rawValue: UInt64
 
     /// Creates a set from its stored bits.
+    @inlinable
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Creates the set of one feed.
+    @inlinable
     package init(feed: Int) { rawValue = 1 << UInt64(min(feed, 63)) }
 
     /// Creates the set of the first `count` feeds.
     package init(first count: Int) { rawValue = count < 64 ? (1 << UInt64(count)) - 1 : .max }
 
     /// The set of all feeds that a table can have.
-    package static let all = FeedSet(rawValue: .max)
+    @inlinable package static var all: FeedSet { FeedSet(rawValue: .max) }
 }

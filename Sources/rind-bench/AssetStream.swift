@@ -90,6 +90,9 @@ struct AssetStream {
         return buffer
     }
 
+    /// The stream of a backend in which nothing has changed.
+    static let nothing = #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|1"}"# + "\n"
+
     /// Returns the stream of a backend whose session has acknowledged everything, and in which `count` assets have been
     /// renamed since.
     ///

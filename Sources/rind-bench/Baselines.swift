@@ -49,47 +49,127 @@ enum NodeBaseline {
         }).listen(port, '127.0.0.1')
 
         """
+
+    /// The same for pulls that mostly bring nothing, with connections that are kept and cursors that are stored.
+    static let idle = """
+        // Usage: node idle.js PORT BACKEND_PORT
+        const http = require('node:http')
+        const [port, backend] = process.argv.slice(2).map(Number)
+        const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
+
+        function cursors() {
+          try {
+            const { DatabaseSync } = require('node:sqlite')
+            const db = new DatabaseSync('cursors.db')
+            db.exec('CREATE TABLE cursor (user TEXT, time INTEGER, tokens TEXT, PRIMARY KEY (user, time))')
+            const find = db.prepare('SELECT tokens FROM cursor WHERE user = ? AND time = ?')
+            const insert = db.prepare('INSERT OR REPLACE INTO cursor VALUES (?, ?, ?)')
+            return { get: (user, time) => find.get(user, time)?.tokens, set: (...row) => insert.run(...row) }
+          } catch {
+            const rows = new Map()
+            return {
+              get: (user, time) => rows.get(user + time),
+              set: (user, time, tokens) => rows.set(user + time, tokens),
+            }
+          }
+        }
+        const stored = cursors()
+
+        function read(authorization, checkpoints) {
+          return new Promise((resolve, reject) => {
+            const body = JSON.stringify({ types: ['AssetsV1'], checkpoints })
+            const headers = { authorization, 'content-type': 'application/json', 'content-length': body.length }
+            http.request({ agent, port: backend, method: 'POST', path: '/sync/stream', headers }, response => {
+              let text = ''
+              response.setEncoding('utf8').on('data', part => text += part).on('end', () => resolve(text))
+            }).on('error', reject).end(body)
+          })
+        }
+
+        http.createServer(async (request, response) => {
+          const user = request.headers.authorization
+          const since = new URL(request.url, 'http://gateway').searchParams.get('last_pulled_at')
+          const tokens = JSON.parse(stored.get(user, Number(since)) ?? '{}')
+          const changes = { assets: { created: [], updated: [], deleted: [] } }
+          let timestamp = Number(since)
+          for (const text of (await read(user, tokens)).split('\\n')) {
+            if (!text) continue
+            const line = JSON.parse(text)
+            if (line.type === 'AssetV1') changes.assets.created.push(line.data)
+            tokens[line.ack.split('|')[0]] = line.ack
+          }
+          if (changes.assets.created.length > 0) {
+            timestamp = Date.now()
+            stored.set(user, timestamp, JSON.stringify(tokens))
+          }
+          const body = JSON.stringify({ changes, timestamp })
+          response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+          response.end(body)
+        }).listen(port, '127.0.0.1')
+
+        """
 }
 
 /// nginx as a plain reverse proxy: the least that any hop costs.
 enum NginxBaseline {
     /// Returns a configuration for one process in the foreground, so that its memory and time are in one place, with
     /// all files below `directory`.
-    static func configuration(port: Int, backendPort: Int, isBuffering: Bool, directory: URL) -> String {
-        """
-        daemon off;
-        master_process off;
-        pid nginx.pid;
-        error_log stderr warn;
-        events { worker_connections 64; }
-        http {
-            access_log off;
-            client_body_temp_path \(directory.path)/nginx-body;
-            proxy_temp_path \(directory.path)/nginx-proxy;
-            fastcgi_temp_path \(directory.path)/nginx-fastcgi;
-            uwsgi_temp_path \(directory.path)/nginx-uwsgi;
-            scgi_temp_path \(directory.path)/nginx-scgi;
-            server {
-                listen 127.0.0.1:\(port);
-                location / {
-                    proxy_pass http://127.0.0.1:\(backendPort);
-                    proxy_http_version 1.1;
-                    proxy_set_header Connection "";
-                    proxy_buffering \(isBuffering ? "on" : "off");
-                    proxy_buffer_size 64k;
-                    proxy_buffers 16 64k;
-                    proxy_busy_buffers_size 512k;
-                    proxy_max_temp_file_size 0;
+    ///
+    /// With kept connections, nginx sends its requests on connections to the backend that it keeps open.
+    static func configuration(
+        port: Int, backendPort: Int, isBuffering: Bool, directory: URL, keptConnections: Int = 0
+    ) -> String {
+        let kept = keptConnections > 0 ? "keepalive \(keptConnections); keepalive_requests 1000000;" : ""
+        return """
+            daemon off;
+            master_process off;
+            pid nginx.pid;
+            error_log stderr warn;
+            events { worker_connections 1024; }
+            http {
+                access_log off;
+                client_body_temp_path \(directory.path)/nginx-body;
+                proxy_temp_path \(directory.path)/nginx-proxy;
+                fastcgi_temp_path \(directory.path)/nginx-fastcgi;
+                uwsgi_temp_path \(directory.path)/nginx-uwsgi;
+                scgi_temp_path \(directory.path)/nginx-scgi;
+                keepalive_requests 1000000;
+                upstream backend { server 127.0.0.1:\(backendPort); \(kept) }
+                server {
+                    listen 127.0.0.1:\(port);
+                    location / {
+                        proxy_pass http://backend;
+                        proxy_http_version 1.1;
+                        proxy_set_header Connection "";
+                        proxy_buffering \(isBuffering ? "on" : "off");
+                        proxy_buffer_size 64k;
+                        proxy_buffers 16 64k;
+                        proxy_busy_buffers_size 512k;
+                        proxy_max_temp_file_size 0;
+                    }
                 }
             }
-        }
 
-        """
+            """
     }
 }
 
 /// The gateway's configuration: the defaults, except ports and paths.
 enum GatewayBaseline {
+    /// The configuration for idle pulls: who calls is read from the token, and the gateway keeps the checkpoints.
+    static func idle(port: Int, backendPort: Int, state: URL) -> String {
+        configuration(port: port, backendPort: backendPort, state: state)
+            .replacing("principal = backend:GET /users/me id", with: "principal = bearer")
+            .replacing(
+                "[backend]\n",
+                with: """
+                    [backend]
+                    checkpoints = request
+                    stream = POST /sync/stream body {"types":"{types}","checkpoints":"{checkpoints}"}
+
+                    """)
+    }
+
     static func configuration(
         port: Int, backendPort: Int, state: URL, schema: String = AssetStream.schema, ledger: String = ""
     ) -> String {

@@ -10,5 +10,7 @@ struct RindBench: AsyncParsableCommand {
         commandName: "rind-bench",
         abstract: "Measures Rind against something real.",
         discussion: "Measure release builds only: swift run -c release rind-bench SCENARIO. See docs/BENCHMARKS.md.",
-        subcommands: [FirstSync.self, Ledger.self, Push.self, BytePath.self, ServeStream.self, ServeDemo.self])
+        subcommands: [
+            FirstSync.self, Small.self, Ledger.self, Push.self, BytePath.self, ServeStream.self, ServeDemo.self,
+        ])
 }

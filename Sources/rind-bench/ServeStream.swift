@@ -95,6 +95,8 @@ private final class StreamHandler: ChannelInboundHandler {
     private func answer(_ context: ChannelHandlerContext) {
         guard let head else { return }
         switch (head.method, head.uri) {
+        case (.POST, "/sync/stream") where backend.isKnown(body):
+            writeWhole(AssetStream.nothing, context)
         case (.POST, "/sync/stream"):
             write(.ok, ["content-type": "application/jsonlines+json"], on: context)
             rest = backend.stream()

@@ -103,6 +103,19 @@ final class ServerProcess {
         return (user + system) / Double(max(sysconf(CInt(_SC_CLK_TCK)), 1))
     }
 
+    /// The number of times so far that the server's threads gave up a processor or lost it; nil if the system does not
+    /// report it.
+    var contextSwitches: Int? {
+        let tasks = "/proc/\(process.processIdentifier)/task"
+        guard let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks) else { return nil }
+        return threads.reduce(0) { sum, thread in
+            let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
+            return sum
+                + text.split(separator: "\n").filter { $0.contains("voluntary_ctxt_switches:") }
+                .compactMap { $0.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) } }.reduce(0, +)
+        }
+    }
+
     /// The most memory that was ever resident, in bytes; nil if the system does not report it.
     var peakResidentBytes: Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),

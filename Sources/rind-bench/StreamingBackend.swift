@@ -36,6 +36,11 @@ final class StreamingBackend: Sendable {
         return round.map { source.changes(changes, round: $0) } ?? whole
     }
 
+    /// Returns true if the body of a stream request has checkpoints of everything.
+    func isKnown(_ body: ByteBuffer) -> Bool { body.readableBytesView.firstRange(of: Self.knownMark) != nil }
+
+    private static let knownMark = Array(#""AssetV1":"AssetV1|"#.utf8)
+
     /// Returns the checkpoints, as JSON.
     func list() -> String {
         let entries = state.withLockedValue { $0.held }.map { #"{"type":"\#($0)","ack":"\#($1)"}"# }
