@@ -156,7 +156,7 @@ enum NginxBaseline {
 
 /// The gateway's configuration: the defaults, except ports and paths.
 enum GatewayBaseline {
-    /// The configuration for idle pulls: who calls is read from the token, and the gateway keeps the checkpoints.
+    /// Returns the configuration for idle pulls: who calls is read from the token, and the gateway keeps the checkpoints.
     static func idle(port: Int, backendPort: Int, state: URL) -> String {
         configuration(port: port, backendPort: backendPort, state: state)
             .replacing("principal = backend:GET /users/me id", with: "principal = bearer")

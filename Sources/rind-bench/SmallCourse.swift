@@ -28,7 +28,9 @@ final class SmallCourse {
         let next: LoadClient.NextRequest
         var samples: [SmallReport.Sample] = []
 
-        init(_ name: String, _ version: String, _ server: ServerProcess, _ next: @escaping LoadClient.NextRequest) {
+        init(
+            _ name: String, _ server: ServerProcess, version: String, next: @escaping LoadClient.NextRequest
+        ) {
             self.name = name
             self.version = version
             self.server = server
@@ -71,7 +73,7 @@ final class SmallCourse {
         await backend.stop()
     }
 
-    /// Has each caller make its first sync, then measures idle pulls in turns; the first turn is not measured.
+    /// Measures idle pulls in turns, after each caller has made its first sync; the first turn is not measured.
     func measure(for time: TimeAmount, runs: Int) async throws -> SmallReport {
         for contestant in contestants { _ = try await load(contestant, for: nil) }
         for run in 0...runs {
@@ -137,7 +139,8 @@ extension SmallCourse {
                 string: "POST /sync/stream HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer caller-\(caller)\r\n"
                     + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         }
-        contestants.append(Contestant("nginx", Tools.version(nginx, "-v"), server) { caller, _ in requests[caller] })
+        contestants.append(
+            Contestant("nginx", server, version: Tools.version(nginx, "-v")) { caller, _ in requests[caller] })
     }
 
     private func addGateway(_ name: String, _ path: String?) async throws {
@@ -152,7 +155,7 @@ extension SmallCourse {
             name, executable: path,
             arguments: ["serve", "--config", try write(configuration, to: "\(name).ini")], port: port,
             directory: directory)
-        contestants.append(Contestant(name, Tools.version(path, "version"), server, Self.pulls()))
+        contestants.append(Contestant(name, server, version: Tools.version(path, "version"), next: Self.pulls()))
     }
 
     private func addNode() async throws {
@@ -166,7 +169,7 @@ extension SmallCourse {
             arguments: [try write(NodeBaseline.idle, to: "idle.js"), "\(port)", "\(backend.port)"], port: port,
             directory: directory)
         notes.append("node keeps its cursors in node:sqlite where its version has that, else in memory.")
-        contestants.append(Contestant("node", Tools.version(node, "--version"), server, Self.pulls()))
+        contestants.append(Contestant("node", server, version: Tools.version(node, "--version"), next: Self.pulls()))
     }
 
     /// Makes pulls with the cursor of the caller's last answer.

@@ -36,7 +36,8 @@ struct LogLineHandler: LogHandler {
         if let more = event.metadata { fields.merge(more) { $1 } }
         for name in fields.keys where SecretNames.looksSecret(name) { fields[name] = "********" }
         for (name, value) in fields {
-            if case .string(let text) = value { fields[name] = .string(ForeignText.cut(text, to: Self.valueBytes)) }
+            guard case .string(let text) = value, text.utf8.count > Self.valueBytes else { continue }
+            fields[name] = .string(ForeignText.cut(text, to: Self.valueBytes))
         }
         let line = LogLine(
             time: SystemClock().now, level: event.level, message: event.message.description, fields: fields)
