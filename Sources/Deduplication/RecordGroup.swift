@@ -6,8 +6,8 @@ package import SyncModel
 /// The statements of a stream about one record, in a form that does not grow with the number of its lines.
 ///
 /// The record's final state is decided for each feed (finding 15): an upsert line adds its feed, a delete line
-/// removes its own feed, a line marked `all` removes every feed. The order of the lines is kept in two masks,
-/// ``keep`` and ``add``.
+/// removes its own feed, a line marked `all` removes every feed. The order of the lines is kept in two sets,
+/// ``remaining`` and ``added``.
 package struct RecordGroup: Sendable {
     /// The record's id.
     package internal(set) var hash = IDHash.first
