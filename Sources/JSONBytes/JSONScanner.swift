@@ -89,7 +89,10 @@ package struct JSONScanner {
     }
 
     /// Validates the next value, steps over it and returns it.
-    package mutating func value() throws(JSONError) -> JSONSlice {
+    package mutating func value() throws(JSONError) -> JSONSlice { try nextValue() }
+
+    @inline(__always)
+    mutating func nextValue() throws(JSONError) -> JSONSlice {
         if depth == 0 { try checkLength() }
         skipWhiteSpace()
         isFirst = false

@@ -27,7 +27,39 @@ package struct JSONWriter {
     package mutating func append(byte: UInt8) { bytes.append(byte) }
 
     /// Appends valid JSON or punctuation as it is.
-    package mutating func append(raw: UnsafeRawBufferPointer) { bytes.append(contentsOf: raw) }
+    @inline(__always)
+    package mutating func append(raw: UnsafeRawBufferPointer) {
+        guard let source = raw.baseAddress else { return }
+        append(atMost: raw.count) { target in
+            RawBytes.copy(source, to: target, count: raw.count)
+            return raw.count
+        }
+    }
+
+    /// Appends two texts, each valid JSON or punctuation, as they are.
+    @inline(__always)
+    package mutating func append(raw first: UnsafeRawBufferPointer, then second: UnsafeRawBufferPointer) {
+        guard let firstSource = first.baseAddress, let secondSource = second.baseAddress else {
+            append(raw: first)
+            return append(raw: second)
+        }
+        append(atMost: first.count &+ second.count) { target in
+            RawBytes.copy(firstSource, to: target, count: first.count)
+            RawBytes.copy(secondSource, to: target + first.count, count: second.count)
+            return first.count &+ second.count
+        }
+    }
+
+    /// Appends the bytes that `body` writes; it returns how many they are, no more than `limit`.
+    @inline(__always)
+    private mutating func append(atMost limit: Int, _ body: (UnsafeMutableRawPointer) -> Int) {
+        bytes.append(addingCapacity: limit) { span in
+            span.withUnsafeMutableBufferPointer { buffer, count in
+                guard let base = buffer.baseAddress else { return }
+                count = body(UnsafeMutableRawPointer(base))
+            }
+        }
+    }
 
     /// Appends valid JSON or punctuation as it is.
     package mutating func append(raw: [UInt8]) { bytes.append(contentsOf: raw) }
@@ -45,20 +77,13 @@ package struct JSONWriter {
 
     /// Appends an integer in decimal digits.
     package mutating func append(_ value: Int64) {
-        // Filled from the end; 20 bytes hold the sign and the 19 digits of the longest integer.
-        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
-            var offset = 20
-            var rest = value.magnitude
-            repeat {
-                offset &-= 1
-                digits[offset] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            } while rest > 0
-            if value < 0 {
-                offset &-= 1
-                digits[offset] = UInt8(ascii: "-")
-            }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: digits[offset...]))
+        let magnitude = value.magnitude
+        var count = DecimalDigits.count(of: magnitude)
+        if value < 0 { count += 1 }
+        append(atMost: count) { target in
+            if value < 0 { target.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
+            DecimalDigits.write(magnitude, endingAt: target + count)
+            return count
         }
     }
 

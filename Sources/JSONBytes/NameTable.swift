@@ -86,25 +86,3 @@ package final class NameTable: Sendable {
         return mixed ^ mixed &>> 7
     }
 }
-
-extension JSONScanner {
-    /// Reads the object that comes next and calls `body` with every member whose name is in the table.
-    ///
-    /// The other members are validated and skipped. Repeated members come once each, in their order. The effect is the
-    /// same as that of ``nextMember()`` and ``value()`` in turn, in one call for a whole object.
-    ///
-    /// - Parameters:
-    ///   - names: The names that are wanted.
-    ///   - body: The receiver of the name's index in the table, and of the value.
-    /// - Throws: ``JSONError`` if no object comes next or it is not valid.
-    package mutating func forEachMember(
-        in names: NameTable, _ body: (Int, JSONSlice) -> Void
-    ) throws(JSONError) {
-        try beginObject()
-        while let name = try nextMember() {
-            let index = names.index(of: name)
-            let value = try value()
-            if index >= 0 { body(index, value) }
-        }
-    }
-}

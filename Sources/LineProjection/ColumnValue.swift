@@ -47,8 +47,25 @@ enum ColumnValue {
         }
     }
 
-    /// Writes the value, or the default of the column.
+    /// Writes a text and behind it the value, or the default of the column.
     @inline(__always)
+    func append(
+        after prefix: UnsafeRawBufferPointer, to output: inout JSONWriter, type: ColumnType, isOptional: Bool
+    ) {
+        switch self {
+        case .string(let slice):
+            if slice.hasSurrogateEscapes { break }
+            return output.append(raw: prefix, then: slice.bytes)
+        case .number(let slice):
+            if slice.isNegativeZero { break }
+            return output.append(raw: prefix, then: slice.bytes)
+        case .text, .boolean, .milliseconds, .json, .null, .absent, .wrong: break
+        }
+        output.append(raw: prefix)
+        append(to: &output, type: type, isOptional: isOptional)
+    }
+
+    /// Writes the value, or the default of the column.
     func append(to output: inout JSONWriter, type: ColumnType, isOptional: Bool) {
         switch self {
         case .string(let slice): output.append(stringSlice: slice)

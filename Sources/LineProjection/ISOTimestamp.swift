@@ -12,6 +12,7 @@ package enum ISOTimestamp {
     /// number of digits, of which three count; then `Z`, an offset such as `+02:00`, `+0200` or `+02`, or no suffix,
     /// which means UTC. Years may have six digits and a sign. A leap second counts as the second after it.
     package static func milliseconds(of text: UnsafeRawBufferPointer) -> Int64? {
+        if let milliseconds = CommonTimestamp.milliseconds(of: text) { return milliseconds }
         var reader = Reader(text: text)
         guard let days = reader.date() else { return nil }
         var milliseconds = days * 86_400_000
@@ -26,6 +27,7 @@ package enum ISOTimestamp {
     /// Returns the number of a day in the Gregorian calendar, from 1970-01-01, which is 0.
     ///
     /// Years are counted from March, so that the leap day is a year's last; 400 years have 146,097 days.
+    @inline(__always)
     static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -22,9 +22,9 @@ extension LineProjector {
 
     /// Scans the whole line, and on the way the data for the shape that the type has named so far.
     ///
-    /// If the scan fails, the envelope and the slots hold the values that were read before.
+    /// If the scan fails, the envelope and the slots, which come empty, hold the values that were read before.
     mutating func readEnvelope(
-        of line: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<JSONSlice?>, into envelope: inout Envelope
+        of line: UnsafeRawBufferPointer, by projection: Projection, _ slots: Slots, into envelope: inout Envelope
     ) throws(JSONError) {
         var scanner = JSONScanner(line, maximumDepth: projection.rules.depthLimit)
         guard try scanner.peekKind() == .object else {
@@ -33,34 +33,37 @@ extension LineProjector {
             try scanner.finish()
             return
         }
-        try scanner.beginObject()
-        while let name = try scanner.nextMember() {
-            switch projection.fields.index(of: name) {
+        try envelopePattern.beginObject(of: &scanner)
+        while let name = try envelopePattern.nextMember(of: &scanner, in: projection.fields) {
+            switch name {
             case 0:
                 let type = try scanner.value()
                 envelope.type = type
-                envelope.shape = type.kind == .string ? shape(for: type) : -1
+                envelope.shape = type.kind == .string ? projection.types.index(of: type) : -1
+                if envelope.shape >= 0 { lastShape = envelope.shape }
             case 1: envelope.ack = try scanner.value()
-            case 2: try readData(from: &scanner, envelope: &envelope, slots: slots)
+            case 2: try readData(from: &scanner, by: projection, envelope: &envelope, slots: slots)
             default: _ = try scanner.value()
             }
         }
         try scanner.finish()
     }
 
+    @inline(__always)
     private mutating func readData(
-        from scanner: inout JSONScanner, envelope: inout Envelope, slots: UnsafeMutableBufferPointer<JSONSlice?>
+        from scanner: inout JSONScanner, by projection: Projection, envelope: inout Envelope, slots: Slots
     ) throws(JSONError) {
         let kind = try scanner.peekKind()
         let start = scanner.offset
+        let isRepeated = envelope.dataKind != nil
         envelope.dataKind = kind
         envelope.dataShape = -1
         if kind == .object, envelope.shape >= 0 {
             let shape = projection.shapes[envelope.shape]
             if shape.readsData {
-                slots.update(repeating: nil)
+                if isRepeated { slots.update(repeating: nil) }
                 envelope.dataShape = envelope.shape
-                try Self.readMembers(from: &scanner, shape, slots: slots)
+                try Self.readMembers(from: &scanner, shape, &patterns[envelope.shape], slots: slots)
                 envelope.data = start..<scanner.offset
                 return
             }
@@ -70,34 +73,33 @@ extension LineProjector {
     }
 
     /// Fills the slots from data that the scan has passed and validated already.
-    func reread(
-        _ line: UnsafeRawBufferPointer, data: Range<Int>, _ shape: LineShape,
-        slots: UnsafeMutableBufferPointer<JSONSlice?>
+    mutating func reread(
+        _ line: UnsafeRawBufferPointer, data: Range<Int>, as shapeIndex: Int,
+        slots: Slots
     ) {
         slots.update(repeating: nil)
         var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: line[data]), maximumDepth: .max)
-        do throws(JSONError) { try Self.readMembers(from: &scanner, shape, slots: slots) } catch {
+        do throws(JSONError) {
+            try Self.readMembers(from: &scanner, projection.shapes[shapeIndex], &patterns[shapeIndex], slots: slots)
+        } catch {
             assertionFailure("validated data does not scan: \(error)")
         }
     }
 
-    /// Puts the members that a shape wants into its slots; of members with the same name the last one stays.
+    /// Puts the values that a shape wants into their slots; of members with the same name the last one stays.
+    @inline(__always)
     private static func readMembers(
-        from scanner: inout JSONScanner, _ shape: LineShape, slots: UnsafeMutableBufferPointer<JSONSlice?>
+        from scanner: inout JSONScanner, _ shape: LineShape, _ pattern: inout MemberPattern, slots: Slots
     ) throws(JSONError) {
-        try scanner.forEachMember(in: shape.names) { index, value in
-            let node = shape.nodes[index]
-            if node.slot >= 0 { slots[Int(node.slot)] = value }
-            if !node.nested.isEmpty { readNested(value, node, in: shape, slots: slots) }
-        }
+        // Values inside of members are looked for even if the rest of the line turns out to be broken.
+        defer { if !shape.nested.isEmpty { readNested(shape, slots: slots) } }
+        try pattern.readMembers(of: &scanner, in: shape.names, targets: shape.nameSlots, into: slots)
     }
 
-    private static func readNested(
-        _ value: JSONSlice, _ node: LineShape.Node, in shape: LineShape,
-        slots: UnsafeMutableBufferPointer<JSONSlice?>
-    ) {
-        for nested in shape.nested[Int(node.nested.lowerBound)..<Int(node.nested.upperBound)] {
-            var found: JSONSlice? = value
+    @inline(never)
+    private static func readNested(_ shape: LineShape, slots: Slots) {
+        for nested in shape.nested {
+            var found = slots[Int(nested.member)]
             for step in nested.steps {
                 switch step {
                 case .name(let name): found = name.withUnsafeBytes { found?.member($0) }
@@ -106,13 +108,5 @@ extension LineProjector {
             }
             slots[Int(nested.slot)] = found
         }
-    }
-
-    /// Returns the index of a line type's shape, −1 if the type is unknown, and remembers a known one.
-    @inline(__always)
-    private mutating func shape(for type: JSONSlice) -> Int {
-        let index = projection.types.index(of: type)
-        if index >= 0 { lastShape = index }
-        return index
     }
 }

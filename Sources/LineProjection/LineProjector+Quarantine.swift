@@ -18,7 +18,7 @@ extension LineProjector {
             slots.initialize(repeating: nil)
             var envelope = Envelope()
             // The scan is certain to fail, since the head is not all of the line; the values read before are wanted.
-            do throws(JSONError) { try readEnvelope(of: head, slots, into: &envelope) } catch {}
+            do throws(JSONError) { try readEnvelope(of: head, by: projection, slots, into: &envelope) } catch {}
             adopt(LenientEnvelope.token(at: tail, whole: nil, rules: projection.rules), type: envelope.type?.string)
             return quarantine(.tooLong, beginningOf: head, envelope, slots: slots, otherText: tail)
         }
@@ -53,7 +53,7 @@ extension LineProjector {
             if envelope.dataShape == envelope.shape {
                 hasSlots = true
             } else if !envelope.data.isEmpty {
-                reread(line, data: envelope.data, shape, slots: slots)
+                reread(line, data: envelope.data, as: envelope.shape, slots: slots)
                 hasSlots = true
             }
             for slot in shape.idSlots where slots[Int(slot)].map({ Self.isCut($0, in: line) }) == true {

@@ -153,10 +153,12 @@ extension LineProjector {
         _ plan: UnsafePointer<LineShape.ColumnPlan>, of shape: LineShape, _ slots: Slots, needsContent: Bool,
         to output: inout JSONWriter
     ) {
-        appendText(of: shape, plan.pointee.prefix, to: &output)
         let slice = source(of: plan, shape, slots)
         if slice == nil, !plan.pointee.constant.isEmpty {
-            appendText(of: shape, plan.pointee.constant, to: &output)
+            // The constant follows the prefix in the text.
+            let start = Int(plan.pointee.prefix.lowerBound)
+            let end = Int(plan.pointee.constant.upperBound)
+            shape.text.withUnsafeBytes { output.append(raw: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
             if needsContent { addConstant(plan) }
             return
         }
@@ -173,7 +175,11 @@ extension LineProjector {
         _ value: ColumnValue, _ plan: UnsafePointer<LineShape.ColumnPlan>, from slice: JSONSlice?, of shape: LineShape,
         needsContent: Bool, to output: inout JSONWriter
     ) {
-        value.append(to: &output, type: plan.pointee.type, isOptional: plan.pointee.isOptional)
+        shape.text.withUnsafeBytes { text in
+            value.append(
+                after: UnsafeRawBufferPointer(rebasing: text[plan.pointee.prefixBytes]), to: &output,
+                type: plan.pointee.type, isOptional: plan.pointee.isOptional)
+        }
         if needsContent { addContent(value, plan) }
         switch value {
         case .string, .text, .number, .boolean, .milliseconds, .json: break
@@ -204,13 +210,5 @@ extension LineProjector {
             if let slice = slots[Int(shape.sources[source])] { return slice }
         }
         return nil
-    }
-
-    @inline(__always)
-    private func appendText(of shape: LineShape, _ range: Range<Int32>, to output: inout JSONWriter) {
-        shape.text.withUnsafeBytes {
-            output.append(
-                raw: UnsafeRawBufferPointer(rebasing: $0[Int(range.lowerBound)..<Int(range.upperBound)]))
-        }
     }
 }

@@ -52,6 +52,9 @@ package struct LineProjector: Sendable {
     private var unknownType: String?
     /// The index of the last line's shape.
     var lastShape = 0
+    /// The members of the envelopes before, and of the data before by shape.
+    var envelopePattern = MemberPattern()
+    var patterns: [MemberPattern]
     /// The buffer in which composite ids and ids with escapes are put together.
     var idBuffer: [UInt8] = []
     var hasher: ContentHasher
@@ -64,6 +67,7 @@ package struct LineProjector: Sendable {
         self.projection = projection
         self.key = key
         counters = ProjectionCounters(projection)
+        patterns = Array(repeating: MemberPattern(), count: projection.shapes.count)
         var hasher = ContentHasher(projection.content.identities, key: key)
         constants = projection.content.constants.map { ConstantContent($0, &hasher, key: key) }
         self.hasher = hasher
@@ -100,12 +104,14 @@ package struct LineProjector: Sendable {
         hasToken = false
         if unknownType != nil { unknownType = nil }
         let line = JSONScanner.hasByteOrderMark(line) ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
+        // Taken once: a reference that is read in a value that changes is counted at each use.
+        let projection = projection
         return withUnsafeTemporaryAllocation(of: JSONSlice?.self, capacity: projection.slotCount) { slots in
             slots.initialize(repeating: nil)
             var envelope = Envelope()
             do throws(JSONError) {
-                try readEnvelope(of: line, slots, into: &envelope)
-                return deliver(envelope, line: line, slots: slots, to: &output)
+                try readEnvelope(of: line, by: projection, slots, into: &envelope)
+                return deliver(envelope, of: line, by: projection, slots: slots, to: &output)
             } catch {
                 return quarantineUnreadable(line, envelope, slots: slots, error: error)
             }
@@ -114,7 +120,7 @@ package struct LineProjector: Sendable {
 
     /// Processes a line of which every byte has been validated.
     private mutating func deliver(
-        _ envelope: Envelope, line: UnsafeRawBufferPointer, slots: UnsafeMutableBufferPointer<JSONSlice?>,
+        _ envelope: Envelope, of line: UnsafeRawBufferPointer, by projection: Projection, slots: Slots,
         to output: inout JSONWriter
     ) -> LineResult {
         guard let type = envelope.type, type.kind == .string else {
@@ -144,7 +150,7 @@ package struct LineProjector: Sendable {
             return quarantine(isMissing ? .noEnvelope : .notARecord, type: shape.type, shape: shape)
         }
         // The type came after the data, or a second type changed it: the data is read again.
-        if envelope.dataShape != shapeIndex { reread(line, data: envelope.data, shape, slots: slots) }
+        if envelope.dataShape != shapeIndex { reread(line, data: envelope.data, as: shapeIndex, slots: slots) }
         return write(shape, slots, to: &output)
     }
 

@@ -17,20 +17,15 @@ final class LineShape: Sendable {
         case idMap
     }
 
-    /// The values to look for in a member of the data.
-    struct Node: Sendable {
-        /// The slot of the member's own value; −1 if only values inside of it are wanted.
-        var slot: Int32 = -1
-        /// The range of ``LineShape/nested`` with the values inside of the member.
-        var nested: Range<Int32> = 0..<0
-    }
-
     /// A value deeper in a member.
     struct Nested: Sendable {
         enum Step: Sendable {
             case name([UInt8])
             case index(Int)
         }
+        /// The slot of the member.
+        let member: Int32
+        /// The slot of the value inside of the member.
         let slot: Int32
         let steps: [Step]
     }
@@ -46,6 +41,8 @@ final class LineShape: Sendable {
         /// The text `,"name":`.
         let prefix: Range<Int32>
         /// The text that is written if no source is present and the configuration has a value; empty if it has none.
+        ///
+        /// It follows the prefix.
         let constant: Range<Int32>
         /// The index of that value in ``ContentPlan/constants``; −1 if there is none.
         let contentConstant: Int32
@@ -58,6 +55,9 @@ final class LineShape: Sendable {
         /// The index of the table whose records the value names by id; −1 if the column is no reference.
         let reference: Int32
 
+        @inline(__always)
+        var prefixBytes: Range<Int> { Int(prefix.lowerBound)..<Int(prefix.upperBound) }
+
         /// True if the client has the column.
         @inline(__always)
         var isWritten: Bool { seed >= 0 }
@@ -69,8 +69,9 @@ final class LineShape: Sendable {
     let feed: Int
     /// The names of the data's members that are wanted.
     let names: NameTable
-    /// The wanted values of each of ``names``.
-    let nodes: [Node]
+    /// The slots of the members' values, by the index in ``names``.
+    let nameSlots: [Int32]
+    /// The values inside of members.
     let nested: [Nested]
     let slotCount: Int
     /// The slots of the id's parts, or of the value of a delete by column.
@@ -94,7 +95,8 @@ final class LineShape: Sendable {
         self.table = table
         self.feed = feed
         names = NameTable(slots.names)
-        (nodes, nested) = slots.compiled
+        nameSlots = slots.nameSlots
+        nested = slots.nested
         slotCount = slots.count
         self.idSlots = idSlots
         self.columns = columns.plans
@@ -114,53 +116,49 @@ final class LineShape: Sendable {
     }
 }
 
-/// Gives every path that a shape needs a slot, and sorts the paths by their first name.
+/// Gives every path that a shape needs a slot, and every member through which a path leads.
 struct SlotCompiler {
     private(set) var names: [String] = []
+    private(set) var nameSlots: [Int32] = []
+    private(set) var nested: [LineShape.Nested] = []
     private(set) var count = 0
     private var slots: [Path: Int32] = [:]
-    private var paths: [[(slot: Int32, rest: [Path.Step])]] = []
 
     /// Returns the slot of a path; paths that are equal share one.
     ///
     /// A path that begins with an index matches nothing, because the data is an object.
     mutating func slot(of path: Path) -> Int32 {
         if let slot = slots[path] { return slot }
-        let slot = Int32(count)
-        count += 1
-        slots[path] = slot
-        guard case .name(let name) = path.steps.first else { return slot }
-        let entry = (slot, Array(path.steps.dropFirst()))
-        if let place = names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
-            paths[place].append(entry)
-        } else {
-            names.append(name)
-            paths.append([entry])
+        guard case .name(let name) = path.steps.first else {
+            let slot = next()
+            slots[path] = slot
+            return slot
         }
+        let member = slot(ofMember: name)
+        let rest = path.steps.dropFirst()
+        let slot = rest.isEmpty ? member : next()
+        slots[path] = slot
+        guard !rest.isEmpty else { return slot }
+        let steps = rest.map { step -> LineShape.Nested.Step in
+            switch step {
+            case .name(let name): .name(Array(name.utf8))
+            case .index(let index): .index(index)
+            }
+        }
+        nested.append(LineShape.Nested(member: member, slot: slot, steps: steps))
         return slot
     }
 
-    var compiled: (nodes: [LineShape.Node], nested: [LineShape.Nested]) {
-        var nested: [LineShape.Nested] = []
-        let nodes = paths.map { entries -> LineShape.Node in
-            var node = LineShape.Node()
-            let first = Int32(nested.count)
-            for entry in entries {
-                if entry.rest.isEmpty {
-                    node.slot = entry.slot
-                } else {
-                    let steps = entry.rest.map { step -> LineShape.Nested.Step in
-                        switch step {
-                        case .name(let name): .name(Array(name.utf8))
-                        case .index(let index): .index(index)
-                        }
-                    }
-                    nested.append(LineShape.Nested(slot: entry.slot, steps: steps))
-                }
-            }
-            node.nested = first..<Int32(nested.count)
-            return node
-        }
-        return (nodes, nested)
+    private mutating func slot(ofMember name: String) -> Int32 {
+        // Bytes are compared: texts in different normal forms are equal in Swift, but not in JSON.
+        if let index = names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return nameSlots[index] }
+        names.append(name)
+        nameSlots.append(next())
+        return nameSlots[names.count - 1]
+    }
+
+    private mutating func next() -> Int32 {
+        defer { count += 1 }
+        return Int32(count)
     }
 }

@@ -24,8 +24,13 @@ struct TokenTable: Sendable {
             guard !hasBar, new.count > count, new[count] == UInt8(ascii: "|"),
                 namespace.withUnsafeBytes({ RawBytes.areEqual(UnsafeRawBufferPointer(rebasing: new[..<count]), $0) })
             else { return false }
-            token.removeAll(keepingCapacity: true)
-            token.append(contentsOf: new)
+            // Tokens of one kind have one length as a rule.
+            if token.count == new.count {
+                token.withUnsafeMutableBytes { $0.copyMemory(from: new) }
+            } else {
+                token.removeAll(keepingCapacity: true)
+                token.append(contentsOf: new)
+            }
             return true
         }
     }

@@ -24,14 +24,41 @@ package enum RecordID {
     package static func isSafe(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = bytes.count
         guard (1...maximumLength).contains(count) else { return false }
+        if count >= 8 {
+            var offset = 0
+            while offset < count {
+                // The last word overlaps bytes that were checked already.
+                let start = min(offset, count &- 8)
+                guard isSafe(word: unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) else {
+                    return false
+                }
+                offset &+= 8
+            }
+            return true
+        }
         for index in 0..<count {
-            // One bit for each of the 128 ASCII characters; those that `isSafe(_:)` accepts are set.
-            let byte = unsafe bytes[index]
-            let word: UInt64 = byte < 64 ? 0x03ff_6000_0000_0000 : byte < 128 ? 0x07ff_fffe_87ff_fffe : 0
-            guard word &>> UInt64(byte & 63) & 1 == 1 else { return false }
+            guard unsafe isSafe(bytes[index]) else { return false }
         }
         if count > 2 { return true }
         return unsafe bytes[0] != UInt8(ascii: ".") || bytes[count - 1] != UInt8(ascii: ".")
+    }
+
+    /// Returns true if each of eight bytes is allowed in an id; they are compared side by side.
+    @inline(__always)
+    private static func isSafe(word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high = ones &* 0x80
+        // A byte of the result has its high bit if that of the word lies in the range; all are below 128.
+        func marks(of word: UInt64, from first: UInt8, to last: UInt8) -> UInt64 {
+            ((word | high) &- ones &* UInt64(first)) & ((ones &* UInt64(last) | high) &- word)
+        }
+        let ascii = word & ~high
+        let letters = marks(of: ascii | ones &* 0x20, from: UInt8(ascii: "a"), to: UInt8(ascii: "z"))
+        // Between the hyphen and 9 only the slash is no character of ids.
+        let digits = marks(of: ascii, from: UInt8(ascii: "-"), to: UInt8(ascii: "9"))
+        let slashes = marks(of: ascii, from: UInt8(ascii: "/"), to: UInt8(ascii: "/"))
+        let underscores = marks(of: ascii, from: UInt8(ascii: "_"), to: UInt8(ascii: "_"))
+        return (letters | digits & ~slashes | underscores) & ~word & high == high
     }
 
     /// Returns true if the text is an id that may go out to a client.

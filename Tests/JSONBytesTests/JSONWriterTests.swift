@@ -57,6 +57,17 @@ import Testing
         }
     }
 
+    @Test func `integers of every length are decimal`() {
+        var power: Int64 = 1
+        for _ in 0..<18 {
+            power *= 10
+            for value in [power - 1, power, power + 1, power / 7 * 9] {
+                #expect(written { $0.append(value) } == String(value))
+                #expect(written { $0.append(-value) } == String(-value))
+            }
+        }
+    }
+
     @Test(arguments: [0, 1, -1, 10, -10, 1_234_567_890, Int64.max, Int64.min])
     func `integers are decimal`(value: Int64) {
         #expect(written { $0.append(value) } == String(value))

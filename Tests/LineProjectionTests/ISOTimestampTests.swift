@@ -43,6 +43,24 @@ import Testing
         #expect(Self.milliseconds(text) == nil)
     }
 
+    @Test func `the two common spellings are read as the rarer ones are`() {
+        var random = SeededGenerator(seed: 6)
+        let samples = ["2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05Z"].map { Array($0.utf8) }
+        for _ in 0..<200_000 {
+            var text = samples[Int.random(in: 0...1, using: &random)]
+            for place in text.indices.dropLast() where (0x30...0x39).contains(text[place]) {
+                text[place] = 0x30 + UInt8.random(in: 0...(place == 5 || place == 8 ? 1 : 9), using: &random)
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                let place = Int.random(in: 0..<text.count - 1, using: &random)
+                text[place] = UInt8.random(in: 0...255, using: &random)
+            }
+            let common = text.withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) }
+            let rarer = (text.dropLast() + Array("+00:00".utf8)).withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) }
+            #expect(common == rarer, "\(String(decoding: text, as: UTF8.self))")
+        }
+    }
+
     @Test func `random points in time agree with Foundation`() {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]

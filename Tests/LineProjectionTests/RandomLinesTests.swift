@@ -119,6 +119,16 @@ import Testing
         for byte in 0...255 as ClosedRange<UInt8> {
             samples += [[byte], [0x61, byte, 0x61], [byte, 0x2e]]
         }
+        // Bytes are looked at eight at a time, with an overlap at the end.
+        for count in 7...17 {
+            for place in 0..<count {
+                for byte in 0...255 as ClosedRange<UInt8> {
+                    var sample = Array(repeating: UInt8(ascii: "a"), count: count)
+                    sample[place] = byte
+                    samples.append(sample)
+                }
+            }
+        }
         for count in [255, 256] { samples.append(Array(repeating: 0x61, count: count)) }
         for sample in samples {
             #expect(sample.withUnsafeBytes { RecordID.isSafe($0) } == RecordID.isSafe(sample), "\(sample)")

@@ -26,7 +26,6 @@ enum TypeSizeRule {
         "GatewayConfig.KeyTable": Size(lines: 1_180, files: 11),
         "GatewayConfig.Loader": Size(lines: 950, files: 5),
         "GatewayConfig.ValueFormat": Size(lines: 570, files: 4),
-        "JSONBytes.JSONScanner": Size(lines: 430, files: 5),
         "SQLiteState.SQLiteStateStore": Size(lines: 1_650, files: 25),
         "SQLiteState.SchemaMigration": Size(lines: 370, files: 7),
         "Ledger.LedgerDiff": Size(lines: 570, files: 3),
