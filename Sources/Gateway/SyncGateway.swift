@@ -85,13 +85,17 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        try await applyScheduledRetries(identity, caller)
+        var unfinished = try await services.store.unfinishedPushes(of: identity.principal)
+        if unfinished.hasScheduledRetries {
+            try await applyScheduledRetries(identity, caller)
+            unfinished = try await services.store.unfinishedPushes(of: identity.principal)
+        }
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         var restarts = 0
         while true {
             // Outside the session's lock, because push recovery may need it for a search.
-            try await recoverPushes(identity, caller)
+            try await recoverPushes(of: unfinished.openJournals, identity, caller)
             let end = try await services.streaming(identity, from: presented) {
                 var runner = makeRunner(
                     request, from: presented, version: version, restarts: restarts, identity: identity, caller: caller)
@@ -101,6 +105,7 @@ package final class SyncGateway: Sendable {
             case .answer(let answer): return answer
             case .startOver:
                 restarts += 1
+                unfinished = try await services.store.unfinishedPushes(of: identity.principal)
                 caller.logger.info("a pull starts over: ids that the backend has made became known")
             }
         }
@@ -131,9 +136,11 @@ package final class SyncGateway: Sendable {
     /// Closes the open journals of pushes before a pull, so that no record reaches its own device under another id.
     ///
     /// The pull waits for a running push that creates such records; if that takes too long, the pull must not go on.
-    private func recoverPushes(_ identity: CallerIdentity, _ caller: Caller) async throws {
+    private func recoverPushes(
+        of journals: [Int64], _ identity: CallerIdentity, _ caller: Caller
+    ) async throws {
         let recovery = PushRecovery(services: services, identity: identity, logger: caller.logger)
-        guard try await recovery.isNeeded else { return }
+        guard recovery.isNeeded(for: journals) else { return }
         try await services.locks.withLock(pushLock(identity)) { try await recovery.close() }
     }
 
@@ -142,7 +149,6 @@ package final class SyncGateway: Sendable {
     /// If the lock is not available in time, the pull goes on without them, and the next request tries again.
     private func applyScheduledRetries(_ identity: CallerIdentity, _ caller: Caller) async throws {
         let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
-        guard try await retries.areThere else { return }
         do {
             try await services.locks.withLock(pushLock(identity)) {
                 // Recovery first: until a record's open creation is resolved, it is unknown how the record has to be

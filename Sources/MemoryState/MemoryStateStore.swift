@@ -23,31 +23,38 @@ package final class MemoryStateStore: Sendable {
 
     /// The lead of cursors over the clock, in milliseconds.
     package let cursorLead: Int64
+    /// The limits on what the store keeps and how often it writes.
+    package let limits: StateLimits
     private let gate: Gate?
     private let contents: NIOLockedValueBox<Contents?>
 
     /// Creates an empty state.
     package init(limits: StateLimits = StateLimits(), cursorLead: Int64 = 0, gate: Gate? = nil) {
         self.cursorLead = cursorLead
+        self.limits = limits
         self.gate = gate
         contents = NIOLockedValueBox(Contents(limits: limits))
     }
 
-    private init(cursorLead: Int64, gate: Gate?, contents: NIOLockedValueBox<Contents?>) {
+    private init(
+        cursorLead: Int64, limits: StateLimits, gate: Gate?, contents: NIOLockedValueBox<Contents?>
+    ) {
         self.cursorLead = cursorLead
+        self.limits = limits
         self.gate = gate
         self.contents = contents
     }
 
     /// Returns a second store on the same state, with a gate of its own: another gateway's.
     package func shared(gate: @escaping Gate) -> MemoryStateStore {
-        MemoryStateStore(cursorLead: cursorLead, gate: gate, contents: contents)
+        MemoryStateStore(cursorLead: cursorLead, limits: limits, gate: gate, contents: contents)
     }
 
     /// Returns an independent store with the present contents of this one: a backup.
     package func copy() -> MemoryStateStore {
         MemoryStateStore(
-            cursorLead: cursorLead, gate: gate, contents: NIOLockedValueBox(contents.withLockedValue(\.self)))
+            cursorLead: cursorLead, limits: limits, gate: gate,
+            contents: NIOLockedValueBox(contents.withLockedValue(\.self)))
     }
 
     /// Reads the state; throws if the task is cancelled.

@@ -102,6 +102,9 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// `after`.
     func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
 
+    /// The limits on what the store keeps and how often it writes.
+    var limits: StateLimits { get }
+
     /// The lead of cursors over the clock in milliseconds: 0 unless the operator has accepted a clock that was behind
     /// the state.
     var cursorLead: Int64 { get }

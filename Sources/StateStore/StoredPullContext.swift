@@ -36,6 +36,11 @@ package struct StoredPullContext: Hashable, Sendable {
     /// (``StateStore/notePushed(version:replica:principal:)``); nil if they have not, and for a fork, whose own pushes
     /// they may not be.
     package var pushedVersion: Int?
+    /// The time at which the row's replica was last seen; 0 without a row.
+    package var lastSeen: Instant
+    /// True if records have to be delivered to the row's replica again
+    /// (``LedgerStore/redeliveries(of:at:limit:)``).
+    package var hasRedeliveries: Bool
     /// The number of id mappings that the principal has got so far; 0 if its backend takes the clients' ids.
     package var idSequence: Int64
 
@@ -44,8 +49,11 @@ package struct StoredPullContext: Hashable, Sendable {
         row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
         ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
-        acceptedAt: Instant = 0, resyncAt: Instant = 0, pushedVersion: Int? = nil, idSequence: Int64 = 0
+        acceptedAt: Instant = 0, resyncAt: Instant = 0, pushedVersion: Int? = nil, lastSeen: Instant = 0,
+        hasRedeliveries: Bool = false, idSequence: Int64 = 0
     ) {
+        self.lastSeen = lastSeen
+        self.hasRedeliveries = hasRedeliveries
         self.idSequence = idSequence
         self.row = row
         self.isFork = isFork

@@ -25,6 +25,7 @@ import Testing
             try await store.begin(row(10, replica: 1))
             try await store.scheduleRedelivery(Self.pendingRedeliveries, to: Self.replica, at: now)
             #expect(try await Self.redeliveries(store, at: 10) == Self.pendingRedeliveries)
+            #expect(try await store.context(10).hasRedeliveries)
             try await store.confirm(principal: alice, cursor: cursor(10), at: now)
             var commit = PullCommit(row: try row(20, replica: 1, parent: 10), replica: .existing, now: now)
             commit.delivered = [Self.pendingRedeliveries[0]]
@@ -32,6 +33,7 @@ import Testing
             // Whoever comes with the older cursor has not got it.
             #expect(try await Self.redeliveries(store, at: 10) == Self.pendingRedeliveries)
             #expect(try await Self.redeliveries(store, at: 20) == [Self.pendingRedeliveries[1]])
+            #expect(try await store.context(20).hasRedeliveries)
             try await store.scheduleRedelivery([Self.pendingRedeliveries[0]], to: Self.replica, at: now)
             #expect(try await Self.redeliveries(store, at: 20).map(\.count) == [2, 1])
             #expect(try await store.redeliveries(of: Self.replica, at: cursor(20), limit: 1).count == 1)

@@ -116,6 +116,7 @@ import Testing
         let open = try await begin()
         try await store.endPush(JournalEnd(step: JournalStep(), failure: failure, unknown: [1]), of: open, at: now)
         _ = try await store.openJournals(of: someone)
+        _ = try await store.unfinishedPushes(of: someone)
         _ = try await store.mappedIDs(["7"], in: "t", of: someone)
         try await store.closeJournal(open, with: JournalClosure(), at: now)
         try await store.endPush(JournalEnd(step: JournalStep()), of: try await begin(), at: now)

@@ -19,6 +19,11 @@ struct DeviceState {
     var skipsDamage = false
     /// The ledgers that the diff has read, with their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
+    /// The time at which the presented cursor's replica was last seen, if the cursor is confirmed already.
+    private(set) var lastSeen: Instant?
+    /// The time at which the backend last accepted the session's credential, as the state has it.
+    private(set) var lastAccepted: Instant?
+    private var hasRedeliveries = false
     /// The records that have to be delivered to the client again.
     private(set) var redeliveries: [PendingRedelivery] = []
     /// The ids by which the device knows records that have backend-assigned ids.
@@ -42,6 +47,9 @@ struct DeviceState {
                 metadata: ["code": "pull.foreign_cursor"])
         }
         row = context.row
+        lastSeen = context.row?.isConfirmed == true ? context.lastSeen : nil
+        lastAccepted = context.session.acceptedAt
+        hasRedeliveries = context.hasRedeliveries
         outline = context.ledger
         var ledger = try await ledgerContext(acceptedAt: context.acceptedAt, resyncAt: context.resyncAt)
         if try await hasTooManyNotes(sequence: context.sequence) { ledger.isExact = false }
@@ -58,7 +66,7 @@ struct DeviceState {
 
     /// Loads the redeliveries that 409s have promised to the cursor's client, up to the limit for notes.
     mutating func loadRedeliveries() async throws {
-        guard scope.keepsLedgers, let row else { return }
+        guard scope.keepsLedgers, hasRedeliveries, let row else { return }
         redeliveries = try await scope.store.redeliveries(
             of: row.replica, at: row.cursor, limit: Self.maximumNotes)
     }

@@ -28,6 +28,8 @@ struct StreamRunner {
     /// The columns that the client has only just got, by table.
     private var added: [String: Set<String>] = [:]
     private var aliases: IDAliases?
+    /// The time of the session's last acceptance that the state has; nil if unknown.
+    private var lastAccepted: Instant?
     /// The request types that the backend refuses, and those that were logged.
     private(set) var refusedTypes: Set<String> = []
     private var toldRefused: Set<String> = []
@@ -42,6 +44,8 @@ struct StreamRunner {
     /// Applies the device's position and its ids before anything is streamed.
     mutating func takeOver(_ device: DeviceState) {
         acceptance.vector = device.row?.vector
+        acceptance.lastSeen = device.lastSeen
+        lastAccepted = device.lastAccepted
         guard let aliases = device.aliases else { return }
         self.aliases = aliases
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal, aliases: aliases)
@@ -84,6 +88,17 @@ struct StreamRunner {
         case .sleep(let milliseconds): try await scope.services.clock.sleep(milliseconds: milliseconds)
         }
         return .done
+    }
+
+    /// Records that the backend has accepted the session's credential, unless the state has it of a moment ago.
+    private mutating func markAccepted() async throws {
+        let now = scope.now
+        let interval = scope.store.limits.acceptedInterval
+        // The store would find the same; asking it costs a read.
+        if let last = lastAccepted, !isDue(now, after: last, interval), !isDue(last, after: now, interval) { return }
+        try await scope.store.markAccepted(
+            principal: scope.query.principal, session: scope.query.session, at: now)
+        lastAccepted = now
     }
 
     /// Marks the positions of the principal's sessions as unknown, since they may be the same session at the backend;
@@ -169,8 +184,7 @@ struct StreamRunner {
                 types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
             logRefusedTypes()
             try await acceptance.accepted()
-            try await scope.store.markAccepted(
-                principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            try await markAccepted()
             for try await buffer in stream {
                 buffer.withUnsafeReadableBytes { creations?.feed($0) }
                 try await spooler.take(buffer)

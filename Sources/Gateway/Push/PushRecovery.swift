@@ -21,13 +21,8 @@ struct PushRecovery {
     /// The caller's push; nil for a pull.
     var push: PushRequest?
 
-    /// True if an open journal keeps a pull from going on.
-    var isNeeded: Bool {
-        get async throws {
-            try await services.store.openJournals(of: identity.principal)
-                .contains { !services.journals.isHarmless($0.journal.id) }
-        }
-    }
+    /// Returns whether one of these open journals keeps a pull from going on.
+    func isNeeded(for journals: [Int64]) -> Bool { journals.contains { !services.journals.isHarmless($0) } }
 
     /// Closes the open journals.
     ///

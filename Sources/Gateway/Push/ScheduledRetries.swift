@@ -35,13 +35,6 @@ struct ScheduledRetries {
         case unknown(QuarantinedOperation.Reason)
     }
 
-    /// True if the principal has scheduled retries.
-    var areThere: Bool {
-        get async throws {
-            try await !services.store.scheduledRetries(of: identity.principal, limit: 1).isEmpty
-        }
-    }
-
     /// Applies the retries, except those of records that the client is about to push itself.
     ///
     /// - Parameter changes: The client's changes; nil for a pull.

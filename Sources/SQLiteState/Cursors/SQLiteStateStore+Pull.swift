@@ -10,7 +10,7 @@ extension SQLiteStateStore {
     package func pullContext(
         principal: Principal, session: Session, presented: SyncModel.Cursor?
     ) async throws -> StoredPullContext {
-        try await read { db in
+        try await readFew { db in
             var context = StoredPullContext()
             let id = try db.principalID(principal)
             if let id {
@@ -32,6 +32,10 @@ extension SQLiteStateStore {
                 context.resyncAt = anchor.resyncAt
                 // The pushes of another device show nothing about this one.
                 context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
+                context.lastSeen = anchor.lastSeen
+                context.hasRedeliveries = try db.exists(
+                    "SELECT 1 FROM owed WHERE replica = ? AND (delivered IS NULL OR delivered > ?) LIMIT 1",
+                    [row.replica.rawValue, presented.rawValue])
                 context.ledger = try db.outline(of: anchor, at: presented)
             } else {
                 context.belongsToAnotherPrincipal = try db.exists(

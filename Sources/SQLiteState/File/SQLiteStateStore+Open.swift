@@ -21,6 +21,8 @@ extension SQLiteStateStore {
         package var maximumPages: Int?
         /// The number of reads that may run at the same time.
         package var readers = 4
+        /// The number of small reads that may run in their callers' threads at the same time.
+        package var readersAtHand = ReadersAtHand.defaultCount
         /// Receives every statement before it runs, without its values; for tests and for diagnosing a slow state.
         package var trace: (@Sendable (String) -> Void)?
         /// Receives each fault of the open state once, and its end; called on the state's own threads.

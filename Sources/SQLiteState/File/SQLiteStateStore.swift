@@ -8,8 +8,8 @@ package import StateStore
 
 /// Stores the state in one SQLite file, for one gateway.
 ///
-/// All access is on GRDB's own queues, one connection for writes and a few for reads, so nothing blocks a thread of the
-/// cooperative pool. Reads see the newest commit.
+/// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of the
+/// cooperative pool; only reads of a few rows take place in it, on ``ReadersAtHand``. Reads see the newest commit.
 package final class SQLiteStateStore: StateStore {
     /// The limits on what the store keeps and how often it writes.
     package let limits: StateLimits
@@ -17,6 +17,7 @@ package final class SQLiteStateStore: StateStore {
     package let cursorLead: Int64
     let probe = StateProbe()
     private let pool: DatabasePool
+    private let readersAtHand: ReadersAtHand
     private let watch: StateWatch
     /// The store's hold on the file; nil once the file is released.
     private let hold: NIOLockedValueBox<Hold?>
@@ -34,6 +35,8 @@ package final class SQLiteStateStore: StateStore {
     ) throws {
         cursorLead = try pool.read { try $0.cursorLead() }
         self.pool = pool
+        readersAtHand = try ReadersAtHand(
+            path: file.path, configuration: Self.configuration(options), count: options.readersAtHand)
         watch = StateWatch(file, report: options.report)
         limits = options.limits
         self.hold = NIOLockedValueBox(hold)
@@ -55,6 +58,21 @@ package final class SQLiteStateStore: StateStore {
         } catch {
             throw watch.error(error)
         }
+    }
+
+    /// Runs one consistent read of a few rows, in the caller's thread if a connection is at hand.
+    func readFew<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        for _ in 0..<ReadersAtHand.attempts {
+            try Task.checkCancellation()
+            do {
+                return try readersAtHand.read(inPlace(body))
+            } catch is ReadersAtHand.Unavailable {
+                await Task.yield()
+            } catch {
+                throw watch.error(error)
+            }
+        }
+        return try await read(body)
     }
 
     /// Runs one consistent read that continues when its task is cancelled, for decisions about whether to write: such a
@@ -151,7 +169,8 @@ package final class SQLiteStateStore: StateStore {
         // Only the call that takes the hold closes; a second time GRDB would hand SQLite a connection that is gone.
         guard let hold = hold.withLockedValue({ $0.take() }) else { return }
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [pool] in
+            DispatchQueue.global().async { [pool, readersAtHand] in
+                readersAtHand.close()
                 guard case .lock(let descriptor) = hold else {
                     try? pool.close()
                     return continuation.resume()

@@ -21,6 +21,7 @@ struct LedgerAnchor: Sendable {
     var compactAfter: Int64
     var acceptedAt: Instant
     var resyncAt: Instant
+    var lastSeen: Instant
     /// The schema version that the replica's pushes show.
     var pushedVersion: Int?
 
@@ -57,7 +58,7 @@ extension Database {
         try row(
             """
             SELECT principal, tip, base, folded, horizon, ledger_version, fold_after, accepted_at, resync_at,
-                pushed_version
+                pushed_version, last_seen
             FROM replica WHERE id = ? AND dead = 0
             """, [replica.rawValue]
         ).map { row in
@@ -66,7 +67,7 @@ extension Database {
                 tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
                 base: row.optionalInteger(2).map(LayerID.init(rawValue:)), compacted: row.optionalInteger(3),
                 horizon: row.optionalInteger(4), version: Int(row.number(5)), compactAfter: row.integer(6),
-                acceptedAt: row.time(7), resyncAt: row.time(8),
+                acceptedAt: row.time(7), resyncAt: row.time(8), lastSeen: row.instant(10),
                 pushedVersion: row.optionalInteger(9).map(Int.init))
         }
     }
