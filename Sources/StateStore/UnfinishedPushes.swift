@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What earlier pushes of a principal have left to do before its next pull; almost always nothing.
+/// Names what earlier pushes of a principal have left to do before its next pull; almost always nothing.
 package struct UnfinishedPushes: Hashable, Sendable {
     /// The numbers of the open journals, oldest first.
     package var openJournals: [Int64]

@@ -41,6 +41,7 @@ package final class WorldSync: Sendable {
         var result: Result<Void, any Error>?
         var lookedAt = 0
         var stop = Stop.nowhere
+        var reached: [WorldMoment] = []
         var held: CheckedContinuation<Void, Never>?
         var figures: SyncFigures?
         var answer: SimulatedAnswer?
@@ -161,9 +162,16 @@ extension WorldSync {
     }
 
     private func reach(_ moment: WorldMoment) async {
-        guard state.withLockedValue({ $0.held == nil && $0.stop.isReached(moment) }) else { return await Task.yield() }
+        let isStop = state.withLockedValue { state in
+            state.reached.append(moment)
+            return state.held == nil && state.stop.isReached(moment)
+        }
+        guard isStop else { return await Task.yield() }
         await withCheckedContinuation { continuation in state.withLockedValue { $0.held = continuation } }
     }
+
+    /// All that the request has done outside of its gateway so far, in its order.
+    package var reached: [WorldMoment] { state.withLockedValue(\.reached) }
 
     /// Goes on, to the next of these moments or to the end.
     func goOn(to moments: Set<WorldMoment> = []) { goOn(moments.isEmpty ? .nowhere : .at(moments)) }

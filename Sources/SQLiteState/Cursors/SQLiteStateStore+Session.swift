@@ -57,7 +57,7 @@ extension SQLiteStateStore {
     /// Reads first; also writes if the clock has gone back.
     package func markAccepted(principal: Principal, session: Session, at now: Instant) async throws {
         let interval = limits.acceptedInterval
-        let isNews = try await look { db in
+        let isNews = try await lookAtFew { db in
             guard let owner = try db.principalID(principal), let id = try db.session(session, of: owner)?.id else {
                 return true
             }

@@ -62,8 +62,19 @@ package final class SQLiteStateStore: StateStore {
 
     /// Runs one consistent read of a few rows, in the caller's thread if a connection is at hand.
     func readFew<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try Task.checkCancellation()
+        if let result = try await readAtHand(body) { return result }
+        return try await read(body)
+    }
+
+    /// Runs a ``look(_:)`` at a few rows, in the caller's thread if a connection is at hand.
+    func lookAtFew<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        if let result = try await readAtHand(body) { return result }
+        return try await look(body)
+    }
+
+    private func readAtHand<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T? {
         for _ in 0..<ReadersAtHand.attempts {
-            try Task.checkCancellation()
             do {
                 return try readersAtHand.read(inPlace(body))
             } catch is ReadersAtHand.Unavailable {
@@ -72,7 +83,7 @@ package final class SQLiteStateStore: StateStore {
                 throw watch.error(error)
             }
         }
-        return try await read(body)
+        return nil
     }
 
     /// Runs one consistent read that continues when its task is cancelled, for decisions about whether to write: such a

@@ -63,7 +63,7 @@ extension SQLiteStateStore {
 
     /// Returns the counts that commits and compactions have written.
     package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
-        try await read { db in
+        try await readFew { db in
             try layers.reduce(into: [:]) { counts, layer in counts[layer] = try db.counts(of: layer.rawValue) }
         }
     }

@@ -9,7 +9,7 @@ package import SyncModel
 extension SQLiteStateStore {
     /// Returns a receipt only between the time it was saved and the time it expires.
     package func receipt(principal: Principal, digest: String, at now: Instant) async throws -> Receipt? {
-        try await read { db in
+        try await readFew { db in
             guard let id = try db.principalID(principal) else { return nil }
             // A receipt from the future was saved before the clock went back; its age is unknown.
             let row = try db.row(
@@ -38,7 +38,7 @@ extension SQLiteStateStore {
 
     /// Reads first; most principals have no receipts.
     package func dropReceipts(principal: Principal) async throws {
-        let owner = try await look { db -> Int64? in
+        let owner = try await lookAtFew { db -> Int64? in
             guard let id = try db.principalID(principal),
                 try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
             else { return nil }
