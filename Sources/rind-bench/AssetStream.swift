@@ -100,8 +100,10 @@ struct AssetStream {
     func changes(_ count: Int, round: Int) -> ByteBuffer {
         var buffer = ByteBuffer()
         var places = SplitMix64(state: UInt64(round))
-        for _ in 0..<count {
+        var changed: Set<Int> = []
+        while changed.count < min(count, rows) {
             let row = Int(places.next() % UInt64(rows))
+            guard changed.insert(row).inserted else { continue }
             var random = generator(at: row)
             let owner = Self.owner
             var line = self.line(row, owner: owner, &random)

@@ -9,7 +9,7 @@ package import SyncModel
 extension SQLiteStateStore {
     /// Finds a chunk by one descent in the index of the chunks.
     package func ledgerChunk(layer: LayerID, table: String, holding id: IDHash) async throws -> StoredChunk? {
-        try await read { db in
+        try await readFew { db in
             try db.row(
                 """
                 SELECT id, first, entries, bytes FROM chunk WHERE layer = ? AND client_table = ? AND first <= ?
@@ -83,7 +83,7 @@ extension SQLiteStateStore {
 
     /// Returns the ledger at the tip if there is one, otherwise at the newest cursor.
     package func ledger(of replica: ReplicaID) async throws -> LedgerOutline? {
-        try await read { db in
+        try await readFew { db in
             try db.anchor(of: replica).map { anchor in
                 try db.outline(of: anchor, at: anchor.tip ?? db.newestCursor(of: replica))
             }
