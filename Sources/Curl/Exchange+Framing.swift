@@ -32,6 +32,13 @@ extension Exchange.Head {
         return nil
     }
 
+    /// Returns true if an answer that has no body announces one: a server that sends it does so after libcurl has
+    /// finished (RFC 9112, 6.3).
+    func mayHideBody(answering method: String) -> Bool {
+        guard method == "HEAD" || status == .noContent || status == .notModified else { return false }
+        return fields[.transferEncoding] != nil || fields[.contentLength].map { $0 != "0" } ?? false
+    }
+
     /// Reads a number of digits only: Swift's integer parsing also accepts signs.
     private static func length(of text: Substring) -> Int? {
         var digits = text.utf8[...]

@@ -46,7 +46,9 @@ final class Transfer {
     private(set) var lastSent: NIODeadline
 
     private var parser: ResponseHeadParser
-    private var isHeadDelivered = false
+    private var hasHead = false
+    /// The head, until the reader gets it behind the bytes that came with it: its task wakes up once then, not twice.
+    private var undelivered: Exchange.Head?
     private var isRepeated = false
     private let sockets: ConnectionSockets
     private var opened: [Int32] = []
@@ -126,20 +128,15 @@ final class Transfer {
             failure = error
             return 0
         case .head(let head):
-            isHeadDelivered = true
-            if !head.mayKeepConnection || mayHaveHiddenBody(head) { rind_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
+            hasHead = true
+            if !head.mayKeepConnection || head.mayHideBody(answering: request.method) {
+                rind_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
+            }
             // libcurl sends no more after such an answer, so the writer need not go on.
             if head.status.code >= 300 { closeUpload() }
-            exchange.resolve(.success(head))
+            undelivered = head
             return line.count
         }
-    }
-
-    /// Returns true if an answer that has no body announces one: a server that sends it does so after libcurl has
-    /// finished (RFC 9112, 6.3).
-    private func mayHaveHiddenBody(_ head: Exchange.Head) -> Bool {
-        guard request.method == "HEAD" || head.status == .noContent || head.status == .notModified else { return false }
-        return head.fields[.transferEncoding] != nil || head.fields[.contentLength].map { $0 != "0" } ?? false
     }
 
     /// Receives bytes of the body, or tells libcurl to keep them and to stop reading from the network.
@@ -159,6 +156,7 @@ final class Transfer {
     /// Passes all received bytes to the reader; returns false if there is no reader any more.
     @discardableResult
     func flush() -> Bool {
+        defer { deliverHead() }
         guard received.readableBytes > 0 else { return true }
         let chunk = received
         received = ByteBuffer()
@@ -171,6 +169,10 @@ final class Transfer {
             failure = .cancelled
             return false
         }
+    }
+
+    private func deliverHead() {
+        if let head = undelivered.take() { exchange.resolve(.success(head)) }
     }
 
     /// Continues, because the reader wants more bytes.
@@ -260,13 +262,13 @@ final class Transfer {
 
     /// Passes on the remaining bytes, and ends the exchange.
     func finish(_ error: CurlError?) {
+        // The end of a complete answer comes before its head, too. Of a broken one the head comes first, or the reader
+        // would take the error for the answer.
+        let head = error == nil ? undelivered.take() : nil
         flush()
         closeUpload()
-        if error == nil, !isHeadDelivered {
-            exchange.finish(.closed("the connection ended inside the head"))
-        } else {
-            exchange.finish(error)
-        }
+        exchange.finish(error == nil && !hasHead ? .closed("the connection ended inside the head") : error)
+        if let head { exchange.resolve(.success(head)) }
     }
 
     private func setPauses() {

@@ -59,7 +59,8 @@ extension LineProjector {
         envelope.dataKind = kind
         envelope.dataShape = -1
         if kind == .object, envelope.shape >= 0 {
-            let shape = projection.shapes[envelope.shape]
+            // Not counted, since the projection, which the caller holds, keeps its shapes.
+            unowned(unsafe) let shape = projection.shapes[envelope.shape]
             if shape.readsData {
                 if isRepeated { slots.update(repeating: nil) }
                 envelope.dataShape = envelope.shape

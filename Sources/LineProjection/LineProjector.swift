@@ -133,7 +133,8 @@ package struct LineProjector: Sendable {
             unknownType = type.withText { String(decoding: $0.prefix(256), as: UTF8.self) }
             return .unknownType
         }
-        let shape = projection.shapes[shapeIndex]
+        // Not counted, since the projection, which the caller holds, keeps its shapes.
+        unowned(unsafe) let shape = projection.shapes[shapeIndex]
         counters.linesByShape[shapeIndex] &+= 1
         if case .reset = shape.role {
             resetToken = envelope.ack?.tokenText

@@ -10,42 +10,7 @@ extension SQLiteStateStore {
     package func pullContext(
         principal: Principal, session: Session, presented: SyncModel.Cursor?
     ) async throws -> StoredPullContext {
-        try await readFew { db in
-            var context = StoredPullContext()
-            let id = try db.principalID(principal)
-            if let id {
-                let row = try db.row("SELECT newest, sequence, id_sequence FROM principal WHERE id = ?", [id])
-                context.newest = try row.flatMap { SyncModel.Cursor(rawValue: try $0.integer(0)) }
-                context.sequence = try row?.number(1) ?? 0
-                context.idSequence = try row?.number(2) ?? 0
-                context.hasLedgers = try db.exists(
-                    "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
-                context.session = try db.sessionRow(session, of: id)
-            }
-            guard let presented else { return context }
-            if let id, let row = try db.cursorRow(presented, of: principal, id) {
-                context.row = row
-                context.newestOfReplica = try db.newestCursor(of: row.replica)
-                guard let anchor = try db.anchor(of: row.replica) else { return context }
-                context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
-                context.acceptedAt = anchor.acceptedAt
-                context.resyncAt = anchor.resyncAt
-                // The pushes of another device show nothing about this one.
-                context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
-                context.lastSeen = anchor.lastSeen
-                context.hasRedeliveries = try db.exists(
-                    "SELECT 1 FROM owed WHERE replica = ? AND (delivered IS NULL OR delivered > ?) LIMIT 1",
-                    [row.replica.rawValue, presented.rawValue])
-                context.ledger = try db.outline(of: anchor, at: presented)
-            } else {
-                context.belongsToAnotherPrincipal = try db.exists(
-                    """
-                    SELECT 1 FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
-                    WHERE c.cursor = ? AND c.principal IS NOT ? LIMIT 1
-                    """, [presented.rawValue, id])
-            }
-            return context
-        }
+        try await readFew { try $0.pullContext(of: principal, session, at: presented) }
     }
 
     /// Reads first, and takes the write lock only if there is something to write.
@@ -80,6 +45,45 @@ extension SQLiteStateStore {
 
 /// Reads the rows that pulls need.
 extension Database {
+    fileprivate func pullContext(
+        of principal: Principal, _ session: Session, at presented: SyncModel.Cursor?
+    ) throws -> StoredPullContext {
+        var context = StoredPullContext()
+        let id = try principalID(principal)
+        if let id {
+            let row = try row("SELECT newest, sequence, id_sequence FROM principal WHERE id = ?", [id])
+            context.newest = try row.flatMap { SyncModel.Cursor(rawValue: try $0.integer(0)) }
+            context.sequence = try row?.number(1) ?? 0
+            context.idSequence = try row?.number(2) ?? 0
+            context.hasLedgers = try exists(
+                "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
+            context.session = try sessionRow(session, of: id)
+        }
+        guard let presented else { return context }
+        if let id, let row = try cursorRow(presented, of: principal, id) {
+            context.row = row
+            context.newestOfReplica = try newestCursor(of: row.replica)
+            guard let anchor = try anchor(of: row.replica) else { return context }
+            context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
+            context.acceptedAt = anchor.acceptedAt
+            context.resyncAt = anchor.resyncAt
+            // The pushes of another device show nothing about this one.
+            context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
+            context.lastSeen = anchor.lastSeen
+            context.hasRedeliveries = try exists(
+                "SELECT 1 FROM owed WHERE replica = ? AND (delivered IS NULL OR delivered > ?) LIMIT 1",
+                [row.replica.rawValue, presented.rawValue])
+            context.ledger = try outline(of: anchor, at: presented)
+        } else {
+            context.belongsToAnotherPrincipal = try exists(
+                """
+                SELECT 1 FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
+                WHERE c.cursor = ? AND c.principal IS NOT ? LIMIT 1
+                """, [presented.rawValue, id])
+        }
+        return context
+    }
+
     /// Returns the data needed to confirm a cursor; it is news if the replica goes on with the cursor.
     fileprivate func confirmation(
         of cursor: SyncModel.Cursor, _ principal: Principal

@@ -10,12 +10,9 @@ import NIOConcurrencyHelpers
 /// A read that is asked of the disk blocks its thread. So there are fewer connections than threads of the cooperative
 /// pool, nobody waits for one, and none waits for a lock: the caller goes another way then.
 final class ReadersAtHand: Sendable {
-    /// The reason why a read has to go another way.
-    struct Unavailable: Error {}
-
     /// The number of times that a read is tried, each time behind the other work that is ready: a read that is not
     /// waiting for the disk is over by then.
-    static let attempts = 3
+    private static let attempts = 3
 
     private struct State {
         var free: [DatabaseQueue] = []
@@ -36,11 +33,17 @@ final class ReadersAtHand: Sendable {
     /// The number of connections for a machine: half of its cooperative threads, and at least one.
     static var defaultCount: Int { max(1, ProcessInfo.processInfo.activeProcessorCount / 2) }
 
-    /// Runs one consistent read now.
-    ///
-    /// - Throws: ``Unavailable`` if no connection is free or the file is locked; all other errors are those of the read.
-    func read<T>(_ body: (Database) throws -> T) throws -> T {
-        guard let connection = state.withLockedValue({ $0.free.popLast() }) else { throw Unavailable() }
+    /// Runs one consistent read; nil if no connection is free after a moment, or the file is locked.
+    func read<T>(_ body: (Database) throws -> T) async throws -> T? {
+        for _ in 0..<Self.attempts {
+            if let result = try readNow(body) { return result }
+            await Task.yield()
+        }
+        return nil
+    }
+
+    private func readNow<T>(_ body: (Database) throws -> T) throws -> T? {
+        guard let connection = state.withLockedValue({ $0.free.popLast() }) else { return nil }
         defer { giveBack(connection) }
         do {
             return try connection.inDatabase { db in
@@ -49,11 +52,10 @@ final class ReadersAtHand: Sendable {
                     result = try body(db)
                     return .commit
                 }
-                guard let result else { throw Unavailable() }
                 return result
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            throw Unavailable()
+            return nil
         }
     }
 

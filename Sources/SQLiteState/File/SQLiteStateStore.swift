@@ -74,16 +74,7 @@ package final class SQLiteStateStore: StateStore {
     }
 
     private func readAtHand<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T? {
-        for _ in 0..<ReadersAtHand.attempts {
-            do {
-                return try readersAtHand.read(inPlace(body))
-            } catch is ReadersAtHand.Unavailable {
-                await Task.yield()
-            } catch {
-                throw watch.error(error)
-            }
-        }
-        return nil
+        do { return try await readersAtHand.read(inPlace(body)) } catch { throw watch.error(error) }
     }
 
     /// Runs one consistent read that continues when its task is cancelled, for decisions about whether to write: such a
