@@ -100,28 +100,72 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
 
     /// Takes any event and returns the next action.
     package mutating func handle(_ event: Event) -> Action {
-        switch (state, event) {
-        case (.loadingQuarantine, .done):
+        switch event {
+        case .done: done()
+        case .ledger(let isExact): ledgerLoaded(isExact)
+        case .found: descendantsFound()
+        case .damaged: ledgerDamaged()
+        case .tooMany: tooManyDescendants()
+        case .current(let isCurrent): ledgerChecked(isCurrent)
+        }
+    }
+
+    private mutating func done() -> Action {
+        switch state {
+        case .loadingQuarantine:
             return query.deletions == .alone ? end(.goOn(isUnknown: false)) : loadLedger(attempt: 1)
-        case (.loadingLedger(let attempt), .ledger(let isExact)):
+        case .verifying(let obstacle): return fail(obstacle)
+        case .begun, .loadingLedger, .finding, .checking, .ended: return unexpected(.done)
+        }
+    }
+
+    private mutating func ledgerLoaded(_ isExact: Bool) -> Action {
+        switch state {
+        case .loadingLedger(let attempt):
             guard isExact else { return end(.goOn(isUnknown: query.deletions == .cascading)) }
             state = .finding(attempt: attempt)
             return .findDescendants
-        case (.finding(let attempt), .found): return check(attempt, isFound: true)
-        case (.finding(let attempt), .damaged): return check(attempt, isFound: false)
-        case (.finding, .tooMany): return verify(.tooManyDescendants)
-        case (.checking(let attempt, let isFound), .current(let isCurrent)):
+        case .begun, .loadingQuarantine, .finding, .checking, .verifying, .ended: return unexpected(.ledger(isExact))
+        }
+    }
+
+    private mutating func descendantsFound() -> Action {
+        switch state {
+        case .finding(let attempt): return check(attempt, isFound: true)
+        case .begun, .loadingQuarantine, .loadingLedger, .checking, .verifying, .ended: return unexpected(.found)
+        }
+    }
+
+    private mutating func ledgerDamaged() -> Action {
+        switch state {
+        case .finding(let attempt): return check(attempt, isFound: false)
+        case .begun, .loadingQuarantine, .loadingLedger, .checking, .verifying, .ended: return unexpected(.damaged)
+        }
+    }
+
+    private mutating func tooManyDescendants() -> Action {
+        switch state {
+        case .finding: return verify(.tooManyDescendants)
+        case .begun, .loadingQuarantine, .loadingLedger, .checking, .verifying, .ended: return unexpected(.tooMany)
+        }
+    }
+
+    private mutating func ledgerChecked(_ isCurrent: Bool) -> Action {
+        switch state {
+        case .checking(let attempt, let isFound):
             guard isCurrent else {
                 return attempt < Self.attempts ? loadLedger(attempt: attempt + 1) : fail(.ledgerChanged)
             }
             // Of a damaged ledger the next pull makes another one, and gets everything.
             return isFound ? end(.follow) : verify(.outdated)
-        case (.verifying(let obstacle), .done): return fail(obstacle)
-        case (.begun, _), (.loadingQuarantine, _), (.loadingLedger, _), (.finding, _), (.checking, _), (.verifying, _),
-            (.ended, _):
-            unexpected = unexpected ?? UnexpectedEvent(event, in: state)
-            return fail(.unexpectedEvent)
+        case .begun, .loadingQuarantine, .loadingLedger, .finding, .verifying, .ended:
+            return unexpected(.current(isCurrent))
         }
+    }
+
+    private mutating func unexpected(_ event: Event) -> Action {
+        unexpected = unexpected ?? UnexpectedEvent(event, in: state)
+        return fail(.unexpectedEvent)
     }
 
     private mutating func loadLedger(attempt: Int) -> Action {
