@@ -38,7 +38,7 @@ struct CheckRunner {
 
     init(_ scope: PullScope) {
         self.scope = scope
-        stream = StreamRunner(scope)
+        stream = StreamRunner(scope, isCheck: true)
         device = DeviceState(scope)
     }
 
@@ -148,15 +148,19 @@ extension CheckRunner: Effects {
             let context = try await device.load()
             stream.takeOver(device)
             return .context(context)
-        case .stream(let action): return .stream(try await stream.perform(action, isComparing: false))
+        case .stream(let action): return .stream(try await stream.perform(action))
         case .end, .fail: throw PullFailure.unexpectedEvent
         }
     }
 
-    /// Passes every error on, because no error is an event of the machine.
+    /// Returns the event for an error: only errors of the stream have events.
     mutating func event(
         for error: any Error, of action: CheckAction, of machine: CheckMachine
     ) async throws -> CheckEvent {
-        throw error
+        switch action {
+        case .stream(let action):
+            return .stream(try stream.event(for: error, of: action, reading: machine.refusalReading))
+        case .loadContext, .end, .fail: throw error
+        }
     }
 }

@@ -28,44 +28,49 @@ extension PullRunner: Effects {
             return .context(try await loadContext())
         case .compactLedger:
             try await stream.acceptance.obtain()
-            return try await readingLedger { runner in
-                try await runner.device.compactLedger()
-                return .done
-            }
+            try await device.compactLedger()
         case .beginComparison(let type): return .comparisonGranted(beginComparison(type))
         case .dropComparison(let type, let failures): try await dropComparison(type, failures: failures)
-        case .diff(let plan): return try await readingLedger { .diffed(try await $0.diff(plan)) }
+        case .diff(let plan): return .diffed(try await diff(plan))
         case .confirm(let cursor): try await stream.acceptance.confirm(cursor)
         case .stream(let action): return .stream(try await perform(action, of: machine))
         case .sleep(let milliseconds): try await scope.services.clock.sleep(milliseconds: milliseconds)
         case .readClock: return .clock(scope.now + scope.store.cursorLead)
         case .awaitIDs: return try await device.awaitIDs(after: stream.spooler)
-        case .commit(let row, let isNewReplica): return try await commit(row, isNewReplica: isNewReplica)
+        case .commit(let row, let isNewReplica):
+            try await commit(row, isNewReplica: isNewReplica, without: machine.refusedTypes)
         case .answer, .fail, .refuse, .startOver: throw PullFailure.unexpectedEvent
         }
         return .done
     }
 
-    /// Turns a failure of a comparison into an event, since it need not fail the pull.
+    /// Returns the event for an error.
     mutating func event(
         for error: any Error, of action: PullAction, of machine: PullMachine
     ) async throws -> PullEvent {
+        switch (action, error) {
+        // Unreadable parts of a ledger do not stop the device for good.
+        case (.compactLedger, let error as LedgerError), (.diff, let error as LedgerError):
+            try await device.passOver(error)
+            return .ledgerDamaged
+        case (.commit, StateError.cursorTaken(let newest)): return .cursorTaken(newest: newest)
+        case (.commit, StateError.idsChanged): return .idsChanged
+        case (.stream(let action), _):
+            do {
+                return .stream(try stream.event(for: error, of: action, reading: machine.refusalReading))
+            } catch {
+                return try comparisonFailed(error, machine)
+            }
+        default: return try comparisonFailed(error, machine)
+        }
+    }
+
+    /// Returns the event of a failed comparison, since it need not fail the pull.
+    ///
+    /// - Throws: The error, if it does.
+    private mutating func comparisonFailed(_ error: any Error, _ machine: PullMachine) throws -> PullEvent {
         guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
         comparisonFailure = error
         return .comparisonFailed
-    }
-
-    /// Runs work on the ledger.
-    ///
-    /// Its unreadable parts do not stop the device for good.
-    private mutating func readingLedger(
-        _ body: (inout PullRunner) async throws -> PullEvent
-    ) async throws -> PullEvent {
-        do {
-            return try await body(&self)
-        } catch let error as LedgerError {
-            try await device.passOver(error)
-            return .ledgerDamaged
-        }
     }
 }

@@ -35,10 +35,10 @@ struct PullRunner {
     private(set) var comparison: RunningComparison?
     var comparisonFailure: (any Error)?
     private var droppedComparison = ""
-    /// The decision about the client's schema version, once it is made.
-    private var negotiation: SchemaNegotiator.Decision?
+    /// True if the decision about the client's schema version was logged.
+    private var hasLoggedSchema = false
 
-    /// A comparison of a whole request type.
+    /// What the gateway holds while a whole request type is compared: one of the permits, and what the lines were before.
     struct RunningComparison {
         /// The number of lines that had been received when it began; nil once everything is streamed from the
         /// beginning.
@@ -92,49 +92,44 @@ struct PullRunner {
 
     mutating func perform(_ action: StreamAction, of machine: PullMachine) async throws -> StreamEvent {
         if case .open(_, _, let afresh) = action {
-            begin(machine.negotiation, without: machine.refusedTypes)
+            logOnce(machine.negotiation)
             if afresh, comparison != nil { comparison = RunningComparison() }
         }
-        return try await stream.perform(action, isComparing: machine.isComparing)
+        return try await stream.perform(action, adding: machine.negotiation.change?.columns ?? [:])
     }
 
-    /// Applies the negotiated schema version before anything is streamed, and logs it once for each pull.
-    private mutating func begin(_ decision: SchemaNegotiator.Decision, without refused: Set<String>) {
-        stream.begin(added: decision.change?.columns ?? [:], without: refused)
-        guard negotiation == nil else { return }
-        negotiation = decision
+    /// Logs the negotiated schema version, once for each pull.
+    private mutating func logOnce(_ decision: SchemaNegotiator.Decision) {
+        guard !hasLoggedSchema else { return }
+        hasLoggedSchema = true
         figures.dropped += decision.unknown.count
         if let change = decision.change { figures.migration = "\(change.from) to \(change.to)" }
         log(decision)
     }
 
-    mutating func commit(_ row: CursorRow, isNewReplica: Bool) async throws -> PullEvent {
+    /// Commits the cursor row with what the diff has found.
+    ///
+    /// - Parameter refused: The request types that the backend has refused, for the operator.
+    /// - Throws: The state's errors; some are events.
+    mutating func commit(_ row: CursorRow, isNewReplica: Bool, without refused: Set<String>) async throws {
         // Before anything is written: an answer that cannot be sent should not begin.
         sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal))
         var row = row
         row.ids = device.ids
-        do {
-            try await scope.store.commit(
-                PullCommit(
-                    row: row, replica: isNewReplica ? .new : .existing, quarantined: stream.spooler.quarantined,
-                    result: resultText, now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
-                    ledgersRead: device.ledgersRead,
-                    delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
-                    clientVersion: scope.query.schemaVersion))
-        } catch StateError.cursorTaken(let newest) {
-            return .cursorTaken(newest: newest)
-        } catch StateError.idsChanged {
-            return .idsChanged
-        }
+        try await scope.store.commit(
+            PullCommit(
+                row: row, replica: isNewReplica ? .new : .existing, quarantined: stream.spooler.quarantined,
+                result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
+                ledgersRead: device.ledgersRead,
+                delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
+                clientVersion: scope.query.schemaVersion))
         if let diffed { log(diffed.report, of: row.replica) }
-        return .done
     }
 
-    /// The replica's last action, as the operator sees it.
-    private var resultText: String {
+    /// Returns the replica's last action, as the operator sees it.
+    private func resultText(without types: Set<String>) -> String {
         guard let spool = diffed?.spool else { return "pull" }
         let counts = AnswerArray.allCases.map { "\(spool.count($0)) \($0.rawValue)" }
-        let types = stream.refusedTypes
         let refused = types.isEmpty ? "" : "without \(types.sorted().joined(separator: ", ")); "
         return "pull: " + refused + droppedComparison + counts.joined(separator: ", ")
     }
@@ -195,6 +190,8 @@ extension PullRunner {
 
     /// Puts back the cached answer that this pull went on from, for the next attempt and without extending its life,
     /// unless it may have caused the failure.
+    ///
+    /// This is no step of the pull but a judgement of its error, after the machine has ended.
     private func keepAgain(after error: any Error) {
         guard let cached = stream.cached else { return }
         let isHarmless =
@@ -225,21 +222,9 @@ extension PullRunner {
         let projection = scope.projection
         let tables = projection.schema.tables.enumerated().filter { $0.element.since <= projection.schemaVersion }
         return PullAnswer(
-            figures: figures, cursor: plan.cursor, strategy: strategy(plan),
+            figures: figures, cursor: plan.cursor, strategy: AnswerWriter.Strategy(plan.replaced),
             tables: tables.map { ($0.offset, $0.element.name) }, spool: spool,
             room: sendingRoom, writer: AnswerWriter(dialect: scope.services.dialect))
-    }
-
-    /// Decides how the client treats records that are not in the answer.
-    private func strategy(_ plan: PullAnswerPlan) -> AnswerWriter.Strategy {
-        let replacesAll = plan.delivery == .replacement
-        if replacesAll, stream.refusedTypes.isEmpty { return .replacement }
-        guard replacesAll || plan.replacesUnledgered else { return .incremental }
-        // Tables whose type the backend has refused must not be replaced by nothing.
-        let refused = Set(stream.refusedTables)
-        let tables = scope.projection.schema.tables(at: scope.projection.schemaVersion)
-            .filter { replacesAll || !$0.isLedgered }
-        return .replacementOf(tables.map(\.name).filter { !refused.contains($0) })
     }
 
     private mutating func fill(_ plan: PullAnswerPlan, _ spool: FinishedSpool?) {
@@ -266,5 +251,17 @@ extension PullRunner {
         scope.logger.warning(
             "deletions by a column concern tables without a ledger: which records they mean is unknown",
             metadata: ["code": "ledger.unresolved_deletes", "lines": "\(counts.unresolvedDeletes)"])
+    }
+}
+
+extension AnswerWriter.Strategy {
+    /// Creates the strategy by which the client drops what a machine has decided.
+    fileprivate init(_ replaced: PullAnswerPlan.Replaced) {
+        self =
+            switch replaced {
+            case .nothing: .incremental
+            case .everything: .replacement
+            case .tables(let names): .replacementOf(names)
+            }
     }
 }

@@ -25,18 +25,24 @@ struct StreamRunner {
     private(set) var breaks = 0
     /// True if the last stream broke without having brought a line.
     private var avoidsCompression = false
-    /// The columns that the client has only just got, by table.
-    private var added: [String: Set<String>] = [:]
+    /// The number of lines that had been received when the last stream request was made.
+    private var linesBefore = 0
     private var aliases: IDAliases?
     /// The time of the session's last acceptance that the state has; nil if unknown.
     private var lastAccepted: Instant?
-    /// The request types that the backend refuses, and those that were logged.
-    private(set) var refusedTypes: Set<String> = []
-    private var toldRefused: Set<String> = []
+    /// The request types that were logged as refused; nil for a check, which logs them itself.
+    var toldRefused: Set<String>?
 
-    init(_ scope: PullScope, cached: CachedAnswers.Entry? = nil) {
+    /// The error of an ack call itself, and not of what comes before it: when the credential is tried, the backend may
+    /// refuse that, too.
+    private struct AckCallError: Error {
+        let cause: BackendError
+    }
+
+    init(_ scope: PullScope, cached: CachedAnswers.Entry? = nil, isCheck: Bool = false) {
         self.scope = scope
         self.cached = cached
+        toldRefused = isCheck ? nil : []
         acceptance = Acceptance(scope.identity, scope.services)
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
     }
@@ -51,16 +57,14 @@ struct StreamRunner {
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal, aliases: aliases)
     }
 
-    /// Applies what is known about the client's schema and the backend's types before anything is streamed.
-    mutating func begin(added: [String: Set<String>], without refused: Set<String>) {
-        self.added = added
-        refusedTypes = refused
-    }
-
     /// Performs an action.
     ///
-    /// A refusal by the backend during the comparison of a whole type is thrown, and the comparison fails.
-    mutating func perform(_ action: StreamAction, isComparing: Bool) async throws -> StreamEvent {
+    /// - Parameter added: The columns that the client has only just got, by table.
+    /// - Returns: The event that follows.
+    /// - Throws: Any error; ``event(for:of:reading:)`` finds its event.
+    mutating func perform(
+        _ action: StreamAction, adding added: [String: Set<String>] = [:]
+    ) async throws -> StreamEvent {
         switch action {
         case .storePosition(let position):
             try await acceptance.obtain()
@@ -70,12 +74,23 @@ struct StreamRunner {
             let held = try await scope.backend.list(scope.identity.forwarded)
             try await acceptance.accepted()
             return .listed(held)
-        case .forget(let namespaces): return try await forget(namespaces)
+        case .forget(let namespaces):
+            try await noteMove()
+            try await call { backend, credentials throws(BackendError) in
+                try await backend.forget(namespaces: namespaces, credentials)
+            }
+            try await acceptance.accepted()
         case .forgetAll:
             try await noteMove()
             try await scope.backend.forgetAll(scope.identity.forwarded)
             try await acceptance.accepted()
-        case .acknowledge(let tokens): return try await acknowledge(tokens)
+        case .acknowledge(let tokens):
+            try await noteMove()
+            try await call { backend, credentials throws(BackendError) in
+                try await backend.acknowledge(tokens, credentials)
+            }
+            scope.services.ackRefusals.forget(session)
+            try await acceptance.accepted()
         case .raiseGeneration:
             let generation = try await scope.store.raiseGeneration(
                 principal: scope.query.principal, session: scope.query.session, at: scope.now)
@@ -84,7 +99,7 @@ struct StreamRunner {
         case .acknowledgeReset(let token): try await scope.backend.acknowledge([token], scope.identity.forwarded)
         case .takeCached: try await takeCached()
         case .open(let types, let vector, let afresh):
-            return try await open(types, from: vector, afresh: afresh, isComparing: isComparing)
+            return try await stream(types, from: vector, afresh: afresh, adding: added)
         case .sleep(let milliseconds): try await scope.services.clock.sleep(milliseconds: milliseconds)
         }
         return .done
@@ -109,39 +124,19 @@ struct StreamRunner {
             .unknown, principal: scope.query.principal, session: scope.query.session, at: scope.now)
     }
 
-    private mutating func acknowledge(_ tokens: [String]) async throws -> StreamEvent {
-        try await noteMove()
-        let (query, refusals) = (scope.query, scope.services.ackRefusals)
-        let session = "\(query.principal.rawValue):\(query.session.rawValue)"
-        do {
-            try await scope.backend.acknowledge(tokens, scope.identity.forwarded)
-            refusals.forget(session)
-            try await acceptance.accepted()
-            return .done
-        } catch BackendError.ackRefused(status: 404)
-            where !refusals.note(session, presented: query.presented, at: scope.now + scope.store.cursorLead)
-        {
-            logRefusedTokens(status: 404)
-            return .tokensRefused
-        } catch BackendError.refused(let status) {
-            logRefusedTokens(status: status)
-            return .tokensRefused
+    /// Makes an ack call.
+    private func call(
+        _ body: (BackendClient, ForwardedCredentials) async throws(BackendError) -> Void
+    ) async throws(AckCallError) {
+        do throws(BackendError) {
+            try await body(scope.backend, scope.identity.forwarded)
+        } catch {
+            throw AckCallError(cause: error)
         }
     }
 
-    private mutating func forget(_ namespaces: [String]) async throws -> StreamEvent {
-        try await noteMove()
-        do {
-            try await scope.backend.forget(namespaces: namespaces, scope.identity.forwarded)
-            try await acceptance.accepted()
-            return .done
-        } catch BackendError.refused(let status) {
-            scope.logger.notice(
-                "the backend does not take the names of checkpoints that it holds: all are forgotten and set anew",
-                metadata: ["status": "\(status)", "namespaces": "\(namespaces.prefix(20).joined(separator: " "))"])
-            return .namespacesRefused
-        }
-    }
+    /// The session, as refusals of its tokens are noted.
+    private var session: String { "\(scope.query.principal.rawValue):\(scope.query.session.rawValue)" }
 
     /// Goes on from the lines of an earlier pull: its answer may have got lost, and the lines need not be streamed
     /// again.
@@ -154,22 +149,9 @@ struct StreamRunner {
     }
 
     /// Streams into the spool, up to a complete line or an interruption.
-    private mutating func open(
-        _ types: [String], from vector: CheckpointVector, afresh: Bool, isComparing: Bool
-    ) async throws -> StreamEvent {
-        do {
-            return .ended(try await stream(types, from: vector, afresh: afresh))
-        } catch BackendError.typesRefused(let named) where !isComparing {
-            return .typesRefused(named: named)
-        } catch BackendError.refused(status: 400) where !isComparing && types.count < scope.query.requestTypes.count {
-            // After a refusal that has named some types, one that names none is about the same types.
-            return .typesRefused(named: [])
-        }
-    }
-
     private mutating func stream(
-        _ types: [String], from vector: CheckpointVector, afresh: Bool
-    ) async throws -> StreamReport {
+        _ types: [String], from vector: CheckpointVector, afresh: Bool, adding added: [String: Set<String>]
+    ) async throws -> StreamEvent {
         if afresh {
             logFlaws()
             taken = StreamIntake.Counts()
@@ -178,92 +160,73 @@ struct StreamRunner {
         }
         spooler.beginRequest()
         creations?.beginRequest()
-        let before = spooler.counts.lines
-        do {
-            let stream = try await scope.backend.openStream(
-                types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
-            logRefusedTypes()
-            try await acceptance.accepted()
-            try await markAccepted()
-            for try await buffer in stream {
-                buffer.withUnsafeReadableBytes { creations?.feed($0) }
-                try await spooler.take(buffer)
-                if spooler.isEnded { break }
-            }
-            if !spooler.isEnded { logBrokenEnd() }
-        } catch let error as BackendError where error.isWorthResuming {
-            scope.logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
+        linesBefore = spooler.counts.lines
+        let stream = try await scope.backend.openStream(
+            types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
+        logRefusedTypes(Set(scope.query.requestTypes).subtracting(types))
+        try await acceptance.accepted()
+        try await markAccepted()
+        for try await buffer in stream {
+            buffer.withUnsafeReadableBytes { creations?.feed($0) }
+            try await spooler.take(buffer)
+            if spooler.isEnded { break }
         }
+        if !spooler.isEnded { logBrokenEnd() }
+        return ended()
+    }
+
+    /// Reports the stream request that has come to an end.
+    private mutating func ended() -> StreamEvent {
         let report = spooler.report()
         if report.end == .broken {
             breaks += 1
             // Compression may have held lines back, together with the reason for the break.
-            avoidsCompression = spooler.counts.lines == before
+            avoidsCompression = spooler.counts.lines == linesBefore
         }
-        return report
+        return .ended(report)
     }
 }
 
-// The log of a stream.
+// What errors mean.
 extension StreamRunner {
-    /// The client's tables with a request type that was left out.
-    var refusedTables: [String] {
-        let (schema, version) = (scope.projection.schema, scope.projection.schemaVersion)
-        return schema.tables(at: version).filter { table in
-            table.feeds.contains { feed in
-                feed.version(at: version).map { refusedTypes.contains($0.requestType) } ?? false
-            }
-        }.map(\.name)
-    }
-
-    /// Logs the flaws of lines, one line for each kind that did not occur before.
-    func logFlaws(since before: StreamFlaws = StreamFlaws()) {
-        let kinds = spooler.flaws.kinds.filter { before.kinds[$0.key] == nil }
-        for (kind, lines) in kinds.sorted(by: { $0.key.code < $1.key.code }) {
-            let first = lines.first.map { "\($0.number)" + ($0.type.map { " (\($0))" } ?? "") }
-            scope.logger.notice(
-                "lines of the backend's stream are not as agreed on",
-                metadata: [
-                    "code": "\(kind.code)", "lines": "\(lines.count)", "first": "\(first.joined(separator: ", "))",
-                ])
+    /// Returns the event for an error of an action.
+    ///
+    /// - Parameter reading: How the machine reads a refusal of the stream request.
+    /// - Throws: The error of the sync, if there is no event for it.
+    mutating func event(
+        for error: any Error, of action: StreamAction, reading: RefusalReading
+    ) throws -> StreamEvent {
+        switch (action, error) {
+        case (.acknowledge, let error as AckCallError):
+            guard let status = refusalOfTokens(error.cause) else { throw error.cause }
+            logRefusedTokens(status: status)
+            return .tokensRefused
+        case (.forget(let namespaces), let error as AckCallError):
+            guard case .refused(let status) = error.cause else { throw error.cause }
+            logRefusedNames(namespaces, status: status)
+            return .namespacesRefused
+        case (.open, let error as BackendError) where error.isWorthResuming:
+            scope.logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
+            return ended()
+        case (.open, BackendError.typesRefused(let named)) where reading != .failure:
+            return .typesRefused(named: named)
+        case (.open, BackendError.refused(let status)) where reading.isAboutTypes(status: status):
+            return .typesRefused(named: [])
+        default: throw error
         }
     }
 
-    /// Logs the types that the backend refuses, once it accepts the others: until then they are a guess.
-    private mutating func logRefusedTypes() {
-        guard refusedTypes != toldRefused else { return }
-        toldRefused = refusedTypes
-        scope.logger.error(
-            "the backend does not take some request types any more; their tables get nothing, the others go on",
-            metadata: [
-                "code": "backend.types", "types": "\(refusedTypes.sorted().joined(separator: " "))",
-                "tables": "\(refusedTables.joined(separator: " "))",
-                "hint": "change 'request' in the configuration, with 'then … since N' for clients of other versions",
-            ])
-    }
-
-    /// Logs the end of an answer that is whole but has no complete line.
-    private mutating func logBrokenEnd() {
-        let end = spooler.finishRequest()
-        var metadata: Logger.Metadata = [
-            "code": "stream.incomplete", "lines": "\(end.lines)",
-            "call": "\(scope.services.backend.settings.stream.title)",
-        ]
-        if let type = end.lastType { metadata["last_type"] = "\(type)" }
-        guard end.unfinishedBytes > 0 else {
-            scope.logger.notice("the backend's stream ended without its complete line", metadata: metadata)
-            return
+    /// Returns the status with which the backend refuses tokens; nil if the error is not about them.
+    ///
+    /// A 404 may as well mean that the address is wrong, which is known once it is answered for new tokens, too.
+    private func refusalOfTokens(_ error: BackendError) -> Int? {
+        switch error {
+        case .refused(let status): return status
+        case .ackRefused(status: 404):
+            let isWrongAddress = scope.services.ackRefusals.note(
+                session, presented: scope.query.presented, at: scope.now + scope.store.cursorLead)
+            return isWrongAddress ? nil : 404
+        default: return nil
         }
-        metadata["code"] = "stream.no_line_end"
-        metadata["bytes"] = "\(end.unfinishedBytes)"
-        scope.logger.notice(
-            "the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
-    }
-
-    /// Logs that the backend refuses its own checkpoints; the pull starts from the beginning.
-    private func logRefusedTokens(status: Int) {
-        scope.logger.error(
-            "the backend refuses checkpoints that it has made itself",
-            metadata: ["code": "backend.tokens_refused", "status": "\(status)"])
     }
 }

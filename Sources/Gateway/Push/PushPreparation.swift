@@ -82,10 +82,18 @@ struct PushPreparation: Effects {
         return scope
     }
 
-    /// Passes every error on, because no error is an event of the machine.
+    /// Returns the event for an error.
     mutating func event(
         for error: any Error, of action: PushPreparationMachine.Action, of machine: PushPreparationMachine
-    ) async throws -> PushPreparationMachine.Event { throw error }
+    ) async throws -> PushPreparationMachine.Event {
+        switch (action, error) {
+        case (.findDescendants, let error as LedgerError):
+            logDamage(error)
+            return .damaged
+        case (.findDescendants, DescendantSearch.Failure.tooMany): return .tooMany
+        default: throw error
+        }
+    }
 }
 
 // Lookups.
@@ -118,17 +126,8 @@ extension PushPreparation {
         let held = HeldRecords(
             schema: scope.schema, source: StoreLedgerSource(store: scope.store), layers: outline.layers, notes: notes,
             key: scope.services.hashKey)
-        do {
-            found = try await consequences(held)
-            return .found
-        } catch let error as LedgerError {
-            scope.logger.error(
-                "a ledger is damaged: the dependents of deleted records are unknown",
-                metadata: ["code": "\(error.rawValue)", "replica": "\(row.replica)"])
-            return .damaged
-        } catch DescendantSearch.Failure.tooMany {
-            return .tooMany
-        }
+        found = try await consequences(held)
+        return .found
     }
 
     private func consequences(_ held: HeldRecords) async throws -> Consequences {
@@ -204,6 +203,12 @@ extension PushPreparation {
         scope.logger.warning(
             "records have ids that no other device can get",
             metadata: ["code": "push.unreachable_ids", "records": "\(records)"])
+    }
+
+    private func logDamage(_ error: LedgerError) {
+        scope.logger.error(
+            "a ledger is damaged: the dependents of deleted records are unknown",
+            metadata: ["code": "\(error.rawValue)", "replica": "\(ledger?.row.replica.description ?? "")"])
     }
 
     private func logUnknownDescendants() {

@@ -84,10 +84,15 @@ extension PushRunner: Effects {
         }
     }
 
-    /// Ends the push and writes what is known about it, because no error is an event of the machine.
+    /// Returns the event for an error: only those that a stream push may go on from have one.
+    ///
+    /// - Throws: Any other error, once what is known about the push is written.
     mutating func event(
         for error: any Error, of action: PushAction, of machine: PushMachine
     ) async throws -> PushEvent {
+        if case .sendAll = action, let error = error as? BackendError, let event = postponed(by: error) {
+            return event
+        }
         if journal == nil { await notes.writeHeldAtLast(machine.taken) }
         await abandonJournal(machine, because: error)
         await leave(machine, dropsNotes: (error as? BackendError).map { !$0.isOutcomeUnknown } ?? false)

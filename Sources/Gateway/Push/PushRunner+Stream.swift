@@ -11,6 +11,8 @@ import SyncModel
 // Stream pushes: one request, or one for each batch.
 extension PushRunner {
     /// Sends all operations, or those of a batch, in one request.
+    ///
+    /// - Throws: Any error; of the backend's, ``postponed(by:)`` has the events.
     mutating func sendAll(
         base: CheckpointVector?, without: Set<Int>, batch: Range<Int>?
     ) async throws -> PushEvent {
@@ -22,24 +24,29 @@ extension PushRunner {
             completeNamespace: services.configuration.backend.completeType)
         if services.makesIDs { services.making.begin(scope.principal) }
         defer { if services.makesIDs { services.making.end(scope.principal) } }
-        switch await attempt(lines, key: key(without: without, batch: batch)) {
-        case .success(.applied(let results)):
+        let result = try await backend.pushStream(
+            lines, count: lines.operations.count, key: key(without: without, batch: batch), identity.forwarded)
+        switch result {
+        case .applied(let results):
             // The ids are in this answer only.
             try await learn(results, lines.operations)
             try await acceptance.accepted()
             return .applied
-        case .success(.refused(let lines)): return .refused(refusal(lines, indices))
-        case .failure(let error):
-            // The key makes a repetition harmless.
-            if error.isTransient {
-                if case .busy(_, let after) = error { retryAfter = after }
-                logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
-                return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
-            }
-            guard error.isOutcomeUnknown else { throw error }
-            logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
-            return .unknownOutcome
+        case .refused(let lines): return .refused(refusal(lines, indices))
         }
+    }
+
+    /// Returns the event for an error of a stream push, which does not say if it was applied; nil if nothing was.
+    mutating func postponed(by error: BackendError) -> PushEvent? {
+        // The key makes a repetition harmless.
+        if error.isTransient {
+            if case .busy(_, let after) = error { retryAfter = after }
+            logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
+            return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
+        }
+        guard error.isOutcomeUnknown else { return nil }
+        logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
+        return .unknownOutcome
     }
 
     /// Returns the key of a request: leaving out operations, or other operations, makes it another request.
@@ -49,15 +56,6 @@ extension PushRunner {
         // Every repetition of a batch's request leaves out more operations.
         if !without.isEmpty { key += "-\(without.count)" }
         return key
-    }
-
-    private func attempt(_ lines: OperationLines, key: String) async -> Result<StreamPushResult, BackendError> {
-        do throws(BackendError) {
-            return .success(
-                try await backend.pushStream(lines, count: lines.operations.count, key: key, identity.forwarded))
-        } catch {
-            return .failure(error)
-        }
     }
 
     /// Returns the refusal of a stream push: its conflicts if there are any, because a new pull may resolve the rest.

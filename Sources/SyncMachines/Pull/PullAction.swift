@@ -91,6 +91,15 @@ package struct PullAnswerPlan: Hashable, Sendable {
         /// The streamed records.
         case streamed
     }
+    /// The tables that the answer replaces on the device.
+    package enum Replaced: Hashable, Sendable {
+        /// None: the client keeps its records, and gets their deletions by name.
+        case nothing
+        /// All.
+        case everything
+        /// These, by the client's names.
+        case tables([String])
+    }
     /// The timestamp of the answer.
     package var cursor: Cursor
     /// The origin of the records.
@@ -101,10 +110,10 @@ package struct PullAnswerPlan: Hashable, Sendable {
     package var row: CursorRow?
     /// The reason for a full stream, for the log; nil for an incremental pull.
     package var restart: PullRestart?
-    /// True if tables without a ledger are replaced on the device while the others get their changes.
-    package var replacesUnledgered = false
+    /// The tables of whose records the client drops those that the answer does not have.
+    package var replaced: Replaced
 
-    /// Creates a plan.
+    /// Creates a plan; a replacement replaces everything.
     package init(
         cursor: Cursor, content: Content, delivery: PullDelivery, row: CursorRow? = nil, restart: PullRestart? = nil
     ) {
@@ -113,6 +122,7 @@ package struct PullAnswerPlan: Hashable, Sendable {
         self.delivery = delivery
         self.row = row
         self.restart = restart
+        replaced = delivery == .replacement ? .everything : .nothing
     }
 }
 

@@ -160,10 +160,23 @@ struct PullCourse: Sendable {
     func answer(_ row: CursorRow) -> PullAnswerPlan {
         var answer = PullAnswerPlan(
             cursor: row.cursor, content: .streamed, delivery: plan.delivery, row: row, restart: plan.restart)
-        answer.replacesUnledgered =
+        answer.replaced = replaced
+        return answer
+    }
+
+    /// The tables that the answer replaces on the device: all, or those without a ledger while the others get their
+    /// changes.
+    private var replaced: PullAnswerPlan.Replaced {
+        let replacesAll = plan.delivery == .replacement
+        if replacesAll, stream.refusals.types.isEmpty { return .everything }
+        let replacesUnledgered =
             plan.restart != nil && plan.delivery == .later && query.hasUnledgered
             && planner.settings.keepsLedgers && planner.settings.unknownCursor == .replacement
-        return answer
+        guard replacesAll || replacesUnledgered else { return .nothing }
+        // Tables whose type the backend has refused must not be replaced by nothing.
+        let refused = Set(query.tables(filledBy: stream.refusals.types))
+        let tables = query.schema.tables(at: query.effectiveVersion).filter { replacesAll || !$0.isLedgered }
+        return .tables(tables.map(\.name).filter { !refused.contains($0) })
     }
 }
 

@@ -248,6 +248,9 @@ extension PullMachine {
         course?.planner.negotiation ?? SchemaNegotiator.Decision(outcome: .nothing)
     }
 
+    /// How a refusal of the stream request is read.
+    package var refusalReading: RefusalReading { isComparing ? .failure : course?.stream.refusals.reading ?? .byNames }
+
     /// The request types that the backend does not take any more.
     package var refusedTypes: Set<String> { course?.stream.refusals.types ?? [] }
 

@@ -94,6 +94,15 @@ package struct PullQuery: Hashable, Sendable {
         return query
     }
 
+    /// Returns the client's tables that one of these request types fills.
+    package func tables(filledBy types: Set<String>) -> [String] {
+        schema.tables(at: effectiveVersion).filter { table in
+            table.feeds.contains { feed in
+                feed.version(at: effectiveVersion).map { types.contains($0.requestType) } ?? false
+            }
+        }.map(\.name)
+    }
+
     /// Returns the upsert namespaces of these tables; without their tokens the backend streams every row that is there.
     func upsertNamespaces(of tables: Set<String>) -> Set<String> {
         Set(

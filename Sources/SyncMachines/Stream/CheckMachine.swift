@@ -33,24 +33,43 @@ package struct CheckMachine: SyncMachine, Sendable {
         self.settings = settings
     }
 
+    /// How a refusal of the stream request is read.
+    package var refusalReading: RefusalReading {
+        switch state {
+        case .streaming(let stream, _, since: _): stream.refusals.reading
+        case .loading, .ended: .byNames
+        }
+    }
+
     /// Returns the first action.
     package mutating func begin() -> CheckAction { .loadContext }
 
     /// Takes what happened and says what to do next; what cannot be fails the check.
     package mutating func handle(_ event: CheckEvent) -> CheckAction {
-        switch (state, event) {
-        case (.loading, .context(let context)): return contextLoaded(context)
-        case (.streaming(var stream, let plan, let since), .stream(let event)):
-            let step = stream.handle(event)
-            return follow(step, stream, plan: plan, since: since)
-        case (.loading, .stream), (.streaming, .context), (.ended, _):
-            unexpected = UnexpectedEvent(event, in: state)
-            return fail(.unexpectedEvent)
+        switch event {
+        case .context(let context): contextLoaded(context)
+        case .stream(let event): streamed(event)
         }
     }
 
-    /// Takes the context; if a pull would get a full stream, its client has to pull before anything can be compared.
     private mutating func contextLoaded(_ context: PullContext) -> CheckAction {
+        switch state {
+        case .loading: return begin(context)
+        case .streaming, .ended: return unexpected(CheckEvent.context(context))
+        }
+    }
+
+    private mutating func streamed(_ event: StreamEvent) -> CheckAction {
+        switch state {
+        case .streaming(var stream, let plan, let since):
+            let step = stream.handle(event)
+            return follow(step, stream, plan: plan, since: since)
+        case .loading, .ended: return unexpected(CheckEvent.stream(event))
+        }
+    }
+
+    /// Begins to stream; if a pull would get a full stream, its client has to pull before anything can be compared.
+    private mutating func begin(_ context: PullContext) -> CheckAction {
         let planner = PullPlanner(query: query, settings: settings, context: context)
         var (plan, vector) = (LedgerDiffPlan(), CheckpointVector())
         // Who looks for something in all that there is compares it with nothing.
@@ -105,6 +124,11 @@ package struct CheckMachine: SyncMachine, Sendable {
     private mutating func fail(_ failure: PullFailure) -> CheckAction {
         state = .ended
         return .fail(failure)
+    }
+
+    private mutating func unexpected(_ event: CheckEvent) -> CheckAction {
+        unexpected = UnexpectedEvent(event, in: state)
+        return fail(.unexpectedEvent)
     }
 }
 

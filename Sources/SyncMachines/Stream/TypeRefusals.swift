@@ -50,6 +50,23 @@ struct TypeRefusals: Sendable {
         return .goOn(start)
     }
 
+    /// How a further refusal of the stream request is read.
+    var reading: RefusalReading { types.isEmpty ? .byNames : .byStatus }
+
     /// Forgets the beginning, because the backend streams, or everything begins anew.
     mutating func forgetBeginning() { beginning = nil }
+}
+
+/// How the backend's refusal of a stream request is read.
+package enum RefusalReading: Hashable, Sendable {
+    /// It is about request types if it names some.
+    case byNames
+    /// It may be about request types even if it names none: types were left out because a refusal has named some, and a
+    /// 400 that names none is about the same types.
+    case byStatus
+    /// It is about nothing but the comparison of a whole type, which fails.
+    case failure
+
+    /// Returns true if a refusal that names no request types is about some.
+    package func isAboutTypes(status: Int) -> Bool { self == .byStatus && status == 400 }
 }
