@@ -37,12 +37,11 @@ struct PushRecovery {
 
     private func close(_ open: Open) async throws {
         let inFlight = Dictionary(open.inFlight.filter(\.makesID).map { ($0.index, $0) }) { $1 }
-        var closing = PushRecoveryMachine(
-            inFlight.values.sorted { $0.index < $1.index }
-                .map { PushRecoveryMachine.Creation(index: $0.index, means: means($0, open.journal)) })
+        var runner = PushRecoveryRunner(
+            services: services, identity: identity, logger: logger, journal: open.journal, inFlight: inFlight)
+        var closing = PushRecoveryMachine(runner.query(push))
         do {
-            var resolving = Resolving(recovery: self, inFlight: inFlight, journal: open.journal)
-            let (found, lost) = try await drive(&closing, &resolving)
+            let (found, lost) = try await drive(&closing, &runner)
             try await close(open, inFlight, found: found, lost: lost)
         } catch {
             await keep(closing.found, inFlight, of: open.journal)
@@ -64,40 +63,6 @@ struct PushRecovery {
         } catch {
             logger.notWritten("could not record ids that the backend assigned", error)
         }
-    }
-
-    private func means(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> PushRecoveryMachine.Means {
-        guard let call = creation(operationInFlight.record.table) else { return .none }
-        let canSearch = call.reference != nil || sought(operationInFlight) != nil
-        let push = services.configuration.push
-        // The backend would carry out a request again if it has forgotten the key. The age of a journal from the future
-        // is unknown.
-        let age = services.clock.now.milliseconds(since: journal.startedAt)
-        let isKnown = age >= 0 && age < push.idempotencyLife.milliseconds
-        return PushRecoveryMachine.Means(
-            canRepeat: operationInFlight.request != nil && push.idempotencyHeader != nil && isKnown,
-            canSearch: canSearch,
-            shown: shown(operationInFlight, journal))
-    }
-
-    /// Returns what the creating device shows of a record; unknown if another device pushes.
-    ///
-    /// The creating device presents the interrupted push's cursor, and its push has the record's table.
-    private func shown(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> PushRecoveryMachine.Shown {
-        guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
-            let table = push.changes.tables.first(where: { $0.name == operationInFlight.record.table })
-        else { return .unknown }
-        let id = operationInFlight.record.id
-        if table.deleted.contains(id) { return .deleted }
-        return table.created.contains { $0.id == id } || table.updated.contains { $0.id == id } ? .unknown : .gone
-    }
-
-    /// Returns the call that creates records of a table, by the present configuration.
-    func creation(_ table: String) -> Call? {
-        guard case .call(let call) = services.configuration.schema.table(named: table)?.calls.create,
-            call.returns != nil
-        else { return nil }
-        return call
     }
 
     /// Returns the mappings and notes of creations that were found.
@@ -143,49 +108,5 @@ struct PushRecovery {
                     "hint": "[push] idempotency_header, or 'ref' in the table's 'create'",
                 ])
         }
-    }
-}
-
-/// Finds out the outcomes of creations, one after the other.
-private struct Resolving: Effects {
-    let recovery: PushRecovery
-    let inFlight: [Int: InFlightOperation]
-    let journal: PushJournal
-
-    func end(
-        _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
-    ) async throws -> (found: [Int: String], lost: [Int])? {
-        try Task.checkCancellation()
-        switch action {
-        case .repeatRequest, .search: return nil
-        case .close(let found, let lost): return (found, lost)
-        case .fail(let unexpected):
-            recovery.logger.error(
-                "the closing of a journal got what it had not asked for",
-                metadata: [
-                    "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
-                    "event": "\(unexpected.event)", "journal": "\(journal.id)",
-                ])
-            throw PushFailure.unexpectedEvent
-        }
-    }
-
-    func perform(
-        _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
-    ) async throws -> PushRecoveryMachine.Event {
-        switch action {
-        case .repeatRequest(let index):
-            guard let operation = inFlight[index] else { return .unanswerable }
-            return try await recovery.repeatRequest(operation, journal)
-        case .search(let indices):
-            return .found(try await recovery.search(indices.compactMap { inFlight[$0] }, journal))
-        case .close, .fail: throw PushFailure.unexpectedEvent
-        }
-    }
-
-    func event(
-        for error: any Error, of action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
-    ) async throws -> PushRecoveryMachine.Event {
-        throw error
     }
 }

@@ -9,7 +9,7 @@ import SyncMachines
 import SyncModel
 
 // Searching the stream (finding 20).
-extension PushRecovery {
+extension PushRecoveryRunner {
     /// Returns the paths and values of a creation's `match` columns; nil if there are none.
     func sought(_ operationInFlight: InFlightOperation) -> [CreationSearch.Mark.Value]? {
         guard let bytes = operationInFlight.sought,
@@ -37,62 +37,28 @@ extension PushRecovery {
         }
     }
 
-    /// Searches for records in everything since the push's cursor, or in a full stream if the stream cannot go on from
-    /// there.
-    ///
-    /// - Throws: The error that keeps the journal open: `PullFailure.typesRefused` while the backend refuses the request
-    ///   type of a record that was not found. If it keeps refusing it, the record counts as not found.
-    func search(_ inFlight: [InFlightOperation], _ journal: PushJournal) async throws -> [Int: String] {
-        let configuration = services.configuration
+    /// Searches for records in everything since a cursor, or in a full stream.
+    mutating func search(_ indices: [Int], from presented: Cursor?) async throws -> PushRecoveryMachine.Event {
+        let (configuration, inFlight) = (services.configuration, indices.compactMap { self.inFlight[$0] })
         let search = CreationSearch(
             inFlight.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)
         let tables = Set(inFlight.map(\.record.table))
-        var done: (search: CreationSearch, refused: Set<String>)?
-        if let presented = journal.presented {
-            done = try await services.streaming(identity, from: presented) {
-                var runner = runner(tables, presented)
-                return try await runner.look(for: search)
-            }
+        let done = try await services.streaming(identity, from: presented) {
+            var runner = runner(tables, presented)
+            return try await runner.look(for: search)
         }
-        if done == nil {
-            done = try await services.streaming(identity, from: nil) {
-                var runner = runner(tables, nil)
-                return try await runner.look(for: search)
-            }
-        }
-        guard let done else { throw PullFailure.streamBroken }
+        guard let done else { return .outOfReach }
         var taken: [Int: Set<String>] = [:]
         for (table, ids) in done.search.guesses {
             taken[table] = try await services.store.mappedIDs(
                 ids, in: configuration.schema.tables[table].name, of: identity.principal)
         }
-        let found = done.search.found(taken: taken)
-        try await giveUpUnsearchable(inFlight.filter { found[$0.index] == nil }, journal, refused: done.refused)
-        return found
-    }
-
-    /// Gives up the records whose request types the backend has refused for so long that the principal's other syncs
-    /// take precedence.
-    private func giveUpUnsearchable(
-        _ missing: [InFlightOperation], _ journal: PushJournal, refused: Set<String>
-    ) async throws {
-        let schema = services.configuration.schema
-        let unsearchable = missing.filter { operation in
-            schema.table(named: operation.record.table)?.feeds
-                .contains { $0.versions.contains { refused.contains($0.requestType) } } ?? false
+        refusedTypes = done.refused
+        let refused = inFlight.filter { operation in
+            configuration.schema.table(named: operation.record.table)?.feeds
+                .contains { $0.versions.contains { done.refused.contains($0.requestType) } } ?? false
         }
-        for operation in unsearchable {
-            guard try await isPatienceOver(with: operation, journal) else {
-                logger.warning(
-                    "an interrupted push cannot be resolved yet: the backend refuses a request type",
-                    metadata: [
-                        "journal": "\(journal.id)", "code": "\(PullFailure.typesRefused.rawValue)",
-                        "types": "\(refused.sorted().joined(separator: " "))",
-                    ])
-                throw PullFailure.typesRefused
-            }
-        }
-        for operation in unsearchable { try await services.store.giveUp(operation.index, of: journal.id) }
+        return .found(done.search.found(taken: taken), refused: Set(refused.map(\.index)))
     }
 
     /// Returns a runner of a pull for these tables only, whose lines are only searched.
