@@ -10,29 +10,24 @@ import SyncModel
 import WatermelonWire
 
 /// Applies the entries that the operator has marked with `rind quarantine retry`, with the credential of the
-/// principal's present request.
+/// principal's present request: carries out what their machine decides.
 ///
-/// Credentials are not stored, so there is no other time for it. Each entry is a push of its own, so an entry that is
-/// refused again does not stop the others.
+/// Credentials are not stored, so there is no other time for it.
 struct ScheduledRetries {
-    /// The greatest number of entries that one request applies; the principal's next request goes on with the rest.
-    static let maximumEntries = 100
-    /// The longest time that retries may delay a request, in milliseconds; an entry that was begun is finished.
-    static let maximumTime: Int64 = 10_000
-    /// The greatest number of attempts for an entry whose outcome stays unknown.
-    static let maximumTries = 5
+    private let services: SyncServices
+    private let identity: CallerIdentity
+    private let logger: Logger
+    /// The marked entries, by their numbers.
+    private var entries: [Int64: QuarantinedPush] = [:]
+    /// The push of the last entry.
+    private var runner: PushRunner?
+    /// The reason why the last entry was not taken.
+    private var reason = QuarantinedOperation.Reason(code: PushFailure.unexpectedEvent.rawValue)
 
-    let services: SyncServices
-    let identity: CallerIdentity
-    let logger: Logger
-
-    private enum Outcome {
-        case taken
-        case refused(QuarantinedOperation.Reason)
-        /// The backend takes nothing at the moment.
-        case later(String)
-        /// The outcome is unknown, and sending the entry again is harmless.
-        case unknown(QuarantinedOperation.Reason)
+    init(services: SyncServices, identity: CallerIdentity, logger: Logger) {
+        self.services = services
+        self.identity = identity
+        self.logger = logger
     }
 
     /// Applies the retries, except those of records that the client is about to push itself.
@@ -41,84 +36,135 @@ struct ScheduledRetries {
     /// - Precondition: No other push runs for the principal meanwhile.
     /// - Throws: Only errors that would end the caller's request as well.
     func apply(before changes: PushChanges?) async throws {
-        var entries = try await services.store.scheduledRetries(of: identity.principal, limit: Self.maximumEntries)
+        let entries = try await services.store.scheduledRetries(
+            of: identity.principal, limit: RetryMachine.maximumEntries)
         guard !entries.isEmpty else { return }
-        let pushed = Set(changes?.keys ?? [])
-        entries.removeAll { pushed.contains($0.push.key) }
-        guard !entries.isEmpty else { return }
-        // Stored records go only to a caller whom the backend accepts and who is still the same principal.
-        try await services.identities.verifyNow(identity, at: services.clock.now)
-        let end = services.clock.now + Self.maximumTime
-        for entry in entries {
-            try Task.checkCancellation()
-            guard services.clock.now < end else { return }
-            let metadata: Logger.Metadata = ["entry": "push-\(entry.id)", "table": "\(entry.push.key.table)"]
-            switch try await attempt(entry) {
-            case .taken:
-                logger.notice("the backend has taken a quarantined record", metadata: metadata)
-            case .refused(let reason):
-                try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
-                logger.error(
-                    "the backend refuses a quarantined record again",
-                    metadata: metadata.merging(["code": "push.quarantined", "because": "\(reason.code)"]) { $1 })
-            case .unknown(let reason):
-                let tries = try await services.store.countTry(ofQuarantined: entry.id, at: services.clock.now)
-                logger.warning(
-                    "nobody knows whether the backend has taken a quarantined record",
-                    metadata: metadata.merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
-                guard tries >= Self.maximumTries else { continue }
-                try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
-            case .later(let code):
-                logger.notice("the retry of quarantined records is postponed", metadata: ["because": "\(code)"])
-                return
-            }
-        }
+        var machine = RetryMachine(query: query(entries, before: changes))
+        var retries = self
+        for entry in entries { retries.entries[entry.id] = entry }
+        try await drive(&machine, &retries)
     }
 
-    /// Returns true if an entry whose outcome is unknown may be sent again.
-    ///
-    /// For a creation that gets its id from the backend, push recovery resolves the journal first, by the idempotency
-    /// key.
-    private func isRepeatable(_ push: QuarantinedOperation) async throws -> Bool {
-        guard push.kind == .create, let table = services.configuration.schema.table(named: push.key.table),
-            table.makesIDs
-        else { return true }
-        guard services.backend.settings.streamPush == nil, services.configuration.push.idempotencyHeader != nil else {
-            return false
-        }
-        return try await !services.store.wasGivenUp(push.key, of: identity.principal)
+    /// Returns the retries as the machine needs to know them.
+    private func query(_ entries: [QuarantinedPush], before changes: PushChanges?) -> RetryMachine.Query {
+        let (schema, pushed) = (services.configuration.schema, Set(changes?.keys ?? []))
+        return RetryMachine.Query(
+            entries.map { entry in
+                let key = entry.push.key
+                return RetryMachine.Entry(
+                    id: entry.id,
+                    makesID: entry.push.kind == .create && schema.table(named: key.table)?.makesIDs == true,
+                    isPushed: pushed.contains(key))
+            },
+            hasKeys: services.backend.settings.streamPush == nil
+                && services.configuration.push.idempotencyHeader != nil)
     }
 
-    private func attempt(_ entry: QuarantinedPush) async throws -> Outcome {
+    /// Pushes the record of an entry.
+    private mutating func attempt(_ entry: QuarantinedPush) async throws -> RetryMachine.Outcome {
         guard services.configuration.schema.table(named: entry.push.key.table) != nil else {
-            return .refused(
-                QuarantinedOperation.Reason(code: "push.no_table", message: "the configuration has no such table"))
+            reason = QuarantinedOperation.Reason(
+                code: "push.no_table", message: "the configuration has no such table")
+            return .failed
         }
-        var runner = PushRunner(
+        var push = PushRunner(
             services: services, request: PushRequest(lastPulledAt: nil, changes: PushChanges(entry.push)),
             identity: identity, logger: logger, isRetry: true)
-        do {
-            _ = try await runner.run()
-            return .taken
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch let error as StateError {
-            throw error
-        } catch BackendError.credentialRefused {
-            return .later("backend.credential")
-        } catch {
-            let code = GatewayError(error).code
-            if code == PushFailure.busy.rawValue { return .later(code) }
-            if code == PushFailure.unknownOutcome.rawValue, try await isRepeatable(entry.push) {
-                return .unknown(runner.refusals.reason(at: 0, code: code))
-            }
-            // If the outcome is unknown, the backend may no longer have the record's earlier state.
-            let refusals = [PushRefusal.Kind.rejected, .conflict].map(\.rawValue)
-            if refusals.contains(code) || PushRefusal.Obstacle(rawValue: code) != nil {
-                try await runner.notes.writeRefused([0])
-            }
-            return .refused(runner.refusals.reason(at: 0, code: code))
+        defer { runner = push }
+        _ = try await push.run()
+        logger.notice("the backend has taken a quarantined record", metadata: facts(entry))
+        return .taken
+    }
+
+    /// Returns the log metadata that identifies an entry.
+    private func facts(_ entry: QuarantinedPush) -> Logger.Metadata {
+        ["entry": "push-\(entry.id)", "table": "\(entry.push.key.table)"]
+    }
+
+    /// Counts an attempt whose outcome is unknown.
+    private func countTry(_ entry: QuarantinedPush) async throws -> Int {
+        let tries = try await services.store.countTry(ofQuarantined: entry.id, at: services.clock.now)
+        logger.warning(
+            "nobody knows whether the backend has taken a quarantined record",
+            metadata: facts(entry).merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
+        return tries
+    }
+
+    private func quarantineAgain(_ entry: QuarantinedPush, isRefused: Bool) async throws {
+        try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
+        guard isRefused else { return }
+        logger.error(
+            "the backend refuses a quarantined record again",
+            metadata: facts(entry).merging(["code": "push.quarantined", "because": "\(reason.code)"]) { $1 })
+    }
+}
+
+extension ScheduledRetries: Effects {
+    func end(_ action: RetryMachine.Action, of machine: RetryMachine) async throws -> Void? {
+        switch action {
+        case .stop: return ()
+        case .fail(let unexpected):
+            logger.error(
+                "a retry of quarantined records got what it had not asked for",
+                metadata: [
+                    "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
+                    "event": "\(unexpected.event)",
+                ])
+            throw PushFailure.unexpectedEvent
+        case .verifyCredential, .readClock, .attempt, .lookUp, .countTry, .noteRefused, .quarantineAgain: return nil
         }
+    }
+
+    mutating func perform(
+        _ action: RetryMachine.Action, of machine: RetryMachine
+    ) async throws -> RetryMachine.Event {
+        switch action {
+        case .verifyCredential:
+            // Stored records go only to a caller whom the backend accepts and who is still the same principal.
+            try await services.identities.verifyNow(identity, at: services.clock.now)
+        case .readClock:
+            try Task.checkCancellation()
+            return .clock(services.clock.now)
+        case .attempt(let id): return .attempted(try await attempt(entry(id)))
+        case .lookUp(let id):
+            return .givenUp(try await services.store.wasGivenUp(entry(id).push.key, of: identity.principal))
+        case .countTry(let id): return .tried(try await countTry(entry(id)))
+        case .noteRefused: try await runner?.notes.writeRefused([0])
+        case .quarantineAgain(let id, let isRefused): try await quarantineAgain(entry(id), isRefused: isRefused)
+        case .stop, .fail: throw PushFailure.unexpectedEvent
+        }
+        return .done
+    }
+
+    /// Returns the event for an error: those of an attempt say what came of its entry.
+    mutating func event(
+        for error: any Error, of action: RetryMachine.Action, of machine: RetryMachine
+    ) async throws -> RetryMachine.Event {
+        guard case .attempt = action else { throw error }
+        switch error {
+        case is CancellationError: throw CancellationError()
+        case is StateError: throw error
+        case BackendError.credentialRefused: return postponed(because: "backend.credential")
+        default: break
+        }
+        let code = GatewayError(error).code
+        if code == PushFailure.busy.rawValue { return postponed(because: code) }
+        reason = runner?.refusals.reason(at: 0, code: code) ?? QuarantinedOperation.Reason(code: code)
+        if code == PushFailure.unknownOutcome.rawValue { return .attempted(.unknown) }
+        // If the push failed otherwise, the backend may no longer have the record's earlier state.
+        let refusals = [PushRefusal.Kind.rejected, .conflict].map(\.rawValue)
+        let isRefused = refusals.contains(code) || PushRefusal.Obstacle(rawValue: code) != nil
+        return .attempted(isRefused ? .refused : .failed)
+    }
+
+    private func postponed(because code: String) -> RetryMachine.Event {
+        logger.notice("the retry of quarantined records is postponed", metadata: ["because": "\(code)"])
+        return .attempted(.putOff)
+    }
+
+    private func entry(_ id: Int64) throws -> QuarantinedPush {
+        guard let entry = entries[id] else { throw PushFailure.unexpectedEvent }
+        return entry
     }
 }
 
