@@ -8,7 +8,7 @@ import SyncModel
 /// Writes the steps of one push's journal. One transaction has all steps that have gathered while the last one ran.
 ///
 /// Most of a write's time is spent waiting for the disk; calls that run at the same time share that wait.
-actor JournalWriter {
+final class JournalWriter: Sendable {
     private enum Role {
         /// The caller's step is written.
         case isDone
@@ -16,12 +16,38 @@ actor JournalWriter {
         case leads
     }
 
+    /// The steps that wait for the next transaction, with the callers that wait for them.
+    private struct Gathering {
+        var step = JournalStep()
+        var waiting: [CheckedContinuation<Role, any Error>] = []
+        /// True if a caller is writing, or is about to.
+        var isWriting = false
+
+        /// Adds a step; returns true if its caller has to write it.
+        mutating func add(_ step: JournalStep) -> Bool {
+            self.step.append(step)
+            defer { isWriting = true }
+            return !isWriting
+        }
+
+        /// Takes the steps of the next transaction, with the callers that wait for it besides the one that writes.
+        mutating func take() -> (step: JournalStep, followers: [CheckedContinuation<Role, any Error>]) {
+            defer { (step, waiting) = (JournalStep(), []) }
+            return (step, waiting)
+        }
+
+        /// Ends a transaction; returns the caller that writes what has gathered meanwhile.
+        mutating func end() -> CheckedContinuation<Role, any Error>? {
+            guard waiting.isEmpty else { return waiting.removeFirst() }
+            isWriting = false
+            return nil
+        }
+    }
+
     private let journal: Int64
     private let store: any JournalStore
     private let clock: any WallClock
-    private var gathered = JournalStep()
-    private var waiting: [CheckedContinuation<Role, any Error>] = []
-    private var isWriting = false
+    private let gathering = NIOLockedValueBox(Gathering())
 
     init(journal: Int64, store: any JournalStore, clock: any WallClock) {
         self.journal = journal
@@ -33,14 +59,8 @@ actor JournalWriter {
     ///
     /// - Throws: The store's errors; all callers whose steps were written together get the same one.
     func write(_ step: JournalStep) async throws {
-        gathered.append(step)
-        if isWriting {
-            let role = try await withCheckedThrowingContinuation { waiting.append($0) }
-            guard role == .leads else { return }
-        }
-        isWriting = true
-        let (batch, followers) = (gathered, waiting)
-        (gathered, waiting) = (JournalStep(), [])
+        guard try await role(of: step) == .leads else { return }
+        let (batch, followers) = gathering.withLockedValue { $0.take() }
         let result: Result<Role, any Error>
         do {
             try await store.advance(batch, of: journal, at: clock.now)
@@ -48,13 +68,24 @@ actor JournalWriter {
         } catch {
             result = .failure(error)
         }
-        if waiting.isEmpty {
-            isWriting = false
-        } else {
-            waiting.removeFirst().resume(returning: .leads)
-        }
+        gathering.withLockedValue { $0.end() }?.resume(returning: .leads)
         for follower in followers { follower.resume(with: result) }
         _ = try result.get()
+    }
+
+    /// Adds a step, and waits until it is written or until it is the caller's turn to write.
+    private func role(of step: JournalStep) async throws -> Role {
+        // Mostly nobody is writing.
+        if gathering.withLockedValue({ !$0.isWriting && $0.add(step) }) { return .leads }
+        return try await withCheckedThrowingContinuation { continuation in
+            let leads = gathering.withLockedValue { gathering in
+                // The other caller may have ended meanwhile.
+                let leads = gathering.add(step)
+                if !leads { gathering.waiting.append(continuation) }
+                return leads
+            }
+            if leads { continuation.resume(returning: .leads) }
+        }
     }
 }
 
