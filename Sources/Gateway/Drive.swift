@@ -18,7 +18,7 @@ protocol Effects<Machine> {
     /// - Returns: The event that follows.
     mutating func perform(_ action: Machine.Action, of machine: Machine) async throws -> Machine.Event
 
-    /// Returns the event for an error.
+    /// Returns the event for an error: the one table of errors that a machine goes on from.
     ///
     /// - Throws: The error that the sync ends with, if there is no event for this one.
     mutating func event(

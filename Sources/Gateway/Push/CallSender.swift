@@ -20,8 +20,6 @@ struct CallReport: Sendable {
     var message: String?
     /// The delay that the backend asked for when it put the operation off.
     var retryAfter: Duration?
-    /// True if the outcome is in the journal already.
-    var isWritten = false
 }
 
 /// Sends operations by the templates of their tables, one at a time; a push has several senders.
@@ -37,8 +35,8 @@ struct CallSender: Sendable {
     /// The header field for idempotency keys, and the prefix of this push's keys.
     let keyHeader: String?
     let keyPrefix: String
-    /// True if the other operations go on after the backend has refused a record for good.
-    let passesRefusals: Bool
+    /// Returns true if further calls may begin once one has had this result.
+    let goesOn: @Sendable (CallResult) -> Bool
     let notes: NoteMaker?
     let journal: JournalWriter
     /// The indices of operations that were sent before and may have been applied then.
@@ -49,8 +47,8 @@ struct CallSender: Sendable {
 
     init(
         plan: PushPlan, reader: OperationReader, backend: BackendClient, forwarded: ForwardedCredentials,
-        logger: Logger, keyHeader: String?, keyPrefix: String, passesRefusals: Bool, notes: NoteMaker?,
-        journal: JournalWriter, uncertain: Set<Int>
+        logger: Logger, keyHeader: String?, keyPrefix: String, goesOn: @escaping @Sendable (CallResult) -> Bool,
+        notes: NoteMaker?, journal: JournalWriter, uncertain: Set<Int>
     ) {
         self.plan = plan
         self.reader = reader
@@ -59,33 +57,29 @@ struct CallSender: Sendable {
         self.logger = logger
         self.keyHeader = keyHeader
         self.keyPrefix = keyPrefix
-        self.passesRefusals = passesRefusals
+        self.goesOn = goesOn
         self.notes = notes
         self.journal = journal
         self.uncertain = uncertain
     }
 
-    /// Sends operations until none are left, or until one stops the others.
+    /// Sends operations until none are left, or until one has a result that stops the others.
+    ///
+    /// - Returns: What has come of the operations that were begun; the push's machine decides what that means.
     mutating func run(_ queue: CallQueue) async -> [CallReport] {
         var reports: [CallReport] = []
         while let index = queue.next() {
             let report = await send(index)
-            switch report.result {
-            case .applied: break
-            case .refused(let refusal) where passesRefusals && refusal.kind == .rejected: break
-            default: queue.stop()
-            }
+            if !goesOn(report.result) { queue.stop() }
             reports.append(report)
         }
         guard !unwritten.isEmpty else { return reports }
         do {
             try await journal.write(unwritten)
         } catch {
-            // In the journal these operations are still in flight, so here, too, their outcome counts as unknown.
             logger.notWritten("could not record ids that the backend assigned", error)
             for index in reports.indices where unwritten.applied.contains(reports[index].index) {
-                reports[index].result = .unknown
-                reports[index].isWritten = false
+                reports[index].result = .unrecorded
             }
         }
         return reports
@@ -109,7 +103,7 @@ struct CallSender: Sendable {
         unwritten.applied.append(report.index)
         if mapping.clientID != mapping.backendID { unwritten.mappings.append(mapping) }
         if let note = notes?.held(operation) { unwritten.notes.append(note) }
-        report.isWritten = true
+        report.result = .recorded
         return report
     }
 

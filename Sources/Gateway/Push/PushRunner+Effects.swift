@@ -29,15 +29,15 @@ extension PushRunner: Effects {
         case .beginJournal:
             try await acceptance.obtain()
             try await beginJournal()
-        case .advance(let applied, let inFlight):
-            try await advance(applied: applied, rejected: machine.rejected, inFlight: inFlight)
+        case .advance(let applied, let rejected, let inFlight):
+            try await advance(applied: applied, rejected: rejected, inFlight: inFlight)
         case .endJournal(let end): try await endJournal(end, of: machine)
         case .scheduleRedelivery(let records):
             try await acceptance.obtain()
             await notes.scheduleRedelivery(records)
         case .sendAll(let base, let without, let batch):
             return try await sendAll(base: base, without: without, batch: batch)
-        case .send(let indices): return await send(indices)
+        case .send(let indices): return await send(indices, of: machine)
         case .readClock: return .clock(scope.now)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         case .findRoom(let indices): return .room(quarantine.hasRoom(for: indices))

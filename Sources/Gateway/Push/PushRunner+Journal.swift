@@ -14,10 +14,6 @@ struct PushRunnerJournal {
     let writer: JournalWriter
     /// True if the backend gives ids to records: pulls of the principal wait until these are known.
     let namesRecords: Bool
-    /// The indices of the operations whose outcome is in the journal.
-    var written: Set<Int> = []
-    /// The indices of the operations that were sent and whose outcome is unknown.
-    var uncertain: Set<Int> = []
 }
 
 // The journal of a push by calls (finding 19), in the transactions of `docs/STATE.md`.
@@ -54,36 +50,34 @@ extension PushRunner {
     }
 
     /// Writes which operations were applied or were rejected for good, and which are about to be sent.
-    mutating func advance(applied: [Int], rejected: Set<Int>, inFlight: [Int]) async throws {
+    func advance(applied: [Int], rejected: [Int], inFlight: [Int]) async throws {
         guard let journal else { return }
-        var step = step(applied, rejected)
+        var step = step(applied: applied, rejected: rejected)
         step.inFlight = inFlight.map { ($0, operations[$0]) }.filter { !makesID($0.1) }.map { index, operation in
             return InFlightOperation(index: index, kind: operation.kind, record: scope.key(at: index))
         }
         guard !step.isEmpty else { return }
         try await journal.writer.write(step)
-        self.journal?.written.formUnion(step.applied + step.rejected)
     }
 
-    /// Returns the outcomes that are not in the journal yet.
-    private func step(_ applied: [Int], _ rejected: Set<Int>) -> JournalStep {
+    /// Returns a step with these outcomes.
+    private func step(applied: [Int], rejected: [Int]) -> JournalStep {
         var step = JournalStep()
-        guard let written = journal?.written else { return step }
-        step.applied = applied.filter { !written.contains($0) }
-        step.rejected = rejected.subtracting(written).sorted()
+        step.applied = applied
+        step.rejected = rejected
         if let maker = notes.maker { step.notes = step.applied.compactMap { maker.held(operations[$0]) } }
         return step
     }
 
     /// Sends operations that do not depend on each other, up to `[push] parallel` of them at a time.
-    mutating func send(_ indices: [Int]) async -> PushEvent {
+    mutating func send(_ indices: [Int], of machine: PushMachine) async -> PushEvent {
         guard let journal else { return .sent([:]) }
         let push = scope.settings
         let sender = CallSender(
             plan: scope.plan, reader: scope.reader, backend: backend, forwarded: identity.forwarded, logger: logger,
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
-            passesRefusals: !scope.isRetry && push.rejected != .fail, notes: notes.maker, journal: journal.writer,
-            uncertain: journal.uncertain)
+            goesOn: { machine.goesOn(after: $0) }, notes: notes.maker, journal: journal.writer,
+            uncertain: Set(machine.unknown))
         let queue = CallQueue(indices)
         let reports = await withTaskGroup(of: [CallReport].self) { group in
             for _ in 0..<min(push.parallel, indices.count) {
@@ -98,10 +92,8 @@ extension PushRunner {
             if let after = report.retryAfter { retryAfter = after }
             if let error = report.error { failure = error }
             if let message = report.message { lastTrouble = message }
-            if case .notNow(_, isKnown: false) = report.result { self.journal?.uncertain.insert(report.index) }
-            if report.isWritten { self.journal?.written.insert(report.index) }
             if let mapping = report.mapping { scope.reader.ids.learn(mapping) }
-            if report.result == .applied {
+            if report.result == .applied || report.result == .recorded {
                 let operation = operations[report.index]
                 scope.reader.ids.unmade.remove(PushReference(table: operation.table, id: operation.id))
             }
@@ -112,7 +104,7 @@ extension PushRunner {
     /// Writes the end of the push.
     mutating func endJournal(_ end: PushEnd, of machine: PushMachine) async throws {
         guard let journal else { return }
-        var written = JournalEnd(step: step(end.applied, machine.rejected), unknown: end.unknown)
+        var written = JournalEnd(step: step(applied: end.applied, rejected: end.rejected), unknown: end.unknown)
         do {
             try await notes.dropRedeliveries(machine.taken)
         } catch {
@@ -157,9 +149,7 @@ extension PushRunner {
         guard let journal else { return }
         failure = error
         do {
-            // All operations that were taken: those that the machine has handed over may not have been written.
-            try await endJournal(
-                PushEnd(.error, applied: machine.taken.sorted(), unknown: machine.unknown), of: machine)
+            try await endJournal(machine.interruption, of: machine)
         } catch {
             // The journal stays open until push recovery closes it at the principal's next sync.
             leave(journal)

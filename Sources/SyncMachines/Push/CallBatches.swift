@@ -30,14 +30,11 @@ struct CallBatches: Sendable {
     private var next = 0
     /// The operations of the present level that were put off or not begun.
     private var waiting: [Int] = []
-    private var flying: Set<Int> = []
 
     /// The operations that are sent next.
     private(set) var callBatch: [Int] = []
-    /// True if there is a journal.
-    private(set) var hasBegun = false
-    /// The operations that were applied since the last transaction.
-    private var unwritten: [Int] = []
+    /// What the journal knows; nil before there is one.
+    private(set) var journal: JournalProgress?
     /// The operations that may have been applied; once unknown, an operation stays unknown even if its last attempt was
     /// put off.
     private(set) var unknown: Set<Int> = []
@@ -52,7 +49,7 @@ struct CallBatches: Sendable {
 
     /// Begins with the first batch.
     mutating func begin() {
-        hasBegun = true
+        journal = JournalProgress()
         gather()
     }
 
@@ -84,9 +81,10 @@ struct CallBatches: Sendable {
                 continue
             }
             switch result {
-            case .applied:
+            case .applied, .recorded:
                 unknown.remove(index)
                 ended.applied.append(index)
+                if result == .applied { journal?.unwritten.applied.append(index) }
             case .refused(let refusal):
                 unknown.remove(index)
                 ended.refusals.append(refusal)
@@ -94,14 +92,14 @@ struct CallBatches: Sendable {
                 waiting.append(index)
                 delay = Delay(after: Self.later(delay?.after, after))
                 if !isKnown { unknown.insert(index) }
-            case .unknown:
+            // In the journal, an operation without its id is still in flight: its outcome counts as unknown here, too.
+            case .unknown, .unrecorded:
                 ended.isUncertain = true
                 unknown.insert(index)
             case .failed: ended.hasFailed = true
             }
         }
         callBatch = []
-        unwritten += ended.applied
         return ended
     }
 
@@ -123,20 +121,17 @@ struct CallBatches: Sendable {
         }
     }
 
-    /// Takes the operations that the journal needs before the batch is sent; returns each once.
-    mutating func toWrite() -> (applied: [Int], inFlight: [Int]) {
+    /// Counts operations that the backend will never take.
+    mutating func reject(_ indices: [Int]) { journal?.unwritten.rejected += indices }
+
+    /// Begins the transaction that the journal needs before the batch is sent; nil if it needs none.
+    mutating func write() -> (outcomes: JournalProgress.Outcomes, inFlight: [Int])? {
         // At the end of the push the last transaction tells the rest.
-        guard !callBatch.isEmpty else { return ([], []) }
-        let inFlight = callBatch.filter { !flying.contains($0) }
-        flying = Set(callBatch)
-        return (takeUnwritten(), inFlight)
+        callBatch.isEmpty ? nil : journal?.write(before: callBatch)
     }
 
-    /// Takes the operations that were applied since the last transaction; returns each once.
-    mutating func takeUnwritten() -> [Int] {
-        defer { unwritten = [] }
-        return unwritten
-    }
+    /// Takes note that the transaction is durable.
+    mutating func written() { journal?.written() }
 
     private static func later(_ a: Int64?, _ b: Int64?) -> Int64? {
         guard let a, let b else { return a ?? b }

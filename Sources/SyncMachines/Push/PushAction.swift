@@ -19,8 +19,9 @@ package enum PushAction: Hashable, Sendable {
     case noteSeen
     /// Begin a journal, and note the ids in the same transaction (6).
     case beginJournal
-    /// Note durably, in one transaction, which operations were applied and which are about to be sent (transaction 7).
-    case advance(applied: [Int], inFlight: [Int])
+    /// Note durably, in one transaction, which operations were applied or will never be, and which are about to be sent
+    /// (transaction 7).
+    case advance(applied: [Int], rejected: [Int] = [], inFlight: [Int])
     /// Note durably how the push ends (transaction 8).
     case endJournal(PushEnd)
     /// Note durably that the backend has these operations (transaction 8).
@@ -73,12 +74,15 @@ package struct PushEnd: Hashable, Sendable {
     package var outcome: Outcome
     /// Operations that were applied and are not noted as that yet.
     package var applied: [Int]
+    /// Operations that the backend will never take and that are not noted as that yet.
+    package var rejected: [Int]
     /// Operations that may have been applied.
     package var unknown: [Int]
     /// Creates an end.
-    package init(_ outcome: Outcome, applied: [Int] = [], unknown: [Int] = []) {
+    package init(_ outcome: Outcome, applied: [Int] = [], rejected: [Int] = [], unknown: [Int] = []) {
         self.outcome = outcome
         self.applied = applied
+        self.rejected = rejected
         self.unknown = unknown
     }
 }
@@ -87,6 +91,10 @@ package struct PushEnd: Hashable, Sendable {
 package enum CallResult: Hashable, Sendable {
     /// The backend has applied it.
     case applied
+    /// The backend has applied it, and the journal has that already, with the id that the backend has given.
+    case recorded
+    /// The backend has applied it and has given an id, which could not be written to the journal.
+    case unrecorded
     /// The backend refuses it.
     case refused(PushRefusal)
     /// The backend has put it off; `isKnown` is true if it was certainly not applied, else it may be sent again
@@ -134,8 +142,8 @@ extension PushEvent {
         case .sent(let results):
             results.values.contains { result in
                 switch result {
-                case .unknown, .notNow(_, isKnown: false): true
-                case .applied, .refused, .notNow, .failed: false
+                case .unknown, .unrecorded, .notNow(_, isKnown: false): true
+                case .applied, .recorded, .refused, .notNow, .failed: false
                 }
             }
         default: false

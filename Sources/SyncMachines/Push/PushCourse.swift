@@ -34,6 +34,21 @@ struct PushCourse: Sendable {
         }
     }
 
+    /// The outcomes that the journal does not have yet.
+    var unwritten: JournalProgress.Outcomes {
+        switch sending {
+        case .stream: JournalProgress.Outcomes()
+        case .calls(let calls): calls.journal?.unwritten ?? JournalProgress.Outcomes()
+        }
+    }
+
+    /// Takes note that a transaction of the journal is durable.
+    mutating func written() {
+        guard case .calls(var calls) = sending else { return }
+        calls.written()
+        sending = .calls(calls)
+    }
+
     /// Counts the operations that are under way as unknown.
     mutating func abandon() {
         guard case .calls(var calls) = sending else { return }

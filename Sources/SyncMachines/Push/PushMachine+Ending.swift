@@ -33,12 +33,12 @@ extension PushMachine {
 
     /// Writes the journal's last transaction, with the receipt, or the receipt alone.
     mutating func write(_ course: PushCourse, _ action: PushAction) -> PushAction {
-        if case .calls(var calls) = course.sending, calls.hasBegun {
-            let unwritten = calls.takeUnwritten()
-            var course = course
-            course.sending = .calls(calls)
+        if case .calls(let calls) = course.sending, let unwritten = calls.journal?.unwritten {
             state = .endingJournal(course, action == .saveReceipt ? .answer : action)
-            return .endJournal(PushEnd(Self.outcome(action), applied: unwritten, unknown: calls.unknown.sorted()))
+            return .endJournal(
+                PushEnd(
+                    Self.outcome(action), applied: unwritten.applied, rejected: unwritten.rejected.sorted(),
+                    unknown: calls.unknown.sorted()))
         }
         guard action == .saveReceipt else { return finish(course, action) }
         state = .savingReceipt(course)

@@ -55,6 +55,9 @@ extension PushMachine {
             self.backoff = backoff
         }
 
+        /// Returns true if a refusal ends the push, instead of being left behind.
+        func ends(with refusal: PushRefusal) -> Bool { refusal.kind != .rejected || rejection == .fail }
+
         /// Returns true if a refusal is about operations of this push.
         func fits(_ refusal: PushRefusal) -> Bool {
             refusal.records.allSatisfy { (0..<operations).contains($0.index) }

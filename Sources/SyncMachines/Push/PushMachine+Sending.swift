@@ -56,11 +56,11 @@ extension PushMachine {
     /// Writes down what was applied and what comes next, where that is not known yet, and goes on after the pause.
     private mutating func advance(_ course: PushCourse, _ calls: CallBatches, pause: Int64?) -> PushAction {
         var (course, calls) = (course, calls)
-        let (applied, inFlight) = calls.toWrite()
+        let step = calls.write()
         course.sending = .calls(calls)
-        guard applied.isEmpty, inFlight.isEmpty else {
+        if let (outcomes, inFlight) = step {
             state = .advancing(course, pause: pause)
-            return .advance(applied: applied, inFlight: inFlight)
+            return .advance(applied: outcomes.applied, rejected: outcomes.rejected.sorted(), inFlight: inFlight)
         }
         if let pause {
             state = .pausing(course)
@@ -90,7 +90,7 @@ extension PushMachine {
         outcome.taken.formUnion(ended.applied)
         if !ended.applied.isEmpty { course.patience.relax() }
         // A refusal tells the client more than that something else is uncertain.
-        for refusal in ended.refusals where refusal.kind != .rejected || query.rejection == .fail {
+        for refusal in ended.refusals where query.ends(with: refusal) {
             return end(course, .refuse(refusal, applied: applied))
         }
         if ended.hasFailed { return end(course, .rethrow(applied: applied)) }
@@ -116,9 +116,7 @@ extension PushMachine {
 
     /// Stops, or goes on without what the backend will never take.
     mutating func streamRefused(_ course: PushCourse, _ refusal: PushRefusal) -> PushAction {
-        guard refusal.kind == .rejected, query.rejection != .fail else {
-            return end(course, .refuse(refusal, applied: applied))
-        }
+        guard !query.ends(with: refusal) else { return end(course, .refuse(refusal, applied: applied)) }
         return query.rejection == .quarantine ? findRoom(course, refusal) : goOn(course, without: refusal)
     }
 
@@ -128,13 +126,15 @@ extension PushMachine {
     }
 
     mutating func goOn(_ course: PushCourse, without refusal: PushRefusal) -> PushAction {
-        let before = rejected.count
-        outcome.rejected.formUnion(refusal.records.map(\.index))
+        let news = Set(refusal.records.map(\.index)).subtracting(rejected)
+        outcome.rejected.formUnion(news)
         switch course.sending {
-        case .calls(let calls): return nextCallBatch(course, calls)
+        case .calls(var calls):
+            calls.reject(Array(news))
+            return nextCallBatch(course, calls)
         case .stream(var stream):
             // One that names nothing new would be asked for ever.
-            guard rejected.count > before else { return end(course, .refuse(refusal, applied: applied)) }
+            guard !news.isEmpty else { return end(course, .refuse(refusal, applied: applied)) }
             stream.attempt = 0
             guard !rejected.isSuperset(of: stream.batch(query)) else { return batchApplied(course, stream) }
             stream.rounds += 1

@@ -84,7 +84,8 @@ package struct PushMachine: SyncMachine, Sendable {
         case .confirming(let course): return lookForReceipt(course)
         case .verifying(let course): return finish(course, .answer)
         case .notingSeen(let course), .pausing(let course): return send(course)
-        case .advancing(let course, let pause):
+        case .advancing(var course, let pause):
+            course.written()
             guard let pause else { return send(course) }
             state = .pausing(course)
             return .sleep(pause)
@@ -236,6 +237,19 @@ extension PushMachine {
     package var applied: Int { outcome.taken.count }
     /// Operations that may have been applied.
     package var unknown: [Int] { course?.unknown.sorted() ?? [] }
+    /// The end of a push that an error has cut short, for its journal.
+    package var interruption: PushEnd {
+        let unwritten = course?.unwritten ?? JournalProgress.Outcomes()
+        return PushEnd(.error, applied: unwritten.applied, rejected: unwritten.rejected.sorted(), unknown: unknown)
+    }
+    /// Returns true if further calls may begin once one has had this result.
+    package func goesOn(after result: CallResult) -> Bool {
+        switch result {
+        case .applied, .recorded: true
+        case .refused(let refusal): !query.ends(with: refusal)
+        case .unrecorded, .notNow, .unknown, .failed: false
+        }
+    }
     /// True if the backend is known to have applied nothing: an outcome that was once unknown stays unknown here,
     /// even if a later attempt was refused.
     package var isUnapplied: Bool { outcome.taken.isEmpty && !outcome.wasUncertain }

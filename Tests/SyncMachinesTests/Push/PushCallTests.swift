@@ -64,7 +64,7 @@ import Testing
         let levels = [0..<2, 2..<2, 2..<177, 177..<180]
         var (machine, action) = Self.begun(operations: 180, levels: levels, parallel: parallel)
         for callBatch in callBatches {
-            guard case .advance(_, let inFlight) = action else {
+            guard case .advance(_, _, let inFlight) = action else {
                 Issue.record("\(action)")
                 return
             }
@@ -161,9 +161,10 @@ import Testing
         var (machine, _) = Self.begun(operations: 4, levels: [0..<3, 3..<4], parallel: 2, rejection: .report)
         _ = machine.handle(.done)
         let results: [Int: CallResult] = [0: .refused(Self.refusal(0)), 1: .applied]
-        #expect(machine.handle(.sent(results)) == .advance(applied: [1], inFlight: []))
+        #expect(machine.handle(.sent(results)) == .advance(applied: [1], rejected: [0], inFlight: []))
         #expect(machine.handle(.done) == .send([2]))
-        #expect(machine.handle(.sent([2: .refused(Self.refusal(2))])) == .advance(applied: [], inFlight: [3]))
+        let step = PushAction.advance(applied: [], rejected: [2], inFlight: [3])
+        #expect(machine.handle(.sent([2: .refused(Self.refusal(2))])) == step)
         #expect(machine.handle(.done) == .send([3]))
         let end = PushEnd(.answered(keepsReceipt: false), applied: [3])
         #expect(machine.handle(.sent([3: .applied])) == .endJournal(end))
@@ -190,7 +191,8 @@ import Testing
         #expect(full.handle(.room(false)) == .endJournal(PushEnd(.refused(both), applied: [0])))
         #expect(full.handle(.done) == .refuse(both, applied: 1))
         #expect(machine.handle(.room(true)) == .quarantine([1, 2]))
-        #expect(machine.handle(.done) == .endJournal(PushEnd(.answered(keepsReceipt: true), applied: [0])))
+        let end = PushEnd(.answered(keepsReceipt: true), applied: [0], rejected: [1, 2])
+        #expect(machine.handle(.done) == .endJournal(end))
         #expect(machine.handle(.done) == .answer)
     }
 
@@ -198,7 +200,7 @@ import Testing
         var (machine, _) = Self.begun(operations: 2, rejection: .quarantine)
         _ = machine.handle(.done)
         _ = machine.handle(.sent([0: .refused(Self.refusal(0))]))
-        #expect(machine.handle(.room(true)) == .advance(applied: [], inFlight: [1]))
+        #expect(machine.handle(.room(true)) == .advance(applied: [], rejected: [0], inFlight: [1]))
         #expect(machine.handle(.done) == .send([1]))
         let end = PushEnd(.failed(.unknownOutcome), unknown: [1])
         #expect(machine.handle(.sent([1: .unknown])) == .endJournal(end))

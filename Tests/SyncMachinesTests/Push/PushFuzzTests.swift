@@ -139,11 +139,12 @@ private struct PushCourse {
     private mutating func number() -> Int64? { any([nil, 0, 1, 100, -1, .min, .max, .max - 1]) }
 
     private mutating func result(of index: Int? = nil) -> CallResult {
-        switch below(9) {
+        switch below(10) {
         case 0: .refused(index.map { refusal(of: $0) } ?? refusal())
         case 1: .notNow(after: number(), isKnown: chance(2))
         case 2: chance(3) ? .unknown : .applied
         case 3: chance(3) ? .failed : .applied
+        case 4: chance(3) ? .unrecorded : .recorded
         default: .applied
         }
     }
