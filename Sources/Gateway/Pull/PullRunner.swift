@@ -38,7 +38,7 @@ struct PullRunner {
     /// True if the decision about the client's schema version was logged.
     private var hasLoggedSchema = false
 
-    /// What the gateway holds while a whole request type is compared: one of the permits, and what the lines were before.
+    /// The possessions of a running comparison of a whole request type: one of the permits, and the lines of before.
     struct RunningComparison {
         /// The number of lines that had been received when it began; nil once everything is streamed from the
         /// beginning.
@@ -109,8 +109,7 @@ struct PullRunner {
 
     /// Commits the cursor row with what the diff has found.
     ///
-    /// - Parameter refused: The request types that the backend has refused, for the operator.
-    /// - Throws: The state's errors; some are events.
+    /// The refused request types are only for the operator. Some of the state's errors are events.
     mutating func commit(_ row: CursorRow, isNewReplica: Bool, without refused: Set<String>) async throws {
         // Before anything is written: an answer that cannot be sent should not begin.
         sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal))

@@ -57,11 +57,9 @@ struct StreamRunner {
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal, aliases: aliases)
     }
 
-    /// Performs an action.
+    /// Performs an action, and returns the event that follows; ``event(for:of:reading:)`` has the events of errors.
     ///
-    /// - Parameter added: The columns that the client has only just got, by table.
-    /// - Returns: The event that follows.
-    /// - Throws: Any error; ``event(for:of:reading:)`` finds its event.
+    /// A new spool needs to know the columns that the client has only just got, by table.
     mutating func perform(
         _ action: StreamAction, adding added: [String: Set<String>] = [:]
     ) async throws -> StreamEvent {
@@ -189,9 +187,8 @@ struct StreamRunner {
 
 // What errors mean.
 extension StreamRunner {
-    /// Returns the event for an error of an action.
+    /// Returns the event for an error of an action; `reading` is how the machine reads a refusal of the stream request.
     ///
-    /// - Parameter reading: How the machine reads a refusal of the stream request.
     /// - Throws: The error of the sync, if there is no event for it.
     mutating func event(
         for error: any Error, of action: StreamAction, reading: RefusalReading

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
 
-/// Writes the steps of one push's journal. One transaction has all steps that have gathered while the last one ran.
+/// Writes the steps of one push's journal: one transaction has all steps that have gathered while the last one ran.
 ///
 /// Most of a write's time is spent waiting for the disk; calls that run at the same time share that wait.
 final class JournalWriter: Sendable {

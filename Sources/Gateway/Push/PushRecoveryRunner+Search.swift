@@ -38,7 +38,7 @@ extension PushRecoveryRunner {
     }
 
     /// Searches for records in everything since a cursor, or in a full stream.
-    mutating func search(_ indices: [Int], from presented: Cursor?) async throws -> PushRecoveryMachine.Event {
+    mutating func search(_ indices: [Int], from presented: Cursor?) async throws -> PushRecoveryEvent {
         let (configuration, inFlight) = (services.configuration, indices.compactMap { self.inFlight[$0] })
         let search = CreationSearch(
             inFlight.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)

@@ -61,7 +61,7 @@ struct PushRecoveryRunner {
 
     /// Repeats the very same request with the caller's credential: the backend repeats its answer, or carries out the
     /// request if it has not done so.
-    private mutating func repeatRequest(_ index: Int) async throws -> PushRecoveryMachine.Answer {
+    private mutating func repeatRequest(_ index: Int) async throws -> PushRecoveryAnswer {
         guard let operation = inFlight[index], let call = creation(operation.record.table),
             let request = operation.request, let header = services.configuration.push.idempotencyHeader
         else { return .other }
@@ -77,7 +77,7 @@ struct PushRecoveryRunner {
     }
 
     /// Counts one more attempt, unless recovery has given up the record before.
-    private func countTry(_ index: Int) async throws -> PushRecoveryMachine.Event {
+    private func countTry(_ index: Int) async throws -> PushRecoveryEvent {
         if let record = inFlight[index]?.record,
             try await services.store.wasGivenUp(record, of: identity.principal)
         {
@@ -91,7 +91,7 @@ struct PushRecoveryRunner {
 
 extension PushRecoveryRunner: Effects {
     func end(
-        _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
+        _ action: PushRecoveryAction, of machine: PushRecoveryMachine
     ) async throws -> (found: [Int: String], lost: [Int])? {
         switch action {
         case .repeatRequest, .askBackend, .search:
@@ -107,8 +107,8 @@ extension PushRecoveryRunner: Effects {
     }
 
     mutating func perform(
-        _ action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
-    ) async throws -> PushRecoveryMachine.Event {
+        _ action: PushRecoveryAction, of machine: PushRecoveryMachine
+    ) async throws -> PushRecoveryEvent {
         switch action {
         case .repeatRequest(let index): return .answered(try await repeatRequest(index))
         case .askBackend:
@@ -127,12 +127,12 @@ extension PushRecoveryRunner: Effects {
 
     /// Returns the event for an error.
     mutating func event(
-        for error: any Error, of action: PushRecoveryMachine.Action, of machine: PushRecoveryMachine
-    ) async throws -> PushRecoveryMachine.Event {
+        for error: any Error, of action: PushRecoveryAction, of machine: PushRecoveryMachine
+    ) async throws -> PushRecoveryEvent {
         switch (action, error) {
         case (.repeatRequest, let error as BackendError):
             unanswered = error
-            return .answered(PushRecoveryMachine.Answer(error))
+            return .answered(PushRecoveryAnswer(error))
         case (.askBackend, let error as BackendError):
             try Task.checkCancellation()
             switch error {
@@ -145,7 +145,7 @@ extension PushRecoveryRunner: Effects {
     }
 
     /// Returns the error that keeps the journal open.
-    private func error(_ failure: PushRecoveryMachine.Failure) throws -> any Error {
+    private func error(_ failure: PushRecoveryFailure) throws -> any Error {
         switch failure {
         case .failedHere:
             try Task.checkCancellation()
@@ -182,7 +182,7 @@ extension PushRecoveryRunner: Effects {
     }
 }
 
-extension PushRecoveryMachine.Answer {
+extension PushRecoveryAnswer {
     /// Creates the answer of a request that ended with an error.
     fileprivate init(_ error: BackendError) {
         self =

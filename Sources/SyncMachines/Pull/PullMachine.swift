@@ -248,7 +248,7 @@ extension PullMachine {
         course?.planner.negotiation ?? SchemaNegotiator.Decision(outcome: .nothing)
     }
 
-    /// How a refusal of the stream request is read.
+    /// The reading of a refusal of the stream request.
     package var refusalReading: RefusalReading { isComparing ? .failure : course?.stream.refusals.reading ?? .byNames }
 
     /// The request types that the backend does not take any more.

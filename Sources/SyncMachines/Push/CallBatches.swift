@@ -33,7 +33,7 @@ struct CallBatches: Sendable {
 
     /// The operations that are sent next.
     private(set) var callBatch: [Int] = []
-    /// What the journal knows; nil before there is one.
+    /// The knowledge of the journal; nil before there is one.
     private(set) var journal: JournalProgress?
     /// The operations that may have been applied; once unknown, an operation stays unknown even if its last attempt was
     /// put off.

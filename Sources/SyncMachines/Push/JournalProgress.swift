@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the journal of a push by calls knows, and what it does not know yet.
+/// Keeps what the journal of a push by calls does not know yet.
 struct JournalProgress: Sendable {
     /// Operations whose outcome is certain.
     struct Outcomes: Sendable {
@@ -31,5 +31,12 @@ struct JournalProgress: Sendable {
         unwritten.applied.removeFirst(beingWritten.applied.count)
         unwritten.rejected.removeFirst(beingWritten.rejected.count)
         beingWritten = Outcomes()
+    }
+}
+
+extension PushEnd {
+    /// Creates an end with the outcomes that the journal does not have yet.
+    init(_ outcome: Outcome, _ unwritten: JournalProgress.Outcomes, unknown: [Int]) {
+        self.init(outcome, applied: unwritten.applied, rejected: unwritten.rejected.sorted(), unknown: unknown)
     }
 }

@@ -150,3 +150,14 @@ extension PushEvent {
         }
     }
 }
+
+extension CallResult {
+    /// Returns true if further calls may begin once one has had this result.
+    func allowsOthers(_ query: PushMachine.Query) -> Bool {
+        switch self {
+        case .applied, .recorded: true
+        case .refused(let refusal): !query.ends(with: refusal)
+        case .unrecorded, .notNow, .unknown, .failed: false
+        }
+    }
+}

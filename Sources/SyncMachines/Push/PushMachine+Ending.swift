@@ -35,10 +35,7 @@ extension PushMachine {
     mutating func write(_ course: PushCourse, _ action: PushAction) -> PushAction {
         if case .calls(let calls) = course.sending, let unwritten = calls.journal?.unwritten {
             state = .endingJournal(course, action == .saveReceipt ? .answer : action)
-            return .endJournal(
-                PushEnd(
-                    Self.outcome(action), applied: unwritten.applied, rejected: unwritten.rejected.sorted(),
-                    unknown: calls.unknown.sorted()))
+            return .endJournal(PushEnd(Self.outcome(action), unwritten, unknown: calls.unknown.sorted()))
         }
         guard action == .saveReceipt else { return finish(course, action) }
         state = .savingReceipt(course)

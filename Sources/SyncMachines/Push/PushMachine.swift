@@ -238,18 +238,9 @@ extension PushMachine {
     /// Operations that may have been applied.
     package var unknown: [Int] { course?.unknown.sorted() ?? [] }
     /// The end of a push that an error has cut short, for its journal.
-    package var interruption: PushEnd {
-        let unwritten = course?.unwritten ?? JournalProgress.Outcomes()
-        return PushEnd(.error, applied: unwritten.applied, rejected: unwritten.rejected.sorted(), unknown: unknown)
-    }
+    package var interruption: PushEnd { PushEnd(.error, course?.unwritten ?? .init(), unknown: unknown) }
     /// Returns true if further calls may begin once one has had this result.
-    package func goesOn(after result: CallResult) -> Bool {
-        switch result {
-        case .applied, .recorded: true
-        case .refused(let refusal): !query.ends(with: refusal)
-        case .unrecorded, .notNow, .unknown, .failed: false
-        }
-    }
+    package func goesOn(after result: CallResult) -> Bool { result.allowsOthers(query) }
     /// True if the backend is known to have applied nothing: an outcome that was once unknown stays unknown here,
     /// even if a later attempt was refused.
     package var isUnapplied: Bool { outcome.taken.isEmpty && !outcome.wasUncertain }

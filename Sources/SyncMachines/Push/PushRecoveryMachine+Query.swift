@@ -8,9 +8,9 @@ extension PushRecoveryMachine {
     package struct Query: Hashable, Sendable {
         /// The cursor that the interrupted push came with.
         package var interrupted: Cursor?
-        /// The age of its journal, and how long the backend knows an idempotency key, in milliseconds.
+        /// The age of its journal, in milliseconds; negative if it is from the future.
         package var age: Int64
-        /// How long the backend knows an idempotency key, in milliseconds.
+        /// The time for which the backend knows an idempotency key, in milliseconds.
         package var keyLife: Int64
         /// The push at hand; nil for a pull.
         package var push: Push?

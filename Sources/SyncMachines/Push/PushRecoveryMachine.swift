@@ -10,7 +10,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// nothing about although it answers other requests: no device may be stuck for ever.
     package static let (tries, patience) = (3, Int64(300_000))
 
-    /// What is known so far, and what is still to be found out.
+    /// The knowledge so far, and the creations that are still to be found out about.
     struct Progress: Sendable {
         /// The requests that are still to be repeated.
         var repetitions: ArraySlice<Repetition> = []
@@ -29,7 +29,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         let canSearch: Bool
     }
 
-    /// What a search has found.
+    /// The result of a search.
     struct Searched: Sendable {
         let found: [Int: String]
         /// The creations that were not found because the backend refuses their request types.
@@ -85,7 +85,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     }
 
     /// Returns the first action.
-    package mutating func begin() -> Action {
+    package mutating func begin() -> PushRecoveryAction {
         switch state {
         case .begun(let progress): return next(progress)
         case .repeating, .askingBackend, .countingTry, .givingUp, .searching, .countingSearch, .givingUpSearched,
@@ -95,7 +95,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     }
 
     /// Takes what happened and says what to do next.
-    package mutating func handle(_ event: Event) -> Action {
+    package mutating func handle(_ event: PushRecoveryEvent) -> PushRecoveryAction {
         switch event {
         case .done: done()
         case .answered(let answer): answered(answer)
@@ -107,7 +107,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func done() -> Action {
+    private mutating func done() -> PushRecoveryAction {
         switch state {
         case .givingUp(let progress, let repetition): return unanswerable(progress, repetition)
         case .givingUpSearched(let progress, let searched): return take(searched, progress)
@@ -116,7 +116,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func answered(_ answer: Answer) -> Action {
+    private mutating func answered(_ answer: PushRecoveryAnswer) -> PushRecoveryAction {
         switch state {
         case .repeating(var progress, let repetition):
             switch answer.verdict {
@@ -136,7 +136,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     }
 
     /// Counts an attempt, unless the backend answers nothing at all: then no sync would go on anyway.
-    private mutating func backendAsked(_ answers: Bool) -> Action {
+    private mutating func backendAsked(_ answers: Bool) -> PushRecoveryAction {
         switch state {
         case .askingBackend(let progress, let repetition):
             guard answers else { return fail(.unanswered, progress) }
@@ -147,7 +147,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func tried(_ tries: Int, over time: Int64) -> Action {
+    private mutating func tried(_ tries: Int, over time: Int64) -> PushRecoveryAction {
         let isEnough = tries >= Self.tries && time >= Self.patience
         switch state {
         case .countingTry(let progress, let repetition):
@@ -159,7 +159,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func givenUpBefore() -> Action {
+    private mutating func givenUpBefore() -> PushRecoveryAction {
         switch state {
         case .countingTry(let progress, let repetition): return giveUp(progress, repetition)
         case .countingSearch(let progress, let searched, let rest):
@@ -169,7 +169,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    private mutating func searched(_ ids: [Int: String], refused: Set<Int>) -> Action {
+    private mutating func searched(_ ids: [Int: String], refused: Set<Int>) -> PushRecoveryAction {
         switch state {
         case .searching(let progress, fromCursor: _):
             let missing = progress.searched.filter { ids[$0] == nil && refused.contains($0) }
@@ -181,7 +181,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
     }
 
     /// Reads everything where the stream cannot go on from the push's cursor.
-    private mutating func outOfReach() -> Action {
+    private mutating func outOfReach() -> PushRecoveryAction {
         switch state {
         case .searching(let progress, fromCursor: true): return search(progress, fromCursor: false)
         case .searching(let progress, fromCursor: false): return fail(.streamBroken, progress)
@@ -193,7 +193,7 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
 
 extension PushRecoveryMachine {
     /// Goes on with the next request, then with the search, then to the end.
-    private mutating func next(_ progress: Progress) -> Action {
+    private mutating func next(_ progress: Progress) -> PushRecoveryAction {
         var progress = progress
         if let repetition = progress.repetitions.popFirst() {
             state = .repeating(progress, repetition)
@@ -204,13 +204,13 @@ extension PushRecoveryMachine {
         return .close(found: progress.found, lost: progress.lost.sorted())
     }
 
-    private mutating func search(_ progress: Progress, fromCursor: Bool) -> Action {
+    private mutating func search(_ progress: Progress, fromCursor: Bool) -> PushRecoveryAction {
         state = .searching(progress, fromCursor: fromCursor)
         return .search(progress.searched, fromCursor: fromCursor)
     }
 
     /// Leaves a creation that its request tells nothing about to the stream, if that may tell.
-    private mutating func unanswerable(_ progress: Progress, _ repetition: Repetition) -> Action {
+    private mutating func unanswerable(_ progress: Progress, _ repetition: Repetition) -> PushRecoveryAction {
         var progress = progress
         if repetition.canSearch {
             progress.searched.append(repetition.index)
@@ -220,7 +220,7 @@ extension PushRecoveryMachine {
         return next(progress)
     }
 
-    private mutating func giveUp(_ progress: Progress, _ repetition: Repetition) -> Action {
+    private mutating func giveUp(_ progress: Progress, _ repetition: Repetition) -> PushRecoveryAction {
         state = .givingUp(progress, repetition)
         return .giveUp([repetition.index])
     }
@@ -228,7 +228,8 @@ extension PushRecoveryMachine {
     /// Takes the result of a search, unless creations may be found once the backend streams their types again.
     ///
     /// They are given up together, after enough attempts for each of them.
-    private mutating func weigh(_ searched: Searched, _ progress: Progress, rest: ArraySlice<Int>) -> Action {
+    private mutating func weigh(_ searched: Searched, _ progress: Progress, rest: ArraySlice<Int>) -> PushRecoveryAction
+    {
         if let index = rest.first {
             state = .countingSearch(progress, searched, rest: rest)
             return .countTry(index)
@@ -238,7 +239,7 @@ extension PushRecoveryMachine {
         return .giveUp(searched.refused)
     }
 
-    private mutating func take(_ searched: Searched, _ progress: Progress) -> Action {
+    private mutating func take(_ searched: Searched, _ progress: Progress) -> PushRecoveryAction {
         var progress = progress
         progress.found.merge(searched.found) { $1 }
         progress.lost += progress.searched.filter { searched.found[$0] == nil }
@@ -246,12 +247,12 @@ extension PushRecoveryMachine {
         return next(progress)
     }
 
-    private mutating func fail(_ failure: Failure, _ progress: Progress) -> Action {
+    private mutating func fail(_ failure: PushRecoveryFailure, _ progress: Progress) -> PushRecoveryAction {
         state = .ended(progress)
         return .fail(failure)
     }
 
-    private mutating func unexpected(_ event: Event) -> Action {
+    private mutating func unexpected(_ event: PushRecoveryEvent) -> PushRecoveryAction {
         let unexpected = UnexpectedEvent(event, in: state)
         var progress = Progress()
         progress.found = found

@@ -15,7 +15,7 @@ package struct RetryMachine: SyncMachine, Sendable {
     /// The greatest number of attempts for an entry whose outcome stays unknown.
     package static let maximumTries = 5
 
-    /// What is still to be sent.
+    /// The entries that are still to be sent.
     struct Course: Sendable {
         var rest: ArraySlice<Entry>
         /// The time at which the first entry was begun.
@@ -228,7 +228,7 @@ extension RetryMachine {
         case done
         /// The time.
         case clock(Instant)
-        /// What came of the entry.
+        /// The outcome of the entry.
         case attempted(Outcome)
         /// True if push recovery has given up the record.
         case givenUp(Bool)
@@ -236,7 +236,7 @@ extension RetryMachine {
         case tried(Int)
     }
 
-    /// What came of an attempt.
+    /// The outcome of an attempt.
     package enum Outcome: Hashable, CaseIterable, Sendable {
         /// The backend has taken the record.
         case taken

@@ -33,7 +33,7 @@ package struct CheckMachine: SyncMachine, Sendable {
         self.settings = settings
     }
 
-    /// How a refusal of the stream request is read.
+    /// The reading of a refusal of the stream request.
     package var refusalReading: RefusalReading {
         switch state {
         case .streaming(let stream, _, since: _): stream.refusals.reading

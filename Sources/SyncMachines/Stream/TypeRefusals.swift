@@ -50,14 +50,14 @@ struct TypeRefusals: Sendable {
         return .goOn(start)
     }
 
-    /// How a further refusal of the stream request is read.
+    /// The reading of a further refusal of the stream request.
     var reading: RefusalReading { types.isEmpty ? .byNames : .byStatus }
 
     /// Forgets the beginning, because the backend streams, or everything begins anew.
     mutating func forgetBeginning() { beginning = nil }
 }
 
-/// How the backend's refusal of a stream request is read.
+/// The reading of the backend's refusal of a stream request.
 package enum RefusalReading: Hashable, Sendable {
     /// It is about request types if it names some.
     case byNames

@@ -39,6 +39,8 @@ struct PullPlaybook {
     private(set) var action: PullAction
     /// Whether a stream is asked for now.
     var isStreaming: Bool { if case .stream(.open) = action { true } else { false } }
+    /// How a refusal of the stream request is read now.
+    var refusalReading: RefusalReading { machine.refusalReading }
     /// What the next pull may go on from.
     var cachedAnswer: CachedAnswer? { machine.cachedAnswer }
     /// The plans of the diffs so far, and what the next one will say.

@@ -78,4 +78,34 @@ import Testing
             return
         }
     }
+
+    @Test func `a plain 400 is about types only after a refusal that has named some`() throws {
+        var pull = try Self.start()
+        #expect(pull.refusalReading == .byNames && !pull.refusalReading.isAboutTypes(status: 400))
+        pull.send(.typesRefused(named: ["LinksV1"]))
+        _ = Self.types(&pull)
+        #expect(pull.refusalReading == .byStatus && pull.refusalReading.isAboutTypes(status: 400))
+        #expect(!pull.refusalReading.isAboutTypes(status: 404))
+    }
+
+    @Test func `a table whose type the backend refuses is not replaced by nothing`() throws {
+        var pull = Book(presented: 1_000, settings: PullSettings(unknownCursor: .replacement))
+        pull.send(.context(Book.context(nil)))
+        #expect(Self.types(&pull) == ["AlbumsV1", "LinksV1"])
+        var whole = pull
+        _ = try whole.finish()
+        guard case .answer(let all) = whole.send(.done) else {
+            Issue.record("expected an answer, got \(whole.action)")
+            return
+        }
+        #expect(all.delivery == .replacement && all.replaced == .everything)
+        pull.send(.typesRefused(named: ["AlbumsV1"]))
+        #expect(Self.types(&pull) == ["LinksV1"])
+        _ = try pull.finish()
+        guard case .answer(let plan) = pull.send(.done) else {
+            Issue.record("expected an answer, got \(pull.action)")
+            return
+        }
+        #expect(plan.delivery == .replacement && plan.replaced == .tables(["links"]))
+    }
 }

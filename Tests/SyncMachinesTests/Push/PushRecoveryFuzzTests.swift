@@ -23,7 +23,7 @@ import Testing
 private struct RecoveryCourse {
     private var generator: SeededGenerator
     private var machine = PushRecoveryMachine(PushRecoveryMachine.Query([]))
-    private var action = PushRecoveryMachine.Action.close(found: [:], lost: [])
+    private var action = PushRecoveryAction.close(found: [:], lost: [])
     private var creations = 0
     private(set) var unexpected = 0
     /// The recoveries that were closed, and those whose journals stay open.
@@ -80,7 +80,7 @@ private struct RecoveryCourse {
         }
     }
 
-    private mutating func fitting() -> PushRecoveryMachine.Event {
+    private mutating func fitting() -> PushRecoveryEvent {
         switch action {
         case .repeatRequest: .answered(answer())
         case .askBackend: .backendAnswers(chance(2))
@@ -90,7 +90,7 @@ private struct RecoveryCourse {
         }
     }
 
-    private mutating func randomEvent() -> PushRecoveryMachine.Event {
+    private mutating func randomEvent() -> PushRecoveryEvent {
         switch below(7) {
         case 0: .done
         case 1: .answered(answer())
@@ -102,15 +102,15 @@ private struct RecoveryCourse {
         }
     }
 
-    private mutating func tried() -> PushRecoveryMachine.Event {
+    private mutating func tried() -> PushRecoveryEvent {
         .tried(any([.min, 0, 3, 4, .max]), over: any([.min, 0, 300_000, .max]))
     }
 
-    private mutating func found() -> PushRecoveryMachine.Event {
+    private mutating func found() -> PushRecoveryEvent {
         .found(chance(3) ? [:] : [below(18) - 9: "8", .max: "9"], refused: chance(2) ? [] : [below(6), .min])
     }
 
-    private mutating func answer() -> PushRecoveryMachine.Answer {
+    private mutating func answer() -> PushRecoveryAnswer {
         switch below(5) {
         case 0: .refused(status: any([.min, 400, 401, 404, 500]))
         case 1: .failed

@@ -26,14 +26,14 @@ import Testing
         Machine(Machine.Query(creations(kinds), interrupted: cursor.flatMap { Cursor(rawValue: $0) }))
     }
 
-    private static func created(_ id: String) -> Machine.Event {
+    private static func created(_ id: String) -> PushRecoveryEvent {
         .answered(.meant(.ok, id: id, status: 201, isConfigured: false))
     }
 
-    private static func found(_ ids: [Int: String]) -> Machine.Event { .found(ids, refused: []) }
+    private static func found(_ ids: [Int: String]) -> PushRecoveryEvent { .found(ids, refused: []) }
 
     /// Enough attempts, over enough time.
-    private static let enough = Machine.Event.tried(Machine.tries, over: Machine.patience)
+    private static let enough = PushRecoveryEvent.tried(Machine.tries, over: Machine.patience)
 
     @Test func `without creations in flight a journal is closed at once`() {
         var closing = Self.closing()
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `what nobody has asked for ends nothing but the closing`() {
         for event in [
-            Machine.Event.done, .backendAnswers(true), Self.enough, .givenUpBefore, .outOfReach, Self.found([:]),
+            PushRecoveryEvent.done, .backendAnswers(true), Self.enough, .givenUpBefore, .outOfReach, Self.found([:]),
         ] {
             var closing = Self.closing(.both, .both)
             _ = closing.begin()
@@ -121,9 +121,9 @@ import Testing
             (.other, .search([0], fromCursor: true)),
             // What the gateway itself could not do is no sign of the backend, and nothing is given up for it.
             (.failedHere, .fail(.failedHere)),
-        ] as [(PushRecoveryMachine.Answer, PushRecoveryMachine.Action)])
+        ] as [(PushRecoveryAnswer, PushRecoveryAction)])
     func `an answer tells the id, or that there is none, or nothing, or to come again later`(
-        _ row: (answer: PushRecoveryMachine.Answer, action: PushRecoveryMachine.Action)
+        _ row: (answer: PushRecoveryAnswer, action: PushRecoveryAction)
     ) {
         let creation = Machine.Creation(index: 0, table: "t", id: "x", hasRequest: true, canSearch: true)
         var closing = Machine(Machine.Query([creation], interrupted: Cursor(rawValue: 7)))

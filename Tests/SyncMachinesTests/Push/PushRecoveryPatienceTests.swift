@@ -32,9 +32,9 @@ import Testing
             (.tried(1, over: 0), false), (.tried(2, over: 600_000), false), (.tried(3, over: 299_999), false),
             (.tried(100, over: -1), false), (.tried(3, over: 300_000), true), (.tried(4, over: .max), true),
             (.givenUpBefore, true),
-        ] as [(PushRecoveryMachine.Event, Bool)])
+        ] as [(PushRecoveryEvent, Bool)])
     func `a request is given up after three attempts and five minutes, or if it was given up before`(
-        _ row: (event: PushRecoveryMachine.Event, isGivenUp: Bool)
+        _ row: (event: PushRecoveryEvent, isGivenUp: Bool)
     ) {
         var closing = Self.unanswered()
         #expect(closing.handle(.backendAnswers(true)) == .countTry(0))
