@@ -50,6 +50,7 @@ final class Transfer {
     /// The head, until the reader gets it behind the bytes that came with it: its task wakes up once then, not twice.
     private var undelivered: Exchange.Head?
     private var isRepeated = false
+    private let handles: EasyHandles
     private let sockets: ConnectionSockets
     private var opened: [Int32] = []
     /// True if the kept connection that libcurl has chosen must not be used.
@@ -61,11 +62,11 @@ final class Transfer {
 
     /// Sets up a transfer; returns nil if libcurl has no memory for it.
     init?(
-        _ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, sockets: ConnectionSockets,
-        now: NIODeadline
+        _ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, handles: EasyHandles,
+        sockets: ConnectionSockets, now: NIODeadline
     ) {
-        guard let easy = curl_easy_init() else { return nil }
-        self.easy = easy
+        guard let easy = handles.take() else { return nil }
+        (self.easy, self.handles) = (easy, handles)
         self.request = request
         self.exchange = exchange
         self.settings = settings
@@ -83,7 +84,7 @@ final class Transfer {
 
     deinit {
         // The handle points to the list and to the text, so it goes first.
-        curl_easy_cleanup(easy)
+        handles.giveBack(easy, isSound: exchange.isComplete)
         curl_slist_free_all(list)
         errorText.deallocate()
     }

@@ -169,14 +169,13 @@ package final class SyncGateway: Sendable {
             principal: identity.principal, session: identity.session, credential: identity.credential,
             cursor: presented, schemaVersion: version)
         let cached = services.cachedAnswers.take(key, at: services.clock.now)
-        let digests = services.mappings.digests(at: version)
         var random = services.random
-        let query = PullQuery(
-            principal: identity.principal, session: identity.session, presented: presented,
-            isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
-            asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
-            mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &random),
-            cached: cached?.stream, restarts: restarts)
+        var query = services.queries.query(at: version)
+        (query.principal, query.session, query.presented) = (identity.principal, identity.session, presented)
+        query.isFirst = request.lastPulledAt == .never
+        (query.schemaVersion, query.asked) = (request.schemaVersion, request.migration)
+        query.newReplica = .random(using: &random)
+        (query.cached, query.restarts) = (cached?.stream, restarts)
         let scope = PullScope(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), logger: caller.logger)

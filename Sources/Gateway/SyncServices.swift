@@ -11,7 +11,9 @@ import SyncModel
 import WatermelonWire
 
 /// Holds what all pulls and pushes work with; made once from the configuration.
-struct SyncServices: Sendable {
+///
+/// A class, since every part of a sync holds it: a copy counts one reference, not thirty.
+final class SyncServices: Sendable {
     let configuration: Configuration
     let store: any StateStore
     let backend: BackendClient
@@ -28,6 +30,8 @@ struct SyncServices: Sendable {
     let projections: ProjectionCache
     /// The digests of the table mappings, for the cursor rows.
     let mappings: MappingCache
+    /// The parts of queries that depend on the schema version alone.
+    let queries: QueryCache
     /// The schema versions at which the clients' view changes.
     let versions: [Int]
 
@@ -74,6 +78,7 @@ struct SyncServices: Sendable {
         pullSettings = configuration.pullSettings
         projections = ProjectionCache(schema: configuration.schema, rules: configuration.envelopeRules)
         mappings = MappingCache(schema: configuration.schema, digests: digests)
+        queries = QueryCache(schema: configuration.schema, mappings: mappings)
         versions = configuration.schema.versions
         comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
         running = FairPlaces(maximum: configuration.limits.pulls)

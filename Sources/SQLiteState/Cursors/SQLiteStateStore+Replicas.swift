@@ -78,8 +78,7 @@ extension SQLiteStateStore {
                 LEFT JOIN sweep_states w ON w.id = c.sweeps
                 \(choice(owner))
                 """,
-                StatementArguments(
-                    [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)])
+                [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)]
             ).map { row in
                 var replica = try ReplicaRow(
                     id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
