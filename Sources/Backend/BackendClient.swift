@@ -13,7 +13,7 @@ package import SyncModel
 /// It holds no state and makes no decisions: each method makes one exchange, or a few of the same kind, with the
 /// credential that it is given. The beginning of an error body is logged at debug.
 package struct BackendClient: Sendable {
-    /// The logger for error bodies; a copy of the client with a request's own logger shows whose they are.
+    /// The logger for calls that fail and the bodies of errors.
     package var logger: Logger
     private let parts: BackendParts
 

@@ -47,7 +47,7 @@ final class Transfer {
 
     private var parser: ResponseHeadParser
     private var hasHead = false
-    /// The head, until the reader gets it behind the bytes that came with it: its task wakes up once then, not twice.
+    /// The head, held back until the bytes that came with it were passed on, so that the reader's task wakes up once.
     private var undelivered: Exchange.Head?
     private var isRepeated = false
     private let handles: EasyHandles
@@ -154,7 +154,7 @@ final class Transfer {
         return bytes.count
     }
 
-    /// Passes all received bytes to the reader; returns false if there is no reader any more.
+    /// Passes all received bytes to the reader, then the head; returns false if there is no reader any more.
     @discardableResult
     func flush() -> Bool {
         defer { deliverHead() }
@@ -263,8 +263,8 @@ final class Transfer {
 
     /// Passes on the remaining bytes, and ends the exchange.
     func finish(_ error: CurlError?) {
-        // The end of a complete answer comes before its head, too. Of a broken one the head comes first, or the reader
-        // would take the error for the answer.
+        // If the answer is complete, the exchange ends before the reader gets the head, so that it wakes up once. If it
+        // is not, the reader gets the head first; otherwise it would take the error for the answer.
         let head = error == nil ? undelivered.take() : nil
         flush()
         closeUpload()

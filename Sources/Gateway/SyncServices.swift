@@ -5,6 +5,7 @@ import Backend
 import Deduplication
 import GatewayConfig
 import LineProjection
+import Logging
 import StateStore
 import SyncMachines
 import SyncModel
@@ -40,7 +41,7 @@ final class SyncServices: Sendable {
     /// The pulls that compare a whole request type although nothing demands it.
     let comparing: Occupancy
     /// The pulls and checks that hold memory for a stream.
-    let running: FairPlaces
+    let running: FairPermits
     /// The ids that the backend has given to the principals that called last, and the creates that are still running.
     let ids: IDCache
     let making: IDMaking
@@ -81,7 +82,7 @@ final class SyncServices: Sendable {
         queries = QueryCache(schema: configuration.schema, mappings: mappings)
         versions = configuration.schema.versions
         comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
-        running = FairPlaces(maximum: configuration.limits.pulls)
+        running = FairPermits(maximum: configuration.limits.pulls)
         locks = LockTable(
             maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait,
             clock: ports.clock)
@@ -107,14 +108,21 @@ final class SyncServices: Sendable {
             case .server: Optional("session:\(identity.principal.rawValue):\(identity.session.rawValue)")
             case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
             }
-        guard let key else { return try await inPlace(identity.principal, body) }
-        return try await locks.withLock(key) { try await inPlace(identity.principal, body) }
+        guard let key else { return try await withPermit(identity.principal, body) }
+        return try await locks.withLock(key) { try await withPermit(identity.principal, body) }
+    }
+
+    /// Returns the backend's client with the logger of a request.
+    func backend(logging logger: Logger) -> BackendClient {
+        var client = backend
+        client.logger = logger
+        return client
     }
 
     /// Runs `body` with a permit.
     ///
     /// Permits are taken under the lock only: a stalled session must not use up those of all others.
-    private func inPlace<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
+    private func withPermit<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
         try running.enter(principal)
         defer { running.leave(principal) }
         return try await body()

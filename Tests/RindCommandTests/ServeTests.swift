@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `an address in use is said, with status 69`() async throws {
+    @Test func `a busy address is reported with status 69`() async throws {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = channel.localAddress?.port ?? 0
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a state in a directory that does not exist is said, with status 73`() async throws {
+    @Test func `a state in a directory that does not exist is reported with status 73`() async throws {
         try await Place.withDirectory { directory in
             let result = try await ServedGateway.start(
                 in: directory, environment: ["RIND_STATE_URL": "sqlite:none/state.db"]

@@ -35,11 +35,7 @@ final class PullScope: Sendable {
     /// True if ledgers record which records devices have.
     var keepsLedgers: Bool { services.pullSettings.keepsLedgers }
     /// The backend's client, with the logger of this request.
-    var backend: BackendClient {
-        var backend = services.backend
-        backend.logger = logger
-        return backend
-    }
+    var backend: BackendClient { services.backend(logging: logger) }
 
     /// Logs an event that the gateway's own machine did not expect.
     func log(unexpected: UnexpectedEvent?) {

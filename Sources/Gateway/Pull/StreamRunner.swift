@@ -30,9 +30,10 @@ struct StreamRunner {
     private var aliases: IDAliases?
     /// The time of the session's last acceptance that the state has; nil if unknown.
     private var lastAccepted: Instant?
-    /// The request types that the backend refuses, and those that were logged.
+    /// The request types that the backend refuses.
     private(set) var refusedTypes: Set<String> = []
-    private var toldRefused: Set<String> = []
+    /// Those of the last line of the log about them.
+    private var loggedRefused: Set<String> = []
 
     init(_ scope: PullScope, cached: CachedAnswers.Entry? = nil) {
         self.scope = scope
@@ -41,7 +42,7 @@ struct StreamRunner {
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
     }
 
-    /// Applies the device's position and its ids before anything is streamed.
+    /// Takes the vector, the moments and the ids of the device before anything is streamed.
     mutating func takeOver(_ device: DeviceState) {
         acceptance.vector = device.row?.vector
         acceptance.lastSeen = device.lastSeen
@@ -93,9 +94,8 @@ struct StreamRunner {
     /// Records that the backend has accepted the session's credential, unless the state has it of a moment ago.
     private mutating func markAccepted() async throws {
         let now = scope.now
-        let interval = scope.store.limits.acceptedInterval
         // The store would find the same; asking it costs a read.
-        if let last = lastAccepted, !isDue(now, after: last, interval), !isDue(last, after: now, interval) { return }
+        if let last = lastAccepted, !scope.store.limits.isAcceptanceDue(now, after: last) { return }
         try await scope.store.markAccepted(
             principal: scope.query.principal, session: scope.query.session, at: now)
         lastAccepted = now
@@ -231,8 +231,8 @@ extension StreamRunner {
 
     /// Logs the types that the backend refuses, once it accepts the others: until then they are a guess.
     private mutating func logRefusedTypes() {
-        guard refusedTypes != toldRefused else { return }
-        toldRefused = refusedTypes
+        guard refusedTypes != loggedRefused else { return }
+        loggedRefused = refusedTypes
         scope.logger.error(
             "the backend does not take some request types any more; their tables get nothing, the others go on",
             metadata: [

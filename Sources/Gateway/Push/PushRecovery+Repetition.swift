@@ -32,8 +32,7 @@ extension PushRecovery {
         guard let call = creation(operationInFlight.record.table), let request = operationInFlight.request,
             let header = services.configuration.push.idempotencyHeader
         else { return .unanswerable }
-        var backend = services.backend
-        backend.logger = logger
+        let backend = services.backend(logging: logger)
         var verdict: Verdict
         do throws(BackendError) {
             let outcome = try await backend.call(

@@ -77,13 +77,15 @@ struct PushRecovery {
         return PushRecoveryMachine.Means(
             canRepeat: operationInFlight.request != nil && push.idempotencyHeader != nil && isKnown,
             canSearch: canSearch,
-            shown: shown(operationInFlight, journal))
+            inferred: inferredState(operationInFlight, journal))
     }
 
-    /// Returns what the creating device shows of a record; unknown if another device pushes.
+    /// Returns the state of a record on the creating device; unknown if another device pushes.
     ///
     /// The creating device presents the interrupted push's cursor, and its push has the record's table.
-    private func shown(_ operationInFlight: InFlightOperation, _ journal: PushJournal) -> PushRecoveryMachine.Shown {
+    private func inferredState(
+        _ operationInFlight: InFlightOperation, _ journal: PushJournal
+    ) -> PushRecoveryMachine.InferredState {
         guard let push, let time = push.lastPulledAt, time == journal.presented?.rawValue,
             let table = push.changes.tables.first(where: { $0.name == operationInFlight.record.table })
         else { return .unknown }
@@ -161,7 +163,7 @@ private struct Resolving: Effects {
         case .close(let found, let lost): return (found, lost)
         case .fail(let unexpected):
             recovery.logger.error(
-                "the closing of a journal got what it had not asked for",
+                "push recovery got an event that no action had asked for",
                 metadata: [
                     "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
                     "event": "\(unexpected.event)", "journal": "\(journal.id)",

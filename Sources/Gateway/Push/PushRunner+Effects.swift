@@ -99,7 +99,7 @@ extension PushRunner: Effects {
 extension PushRunner {
     /// Writes what is known; the push's notes are dropped only if the backend is known to have applied nothing.
     private func leave(_ machine: PushMachine, dropsNotes: Bool) async {
-        await quarantine.removeAtLast(machine.taken)
+        await quarantine.removeAfterFailure(machine.taken)
         if dropsNotes, machine.isUnapplied, let notedAfter { await notes.drop(after: notedAfter) }
         await refusals.write(of: scope, from: pusher?.replica)
     }
@@ -109,7 +109,7 @@ extension PushRunner {
         if failure == .unknownOutcome || applied > 0 { logHalfApplied(applied) }
         if let unexpected = machine.unexpected {
             logger.error(
-                "a push got what it had not asked for",
+                "a push got an event that no action had asked for",
                 metadata: [
                     "code": "\(failure.rawValue)", "state": "\(unexpected.state)", "event": "\(unexpected.event)",
                 ])

@@ -26,6 +26,11 @@ struct ScheduledRetries {
     let identity: CallerIdentity
     let logger: Logger
 
+    /// The reasons for a refusal of the gateway's own.
+    private enum Code: String {
+        case noTable = "push.no_table"
+    }
+
     private enum Outcome {
         case taken
         case refused(QuarantinedOperation.Reason)
@@ -64,7 +69,7 @@ struct ScheduledRetries {
             case .unknown(let reason):
                 let tries = try await services.store.countTry(ofQuarantined: entry.id, at: services.clock.now)
                 logger.warning(
-                    "nobody knows whether the backend has taken a quarantined record",
+                    "it is unknown whether the backend has taken a quarantined record",
                     metadata: metadata.merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
                 guard tries >= Self.maximumTries else { continue }
                 try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
@@ -92,7 +97,8 @@ struct ScheduledRetries {
     private func attempt(_ entry: QuarantinedPush) async throws -> Outcome {
         guard services.configuration.schema.table(named: entry.push.key.table) != nil else {
             return .refused(
-                QuarantinedOperation.Reason(code: "push.no_table", message: "the configuration has no such table"))
+                QuarantinedOperation.Reason(code: Code.noTable.rawValue, message: "the configuration has no such table")
+            )
         }
         var runner = PushRunner(
             services: services, request: PushRequest(lastPulledAt: nil, changes: PushChanges(entry.push)),
@@ -104,8 +110,8 @@ struct ScheduledRetries {
             throw CancellationError()
         } catch let error as StateError {
             throw error
-        } catch BackendError.credentialRefused {
-            return .later("backend.credential")
+        } catch BackendError.credentialRefused(let status) {
+            return .later(BackendError.credentialRefused(status: status).code)
         } catch {
             let code = GatewayError(error).code
             if code == PushFailure.busy.rawValue { return .later(code) }

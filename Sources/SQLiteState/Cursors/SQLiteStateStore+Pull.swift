@@ -16,7 +16,7 @@ extension SQLiteStateStore {
     /// Reads first, and takes the write lock only if there is something to write.
     package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Instant) async throws {
         let interval = limits.touchInterval
-        let isNews = try await lookAtFew { db in
+        let isNews = try await readFewForWrite { db in
             let found = try db.confirmation(of: cursor, principal)
             return found.isNews || isDue(now, after: found.lastSeen, interval)
         }

@@ -9,7 +9,7 @@ extension SQLiteStateStore {
     /// Reads first, and writes only if there is something new.
     package func touch(replica: ReplicaID, result: String, at now: Instant) async throws {
         let interval = limits.touchInterval
-        let isNews = try await look { db in
+        let isNews = try await readForWrite { db in
             let row = try db.row("SELECT last_seen, last_result FROM replica WHERE id = ?", [replica.rawValue])
             return try row.map { try isDue(now, after: $0.instant(0), interval) || $0.text(1) != remark(result) }
                 ?? false
@@ -24,7 +24,7 @@ extension SQLiteStateStore {
 
     /// Reads first; the version rises once for each update of an app.
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
-        let isNews = try await look { try $0.replica(replica, of: principal, below: version) != nil }
+        let isNews = try await readForWrite { try $0.replica(replica, of: principal, below: version) != nil }
         guard isNews else { return false }
         return try await write { db in
             guard let id = try db.replica(replica, of: principal, below: version) else { return false }
@@ -82,7 +82,8 @@ extension SQLiteStateStore {
             ).map { row in
                 var replica = try ReplicaRow(
                     id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
-                    isConfirmed: row.integer(2) != 0, firstSeen: row.time(3), lastSeen: row.time(4),
+                    isConfirmed: row.integer(2) != 0, firstSeen: row.instantSince1970(3),
+                    lastSeen: row.instantSince1970(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
                     schemaVersion: row.optionalInteger(7).map(Int.init), comparisons: Database.comparisons(row.bytes(8))
                 )

@@ -8,7 +8,7 @@ import SyncModel
 
 /// One row of a query, as copies of its values.
 ///
-/// Columns are read by their place in the SELECT list; a damaged file causes an error, not a trap.
+/// Columns are read by their index in the SELECT list; a damaged file causes an error, not a trap.
 struct StoredRow {
     private enum Value {
         case null
@@ -65,8 +65,8 @@ extension StoredRow {
         return value
     }
 
-    /// Returns a moment from 1970 on.
-    func time(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try number(index)) }
+    /// Returns a moment from 1970 on, which may be reckoned with.
+    func instantSince1970(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try number(index)) }
 
     /// Returns a moment, which may be any.
     func instant(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try integer(index)) }

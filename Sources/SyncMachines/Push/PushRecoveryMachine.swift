@@ -1,10 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how a journal is closed whose push came to no end: what is asked, and what comes of it (findings 19 and 20).
+/// Decides how an interrupted push is resolved: what is requested, and what follows from it (findings 19 and 20).
 ///
 /// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may
-/// have got an id from the backend; everything else comes to the same when the client sends it once more.
+/// have got an id from the backend; everything else is idempotent when the client sends it once more.
 package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// The means by which a creation's outcome and id can be found.
     package enum Means: Hashable, Sendable {
@@ -21,9 +21,9 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         /// A repetition carries out a creation that has not happened yet, which is wrong for a record that its device
         /// no longer has: such a record is searched. If it cannot be, one that the device deletes is created, so that
         /// the deletion finds it, because it may be there already; one that the device does not name is left.
-        package init(canRepeat: Bool, canSearch: Bool, shown: Shown) {
+        package init(canRepeat: Bool, canSearch: Bool, inferred: InferredState) {
             self =
-                switch shown {
+                switch inferred {
                 case .unknown: canRepeat ? .repetition(thenSearch: canSearch) : canSearch ? .search : .none
                 case .deleted: canSearch ? .search : canRepeat ? .repetition(thenSearch: false) : .none
                 case .gone: canSearch ? .search : .none
@@ -31,8 +31,8 @@ package struct PushRecoveryMachine: SyncMachine, Sendable {
         }
     }
 
-    /// The state of the record on the device now.
-    package enum Shown: Hashable, CaseIterable, Sendable {
+    /// The state of the record on its device now, inferred from the device's next push.
+    package enum InferredState: Hashable, CaseIterable, Sendable {
         /// The record is there, or unknown.
         case unknown
         /// The user has deleted the record.

@@ -25,7 +25,7 @@ struct LogLine {
         "tries", "unknown_types", "unseen",
     ]
     /// Fields that are true or false.
-    private static let truths: Set = ["cut", "told"]
+    private static let truths: Set = ["cut", "has_time"]
 
     /// The format for reading: time, level, message and the fields in alphabetical order, always on one line.
     ///

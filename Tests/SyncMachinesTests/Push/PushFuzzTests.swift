@@ -23,7 +23,7 @@ import Testing
         #expect(course.ends.count == 5 && course.unexpected > 100, "seed \(seed): \(course.ends)")
     }
 
-    @Test(arguments: seeds) func `the closing of a journal takes any event in any state`(_ seed: UInt64) {
+    @Test(arguments: seeds) func `push recovery takes any event in any state`(_ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let means: [PushRecoveryMachine.Means] = [
             .none, .search, .repetition(thenSearch: true), .repetition(thenSearch: false),

@@ -33,7 +33,7 @@ import Testing
         #expect(closing.handle(.found([4: "18"])) == .close(found: [1: "17", 4: "18"], lost: [0, 2, 5]))
     }
 
-    @Test func `what nobody has asked for ends nothing but the closing`() {
+    @Test func `an event that no action has asked for ends nothing but the recovery`() {
         var closing = Self.closing(.search)
         #expect(closing.begin() == .search([0]))
         for event in [PushRecoveryMachine.Event.created("17"), .refused, .unanswerable] {
@@ -53,18 +53,22 @@ import Testing
 
     @Test(
         arguments: [
-            (PushRecoveryMachine.Shown.unknown, true, true, .repetition(thenSearch: true)),
+            (PushRecoveryMachine.InferredState.unknown, true, true, .repetition(thenSearch: true)),
             (.unknown, true, false, .repetition(thenSearch: false)), (.unknown, false, true, .search),
             (.deleted, true, true, .search), (.deleted, false, true, .search), (.gone, true, true, .search),
             // It may be there already, and only so the deletion finds it.
             (.deleted, true, false, .repetition(thenSearch: false)), (.gone, true, false, .none),
             (.deleted, false, false, .none),
-        ] as [(PushRecoveryMachine.Shown, Bool, Bool, PushRecoveryMachine.Means)])
+        ] as [(PushRecoveryMachine.InferredState, Bool, Bool, PushRecoveryMachine.Means)])
     func `what its device has no more is looked for, and carried out only for a deletion to find it`(
-        _ row: (shown: PushRecoveryMachine.Shown, canRepeat: Bool, canSearch: Bool, means: PushRecoveryMachine.Means)
+        _ row: (
+            inferred: PushRecoveryMachine.InferredState, canRepeat: Bool, canSearch: Bool,
+            means: PushRecoveryMachine.Means
+        )
     ) {
         #expect(
-            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means
+            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, inferred: row.inferred)
+                == row.means
         )
     }
 
@@ -132,7 +136,7 @@ import Testing
         arguments: [
             ([task("17", #""name":"n","rank":1.0"#)], "17"),
             ([task("17", #""name":"n","rank":1"#), task("18", #""name":"n","rank":2"#)], "17"),
-            // Two rows may be the record, so nobody knows which.
+            // Two rows may be the record, so it is unknown which.
             ([task("17", #""name":"n","rank":1"#), task("18", #""name":"n","rank":1"#)], nil),
             // The last state of a row counts.
             ([task("17", #""name":"n","rank":1"#), task("17", #""name":"m","rank":1"#)], nil),
