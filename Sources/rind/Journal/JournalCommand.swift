@@ -111,12 +111,12 @@ struct JournalShowCommand: AsyncParsableCommand {
               rind journal show 12 --config rind.ini
               rind journal show 12 --config rind.ini --json
 
-            'unknown' are operations that were sent, or were about to be, and whose outcome is
-            unknown. Updates, deletions and creations under the app's own id need nothing:
-            the app sends them again, and they are idempotent. If a creation's record gets
-            its id from the backend, the gateway finds out about it when the principal
-            comes again. 'lost' counts the creations whose outcome it could not find: their
-            records may be in the backend twice.
+            'unknown' lists operations that were sent or about to be sent, and whose
+            outcome is unknown. Updates, deletions and creations under the app's own id
+            need nothing: the app sends them again, and they are idempotent. If a
+            creation's record gets its id from the backend, the gateway looks for it when
+            the principal comes again. 'lost' counts the creations whose outcome it could
+            not find: their records may be in the backend twice.
             """)
 
     @Argument(help: ArgumentHelp("The number, as 'list' shows it.", valueName: "number"))

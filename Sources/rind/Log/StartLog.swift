@@ -42,8 +42,7 @@ final class StartLog {
     func report(_ failure: CommandFailure) {
         guard !failure.message.isEmpty else { return }
         guard let logger else { return Console.error("rind: \(failure.message)") }
-        // Failures that operators can meet have a code of their own.
-        let code = failure.code ?? GatewayFault.unknown.rawValue
+        let code = failure.code ?? (failure.status == .configuration ? "config.error" : GatewayFault.unknown.rawValue)
         logger.critical(
             "\(failure.message)", metadata: ["code": "\(code)", "exit_status": "\(failure.status.rawValue)"])
     }
