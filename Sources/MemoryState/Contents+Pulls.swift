@@ -120,7 +120,7 @@ extension Contents {
         }
     }
 
-    /// Records the schema version that pushes have shown for a replica, or for the principal's only one.
+    /// Records the schema version that pushes have stated or implied for a replica, or for the principal's only one.
     mutating func notePushed(_ version: Int, by replica: ReplicaID?, of principal: Principal) throws(StateError) -> Bool
     {
         guard try owner(principal) != nil else { return false }

@@ -118,7 +118,7 @@ struct Replica: Sendable {
     var lastSeen: Instant
     var lastResult: String
     var schemaVersion: Int?
-    /// The schema version that the replica's pushes have shown.
+    /// The schema version that the replica's pushes have stated or implied.
     var pushedVersion: Int?
     /// The newest cursor that the device has presented.
     var tip: Cursor?

@@ -26,6 +26,15 @@ import Testing
         #expect(LogCodeRule.violations(in: SourceFile(path: "Sources/Gateway/X.swift", text: text)).count == expected)
     }
 
+    @Test func `one loop drives the machines`() {
+        let callers = Tree.swiftFiles.filter { $0.isSource && $0.target != "SyncMachines" }.flatMap { file in
+            let words = file.swift.tokens.map(\.text)
+            return words.indices.dropLast(2)
+                .filter { words[$0...].prefix(3).elementsEqual([".", "handle", "("]) }.map { _ in file.path }
+        }
+        #expect(callers == ["Sources/Gateway/Drive.swift"])
+    }
+
     @Test func `checks of the compiler are switched off only with a reason`() {
         report(Tree.swiftFiles.flatMap(ReasonRule.violations))
     }

@@ -60,11 +60,11 @@ extension PushRunner: Effects {
             try await quarantine.remove(machine.taken)
             await refusals.write(of: scope, from: pusher?.replica)
             // A retry is the operator's and shows nothing about the app.
-            if !scope.isRetry { await ShownVersion(scope: scope, pusher: pusher).write() }
+            if !scope.isRetry { await PushedVersion(scope: scope, pusher: pusher).write() }
             return reply.answer(reply.receipt)
         case .answerFromReceipt:
             logger.info("a push came again and was answered as before")
-            await ShownVersion(scope: scope, pusher: pusher).write()
+            await PushedVersion(scope: scope, pusher: pusher).write()
             return reply.answer(receipt ?? reply.receipt)
         case .refuse(let refusal, let applied):
             if applied > 0 { logHalfApplied(applied) }

@@ -18,7 +18,7 @@ struct PushRunner {
     /// The presented cursor as the state knows it.
     private(set) var row: CursorRow?
     /// The replica that pushes, with the schema version of its earlier pushes; nil if the cursor does not identify it.
-    private(set) var pusher: ShownVersion.Pusher?
+    private(set) var pusher: PushedVersion.Pusher?
     let digest: String
     var acceptance: Acceptance
     /// The sequence after which all notes are of this push; nil until the push has begun its notes.

@@ -95,7 +95,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Returns a principal's replica, or its only one, if its pushes have shown less than this version.
+    /// Returns a principal's replica, or its only one, if its pushes have implied less than this version.
     fileprivate func replica(_ replica: ReplicaID?, of principal: Principal, below version: Int) throws -> Int64? {
         guard let owner = try principalID(principal) else { return nil }
         let found = try rows(
