@@ -23,7 +23,7 @@ struct ReplicaLedger: Sendable {
     static func isContinuing(_ read: Int) -> Bool { read & 1 == 1 }
 }
 
-/// The place of a cursor in the ledger of its replica.
+/// The standing of a cursor in the ledger of its replica.
 struct LedgerStanding: Sendable {
     /// The layer that the cursor adds to the cursor below it; nil for none.
     var layer: LayerID?

@@ -98,7 +98,7 @@ struct MetSession: Sendable {
     var lastSeen: Instant
 }
 
-/// A cursor and its place in its replica's ledger.
+/// A cursor and its standing in its replica's ledger.
 struct StoredCursor: Sendable {
     var row: CursorRow
     var standing: LedgerStanding

@@ -33,7 +33,7 @@ struct PushedVersion {
             let isNews = try await scope.store.notePushed(
                 version: version, replica: pusher?.replica, principal: scope.principal)
             guard isNews else { return }
-            scope.logger.info("a push shows the client's schema version", metadata: ["version": "\(version)"])
+            scope.logger.info("a push implies the client's schema version", metadata: ["version": "\(version)"])
         } catch {
             scope.logger.notWritten("could not record a client's schema version", error)
         }

@@ -5,7 +5,7 @@ import GRDB
 import StateStore
 import SyncModel
 
-/// The place of a new cursor in the ledger of its replica.
+/// The standing of a new cursor in the ledger of its replica.
 struct LedgerStanding: Sendable {
     /// The layer that the cursor adds to the cursor below it; nil for none.
     var layer: Int64?
