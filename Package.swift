@@ -20,6 +20,7 @@ let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", packa
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -66,7 +67,9 @@ let package = Package(
         // What speaks to the outside.
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
         .target(name: "Curl", dependencies: ["CCurl", nioCore, nioLocks, httpTypes]),
-        .target(name: "SQLiteState", dependencies: ["StateStore", "SyncModel", grdb, crypto, nioLocks]),
+        .target(
+            name: "SQLiteState",
+            dependencies: ["StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),
         .target(
             name: "Backend",
             dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", nioCore, nioLocks, httpTypes, log]),

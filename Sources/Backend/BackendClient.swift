@@ -13,12 +13,14 @@ package import SyncModel
 /// It holds no state and makes no decisions: each method makes one exchange, or a few of the same kind, with the
 /// credential that it is given. The beginning of an error body is logged at debug.
 package struct BackendClient: Sendable {
-    /// The configuration of the exchanges with the backend.
-    package let settings: BackendSettings
-    /// The logger for error bodies; a copy of the client with a request's own logger shows whose they are.
+    /// The logger for calls that fail and the bodies of errors.
     package var logger: Logger
-    private let transport: any HTTPTransport
-    private let clock: any WallClock
+    private let parts: BackendParts
+
+    /// The configuration of the exchanges with the backend.
+    package var settings: BackendSettings { parts.settings }
+    private var transport: any HTTPTransport { parts.transport }
+    private var clock: any WallClock { parts.clock }
 
     /// The number of bytes of an error's body that are logged.
     static let loggedBytes = 2048
@@ -30,9 +32,7 @@ package struct BackendClient: Sendable {
         settings: BackendSettings, transport: any HTTPTransport, clock: any WallClock,
         logger: Logger = Logger(label: "rind.backend")
     ) {
-        self.settings = settings
-        self.transport = transport
-        self.clock = clock
+        parts = BackendParts(settings, transport, clock: clock)
         self.logger = logger
     }
 

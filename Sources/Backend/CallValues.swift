@@ -20,10 +20,4 @@ package struct CallValues: Sendable {
         self.named = named
         self.columns = columns
     }
-
-    /// Sets a record's id as `id`, and its parts as `id.1`, `id.2` and so on.
-    package mutating func setID(_ id: String, parts: [String]) {
-        named["id"] = .string(id)
-        for (index, part) in parts.enumerated() { named["id.\(index + 1)"] = .string(part) }
-    }
 }

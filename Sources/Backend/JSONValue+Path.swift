@@ -48,8 +48,8 @@ extension JSONValue {
         switch step {
         case .name(let name):
             var members = self.members ?? []
-            if let place = members.firstIndex(where: { $0.name == name }) {
-                members[place].value.set(value, at: rest)
+            if let index = members.firstIndex(where: { $0.name == name }) {
+                members[index].value.set(value, at: rest)
             } else {
                 var member = JSONValue.null
                 member.set(value, at: rest)

@@ -32,14 +32,14 @@ struct StreamPushAnswer {
             return .failure(.malformedAnswer("there are no results"))
         }
         var lines: [StreamPushLine] = []
-        var isTold = Array(repeating: false, count: count)
+        var isReported = Array(repeating: false, count: count)
         var isClear = true
         results.forEachElement { result in
-            guard isClear, let line = line(result), !isTold[line.line] else {
+            guard isClear, let line = line(result), !isReported[line.line] else {
                 isClear = false
                 return
             }
-            isTold[line.line] = true
+            isReported[line.line] = true
             lines.append(line)
         }
         guard isClear else {

@@ -13,6 +13,7 @@ final class ReactorLoop {
     private let mailbox: Mailbox
     private let settings: CurlReactor.Settings
     private var transfers: [UInt64: Transfer] = [:]
+    private let handles: EasyHandles
     private let sockets = ConnectionSockets()
     private var isStopping = false
 
@@ -20,6 +21,7 @@ final class ReactorLoop {
         self.multi = multi.raw
         self.mailbox = mailbox
         self.settings = settings
+        handles = EasyHandles(limit: settings.maximumIdleConnections)
     }
 
     /// Runs until it is told to stop; then fails the remaining transfers and frees the handle.
@@ -55,7 +57,8 @@ final class ReactorLoop {
     }
 
     private func start(_ request: PreparedRequest, _ exchange: Exchange) {
-        let prepared = Transfer(request, exchange: exchange, settings: settings, sockets: sockets, now: .now())
+        let prepared = Transfer(
+            request, exchange: exchange, settings: settings, handles: handles, sockets: sockets, now: .now())
         guard let transfer = prepared else {
             exchange.finish(.system("libcurl refused an option"))
             if case .channel(let channel, _) = request.body { channel.close() }

@@ -47,9 +47,10 @@ final class Transfer {
 
     private var parser: ResponseHeadParser
     private var hasHead = false
-    /// The head, until the reader gets it behind the bytes that came with it: its task wakes up once then, not twice.
+    /// The head, held back until the bytes that came with it were passed on, so that the reader's task wakes up once.
     private var undelivered: Exchange.Head?
     private var isRepeated = false
+    private let handles: EasyHandles
     private let sockets: ConnectionSockets
     private var opened: [Int32] = []
     /// True if the kept connection that libcurl has chosen must not be used.
@@ -61,11 +62,11 @@ final class Transfer {
 
     /// Sets up a transfer; returns nil if libcurl has no memory for it.
     init?(
-        _ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, sockets: ConnectionSockets,
-        now: NIODeadline
+        _ request: PreparedRequest, exchange: Exchange, settings: CurlReactor.Settings, handles: EasyHandles,
+        sockets: ConnectionSockets, now: NIODeadline
     ) {
-        guard let easy = curl_easy_init() else { return nil }
-        self.easy = easy
+        guard let easy = handles.take() else { return nil }
+        (self.easy, self.handles) = (easy, handles)
         self.request = request
         self.exchange = exchange
         self.settings = settings
@@ -83,7 +84,7 @@ final class Transfer {
 
     deinit {
         // The handle points to the list and to the text, so it goes first.
-        curl_easy_cleanup(easy)
+        handles.giveBack(easy, isSound: exchange.isComplete)
         curl_slist_free_all(list)
         errorText.deallocate()
     }
@@ -153,7 +154,7 @@ final class Transfer {
         return bytes.count
     }
 
-    /// Passes all received bytes to the reader; returns false if there is no reader any more.
+    /// Passes all received bytes to the reader, then the head; returns false if there is no reader any more.
     @discardableResult
     func flush() -> Bool {
         defer { deliverHead() }
@@ -262,8 +263,8 @@ final class Transfer {
 
     /// Passes on the remaining bytes, and ends the exchange.
     func finish(_ error: CurlError?) {
-        // The end of a complete answer comes before its head, too. Of a broken one the head comes first, or the reader
-        // would take the error for the answer.
+        // If the answer is complete, the exchange ends before the reader gets the head, so that it wakes up once. If it
+        // is not, the reader gets the head first; otherwise it would take the error for the answer.
         let head = error == nil ? undelivered.take() : nil
         flush()
         closeUpload()

@@ -38,9 +38,9 @@ extension DeduplicationEntry {
             var pile = pile
             return pile.sort(by: precedes)
         }
-        for place in 1..<pile.count where precedes(pile[place], pile[place &- 1]) {
-            let entry = pile[place]
-            var hole = place
+        for index in 1..<pile.count where precedes(pile[index], pile[index &- 1]) {
+            let entry = pile[index]
+            var hole = index
             repeat {
                 pile[hole] = pile[hole &- 1]
                 hole &-= 1

@@ -78,11 +78,6 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     /// The line's feed as a set.
     package var feeds: FeedSet { FeedSet(feed: Int(feed)) }
 
-    /// Returns whether both entries are about one record.
-    package func isSameRecord(as other: Self) -> Bool {
-        idHigh == other.idHigh && idLow == other.idLow && rank == other.rank
-    }
-
     /// Returns whether an entry comes before another in a run: by the rank of the table, then by record, then as they
     /// came.
     @inline(__always)

@@ -20,7 +20,7 @@ package struct DeduplicationReader: Sendable {
     }
 
     /// A run's element in the heap: the key of the run's head, so that a comparison reads nothing else.
-    private struct Place {
+    private struct Head {
         var high: UInt64
         var low: UInt64
         var sequence: UInt64
@@ -52,7 +52,7 @@ package struct DeduplicationReader: Sendable {
 
     private var cursors: [RunCursor] = []
     /// The heap of runs: the run whose head comes first is at the top.
-    private var heap: [Place] = []
+    private var heap: [Head] = []
     /// The runs whose head has to be read before anything can be compared.
     private var starved: [Int] = []
     /// True if the group has begun and may get more lines.
@@ -113,7 +113,7 @@ package struct DeduplicationReader: Sendable {
                 return .group
             }
             switch cursors[top.cursor].deliver(to: &group) {
-            case .ready: replaceTop(with: Place(cursors[top.cursor].head, cursor: top.cursor))
+            case .ready: replaceTop(with: Head(cursors[top.cursor].head, cursor: top.cursor))
             case .exhausted: removeTop()
             case .starved:
                 removeTop()
@@ -137,7 +137,7 @@ package struct DeduplicationReader: Sendable {
                 outcome = cursors[index].advance()
             }
             starved.removeLast()
-            if case .ready = outcome { insert(Place(cursors[index].head, cursor: index)) }
+            if case .ready = outcome { insert(Head(cursors[index].head, cursor: index)) }
         }
     }
 
@@ -152,14 +152,14 @@ package struct DeduplicationReader: Sendable {
         return low
     }
 
-    private mutating func insert(_ place: Place) {
-        heap.append(place)
+    private mutating func insert(_ head: Head) {
+        heap.append(head)
         var child = heap.count - 1
-        while child > 0, place.precedes(heap[(child - 1) / 2]) {
+        while child > 0, head.precedes(heap[(child - 1) / 2]) {
             heap[child] = heap[(child - 1) / 2]
             child = (child - 1) / 2
         }
-        heap[child] = place
+        heap[child] = head
     }
 
     private mutating func removeTop() {
@@ -167,18 +167,18 @@ package struct DeduplicationReader: Sendable {
         if !heap.isEmpty { replaceTop(with: last) }
     }
 
-    private mutating func replaceTop(with place: Place) {
+    private mutating func replaceTop(with head: Head) {
         heap.withUnsafeMutableBufferPointer { heap in
             var parent = 0
             while true {
                 var child = 2 &* parent &+ 1
                 guard child < heap.count else { break }
                 if child &+ 1 < heap.count, heap[child &+ 1].precedes(heap[child]) { child &+= 1 }
-                guard heap[child].precedes(place) else { break }
+                guard heap[child].precedes(head) else { break }
                 heap[parent] = heap[child]
                 parent = child
             }
-            heap[parent] = place
+            heap[parent] = head
         }
     }
 }

@@ -63,10 +63,10 @@ package struct LineSet: Hashable, Sendable {
         guard !range.isEmpty else { return 0 }
         let (first, last) = (range.lowerBound >> 6, (range.upperBound - 1) >> 6)
         var total = 0
-        for place in first...last {
-            var word = words[place]
-            if place == first { word &= UInt64.max << UInt64(range.lowerBound & 63) }
-            if place == last { word &= UInt64.max >> UInt64(63 - (range.upperBound - 1) & 63) }
+        for index in first...last {
+            var word = words[index]
+            if index == first { word &= UInt64.max << UInt64(range.lowerBound & 63) }
+            if index == last { word &= UInt64.max >> UInt64(63 - (range.upperBound - 1) & 63) }
             total += word.nonzeroBitCount
         }
         return total

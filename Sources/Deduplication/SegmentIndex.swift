@@ -54,8 +54,8 @@ package struct SegmentIndex: Hashable, Sendable {
         precondition(wanted.lines == lines, "verdicts on another segment")
         guard wanted.count > 0 else { return [] }
         var stretches: [Stretch] = []
-        for (place, chunk) in chunks.enumerated() {
-            let end = place + 1 < chunks.count ? chunks[place + 1].firstLine : lines
+        for (index, chunk) in chunks.enumerated() {
+            let end = index + 1 < chunks.count ? chunks[index + 1].firstLine : lines
             let count = wanted.count(in: chunk.firstLine..<end)
             guard count > 0 else { continue }
             let isWhole = count == end - chunk.firstLine

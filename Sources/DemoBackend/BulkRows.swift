@@ -30,7 +30,7 @@ enum BulkRows {
         let start = offset == 0 ? 0 : template.lines.ends[offset - 1]
         lines.patch { bytes in
             for (slot, row) in zip(slots, rows) {
-                for place in template.places[slot] { write(row, at: place - start, in: bytes) }
+                for offset in template.offsets[slot] { write(row, at: offset - start, in: bytes) }
             }
         }
         return lines
@@ -39,7 +39,7 @@ enum BulkRows {
     private struct Template: Sendable {
         var lines = StreamLines()
         /// The offsets of each row's number, which is written in twelve hexadecimal digits.
-        var places: [[Int]] = []
+        var offsets: [[Int]] = []
     }
 
     /// A chunk of lines whose rows all have the number 0; they have sixteen different texts, so that not all are alike.
@@ -50,7 +50,7 @@ enum BulkRows {
             let start = template.lines.bytes.count
             appendLine(number % 16, to: &template.lines)
             let bytes = template.lines.bytes
-            template.places.append((start..<bytes.count).filter { bytes[$0...].starts(with: mark) })
+            template.offsets.append((start..<bytes.count).filter { bytes[$0...].starts(with: mark) })
         }
         return template
     }()
@@ -78,10 +78,10 @@ enum BulkRows {
         return (0..<count).map { vocabulary[(seed * 5 + $0 * 7) % vocabulary.count] }.joined(separator: " ")
     }
 
-    private static func write(_ number: Int, at place: Int, in bytes: UnsafeMutableBufferPointer<UInt8>) {
+    private static func write(_ number: Int, at offset: Int, in bytes: UnsafeMutableBufferPointer<UInt8>) {
         for index in 0..<12 {
             let digit = UInt8(truncatingIfNeeded: number >> ((11 - index) * 4)) & 15
-            bytes[place + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            bytes[offset + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
         }
     }
 }

@@ -23,7 +23,7 @@ struct RecordGuard {
     func create(_ entity: Entity, key: [String], data: [String: DemoValue], base: String? = nil) throws {
         try checkRejected(key)
         if try writer.exists(entity, key: key) {
-            guard try isVisible(entity, key: key) else { throw rejection("the id belongs to somebody else's record") }
+            guard try isVisible(entity, key: key) else { throw rejection("the id belongs to another user's record") }
             try checkBase(entity, key: key, base: base)
         }
         try write(entity, key: key, data: data)
@@ -66,12 +66,12 @@ struct RecordGuard {
     /// Returns true if the user sees the record.
     func isVisible(_ entity: Entity, key: [String]) throws -> Bool {
         let (alias, condition) = Visibility.of(entity)
-        let place = entity.keys.indices.map { "\(alias).\(entity.keys[$0].column) = :key\($0)" }
+        let isRecord = entity.keys.indices.map { "\(alias).\(entity.keys[$0].column) = :key\($0)" }
             .joined(separator: " AND ")
         var arguments: [String: (any DatabaseValueConvertible)?] = ["user": writer.userID]
         for (index, part) in key.enumerated() { arguments["key\(index)"] = part }
         return try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT * FROM \(entity.name) \(alias) WHERE \(place) AND \(condition))",
+            db, sql: "SELECT EXISTS (SELECT * FROM \(entity.name) \(alias) WHERE \(isRecord) AND \(condition))",
             arguments: StatementArguments(arguments)) ?? false
     }
 

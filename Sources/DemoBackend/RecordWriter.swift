@@ -41,8 +41,8 @@ struct RecordWriter {
     private func insert(_ entity: Entity, _ values: [(column: String, value: DatabaseValue)]) throws {
         let all = [(column: entity.creatorColumn, value: userID.databaseValue)] + values
         let names = all.map(\.column).joined(separator: ", ")
-        let places = all.map { _ in "?" }.joined(separator: ", ")
-        try db.cachedStatement(sql: "INSERT INTO \(entity.name) (\(names)) VALUES (\(places))")
+        let marks = all.map { _ in "?" }.joined(separator: ", ")
+        try db.cachedStatement(sql: "INSERT INTO \(entity.name) (\(names)) VALUES (\(marks))")
             .execute(arguments: StatementArguments(all.map(\.value)))
     }
 

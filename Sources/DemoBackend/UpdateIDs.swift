@@ -93,8 +93,8 @@ final class UpdateIDs: Sendable {
     }
 
     private static func append(_ value: UInt64, digits: Int, to text: inout [UInt8]) {
-        for place in (0..<digits).reversed() {
-            let digit = UInt8(truncatingIfNeeded: value >> (UInt64(place) * 4)) & 15
+        for index in (0..<digits).reversed() {
+            let digit = UInt8(truncatingIfNeeded: value >> (UInt64(index) * 4)) & 15
             text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
     }

@@ -92,19 +92,20 @@ package final class SyncGateway: Sendable {
         }
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
-        var restarts = 0
+        var startOvers = 0
         while true {
             // Outside the session's lock, because push recovery may need it for a search.
             try await recoverPushes(of: unfinished.openJournals, identity, caller)
             let end = try await services.streaming(identity, from: presented) {
                 var runner = makeRunner(
-                    request, from: presented, version: version, restarts: restarts, identity: identity, caller: caller)
+                    request, from: presented, version: version, startOvers: startOvers, identity: identity,
+                    caller: caller)
                 return try await runner.run()
             }
             switch end {
             case .answer(let answer): return answer
             case .startOver:
-                restarts += 1
+                startOvers += 1
                 unfinished = try await services.store.unfinishedPushes(of: identity.principal)
                 caller.logger.info("a pull starts over: ids that the backend has made became known")
             }
@@ -162,21 +163,20 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, from presented: Cursor?, version: Int, restarts: Int, identity: CallerIdentity,
+        _ request: PullRequest, from presented: Cursor?, version: Int, startOvers: Int, identity: CallerIdentity,
         caller: Caller
     ) -> PullRunner {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
             cursor: presented, schemaVersion: version)
         let cached = services.cachedAnswers.take(key, at: services.clock.now)
-        let digests = services.mappings.digests(at: version)
         var random = services.random
-        let query = PullQuery(
-            principal: identity.principal, session: identity.session, presented: presented,
-            isFirst: request.lastPulledAt == .never, schemaVersion: request.schemaVersion,
-            asked: request.migration, schema: services.configuration.schema, effectiveVersion: version,
-            mappingDigest: digests.all, tableDigests: digests.tables, newReplica: .random(using: &random),
-            cached: cached?.stream, restarts: restarts)
+        var query = services.queries.query(at: version)
+        (query.principal, query.session, query.presented) = (identity.principal, identity.session, presented)
+        query.isFirst = request.lastPulledAt == .never
+        (query.schemaVersion, query.requested) = (request.schemaVersion, request.migration)
+        query.newReplica = .random(using: &random)
+        (query.cached, query.startOvers) = (cached?.stream, startOvers)
         let scope = PullScope(
             services: services, query: query, identity: identity,
             projection: services.projections.projection(at: version), logger: caller.logger)

@@ -5,13 +5,16 @@ import Backend
 import Deduplication
 import GatewayConfig
 import LineProjection
+import Logging
 import StateStore
 import SyncMachines
 import SyncModel
 import WatermelonWire
 
 /// Holds what all pulls and pushes work with; made once from the configuration.
-struct SyncServices: Sendable {
+///
+/// A class, since every part of a sync holds it: a copy counts one reference, not thirty.
+final class SyncServices: Sendable {
     let configuration: Configuration
     let store: any StateStore
     let backend: BackendClient
@@ -28,6 +31,8 @@ struct SyncServices: Sendable {
     let projections: ProjectionCache
     /// The digests of the table mappings, for the cursor rows.
     let mappings: MappingCache
+    /// The parts of queries that depend on the schema version alone.
+    let queries: QueryCache
     /// The schema versions at which the clients' view changes.
     let versions: [Int]
 
@@ -36,7 +41,7 @@ struct SyncServices: Sendable {
     /// The pulls that compare a whole request type although nothing demands it.
     let comparing: Occupancy
     /// The pulls and checks that hold memory for a stream.
-    let running: FairPlaces
+    let running: FairPermits
     /// The ids that the backend has given to the principals that called last, and the creates that are still running.
     let ids: IDCache
     let making: IDMaking
@@ -74,9 +79,10 @@ struct SyncServices: Sendable {
         pullSettings = configuration.pullSettings
         projections = ProjectionCache(schema: configuration.schema, rules: configuration.envelopeRules)
         mappings = MappingCache(schema: configuration.schema, digests: digests)
+        queries = QueryCache(schema: configuration.schema, mappings: mappings)
         versions = configuration.schema.versions
         comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
-        running = FairPlaces(maximum: configuration.limits.pulls)
+        running = FairPermits(maximum: configuration.limits.pulls)
         locks = LockTable(
             maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait,
             clock: ports.clock)
@@ -102,14 +108,21 @@ struct SyncServices: Sendable {
             case .server: Optional("session:\(identity.principal.rawValue):\(identity.session.rawValue)")
             case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
             }
-        guard let key else { return try await inPlace(identity.principal, body) }
-        return try await locks.withLock(key) { try await inPlace(identity.principal, body) }
+        guard let key else { return try await withPermit(identity.principal, body) }
+        return try await locks.withLock(key) { try await withPermit(identity.principal, body) }
+    }
+
+    /// Returns the backend's client with the logger of a request.
+    func backend(logging logger: Logger) -> BackendClient {
+        var client = backend
+        client.logger = logger
+        return client
     }
 
     /// Runs `body` with a permit.
     ///
     /// Permits are taken under the lock only: a stalled session must not use up those of all others.
-    private func inPlace<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
+    private func withPermit<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
         try running.enter(principal)
         defer { running.leave(principal) }
         return try await body()

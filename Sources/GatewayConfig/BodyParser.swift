@@ -177,8 +177,8 @@ struct BodyParser {
     }
 
     private func badEscape(_ start: Int) -> Mistake {
-        let place = text[start..<min(start + 2, text.characters.endIndex)]
-        return Mistake("'\(place.shown)' is no escape of a JSON string", at: place.span)
+        let position = text[start..<min(start + 2, text.characters.endIndex)]
+        return Mistake("'\(position.shown)' is no escape of a JSON string", at: position.span)
     }
 
     private mutating func word() throws(Mistake) -> JSONTemplate {
@@ -244,7 +244,7 @@ struct BodyParser {
         guard index < text.characters.endIndex else {
             return Mistake("\(what), found the end of the value", at: text.endSpan)
         }
-        let place = text[index..<(index + 1)]
-        return Mistake("\(what), found '\(place.shown)'", at: place.span)
+        let position = text[index..<(index + 1)]
+        return Mistake("\(what), found '\(position.shown)'", at: position.span)
     }
 }

@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// A call with the places of the parts that have to be checked against the rest of the file.
+/// A call with the positions of the parts that have to be checked against the rest of the file.
 struct CallDraft: Sendable {
     var rule: Table.CallRule
     var span: Span
@@ -169,9 +169,9 @@ struct CallParser {
                 continue
             }
             guard character.scalar.isTargetPart else {
-                let place = text[index..<(index + 1)]
+                let position = text[index..<(index + 1)]
                 throw Mistake(
-                    "'\(place.shown)' cannot stand in a path", at: place.span, hint: "write it percent-encoded")
+                    "'\(position.shown)' cannot stand in a path", at: position.span, hint: "write it percent-encoded")
             }
             literal.unicodeScalars.append(character.scalar)
             index += 1

@@ -5,7 +5,7 @@ package import SyncModel
 
 /// Decides how much of a quarantined line is kept for the operator.
 package enum QuarantineRule: String, CaseIterable, Sendable {
-    /// Only the reason and the place.
+    /// Only the reason and the position.
     case no
     /// The first 1024 bytes.
     case cut
@@ -50,7 +50,7 @@ package enum ConflictChoice: String, CaseIterable, Sendable {
         case .stream: return .stream
         case .backend: return .backend
         case .none: return .none
-        case .auto: return hasStreamPush || table.calls.sendVersion || !table.isLedgered ? .backend : .stream
+        case .auto: return hasStreamPush || table.calls.sendsVersion || !table.isLedgered ? .backend : .stream
         }
     }
 }
@@ -70,7 +70,7 @@ package enum LogLevel: String, CaseIterable, Sendable {
 
 /// The form of a log line.
 package enum LogFormat: String, CaseIterable, Sendable {
-    /// Text for people.
+    /// Text for reading.
     case text
     /// One JSON object for each line.
     case json

@@ -75,8 +75,9 @@ extension Configuration {
         var text: [UInt8] = []
         var unreadable: Diagnostic?
         do throws(Substitution.FileError) { text = try read(path, limit: SourceFile.maximumBytes + 1) } catch {
-            let place = Diagnostic.Place(file: path, line: 1, column: 1)
-            unreadable = Diagnostic(severity: .error, place: place, message: "cannot read the file: \(error.reason)")
+            let position = Diagnostic.Position(file: path, line: 1, column: 1)
+            unreadable = Diagnostic(
+                severity: .error, position: position, message: "cannot read the file: \(error.reason)")
         }
         let loader = loader(text, file: path, environment: environment, isOpen: isReadableByAll) {
             path throws(Substitution.FileError) in
@@ -125,6 +126,6 @@ extension Configuration {
 
 /// An error of a configuration that cannot be used.
 package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
-    /// All diagnostics, rendered for people.
+    /// All diagnostics, rendered for reading.
     package let description: String
 }

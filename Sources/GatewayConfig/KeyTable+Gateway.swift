@@ -92,10 +92,10 @@ extension KeyTable {
             about: """
                 `backend:METHOD /path PATH` asks the backend with the caller's credential and takes the value at PATH of \
                 its answer. `cookie:NAME` takes a cookie's value. `bearer` takes the bearer token itself: only where \
-                tokens live as long as the installation, because another token is another person. With `checkpoints = server` \
-                each credential of a person must be a session of its own at the backend. There is \
+                tokens live as long as the installation, because another token is another principal. With `checkpoints = server` \
+                each credential of a user must be a session of its own at the backend. There is \
                 no default: with a \
-                wrong one, people would get each other's records, or lose their place at every login.
+                wrong one, users would get each other's records, or begin anew at every login.
                 """),
         .setting(
             "identity", "key", at: \.identity.key, as: .secret(atLeast: 32), required: true, secret: true,

@@ -48,7 +48,7 @@ extension KeyTable {
             about: """
                 Beyond it the deletions are held back, logged, and released by `rind replicas accept ID`: a backend that \
                 was restored empty must not empty every phone. Up to 100 records are never held back. Lower it where \
-                records are dear, raise it where people lose access to much at a time; `100%` holds nothing back.
+                records are dear, raise it if users lose access to much at a time; `100%` holds nothing back.
                 """),
         .setting(
             "ledger", "max_offline", at: \.ledger.maxOffline,

@@ -45,7 +45,7 @@ extension KeyTable {
             "pull", "quarantine_keep", at: \.pull.quarantineKeep, as: .choice,
             summary: "How much of a quarantined line is kept.",
             about:
-                "`no`: only why and where. `cut`: the first 1024 bytes. `whole`: all of it; lines hold people's data."),
+                "`no`: only why and where. `cut`: the first 1024 bytes. `whole`: all of it; lines hold users' data."),
     ]
 
     static let push: [Key] = [
@@ -60,12 +60,12 @@ extension KeyTable {
             "push", "send", at: \.push.send, as: .choice, summary: "Which columns of an updated record are sent.",
             about: """
                 `row`: all writable ones that the app sent. `changed`: those that WatermelonDB lists in the record's \
-                `_changed`, so that a PATCH overwrites nothing that somebody else has changed in other columns; a record \
+                `_changed`, so that a PATCH overwrites nothing that has been changed elsewhere in other columns; a record \
                 that has to be created after all is sent whole. For a backend whose update takes a part of the record.
                 """),
         .setting(
             "push", "conflicts", at: \.push.conflicts, as: .choice,
-            summary: "Who finds out whether somebody else has changed a pushed record since.",
+            summary: "Who looks for changes that were made elsewhere to a pushed record since.",
             about: """
                 `auto`: `backend` where pushes are one stream or an update call has `{base}`, else `stream`, and `backend` \
                 where there is no ledger. `stream`: the gateway asks the backend's stream for the tables of the push, from where the client's last \
@@ -77,12 +77,12 @@ extension KeyTable {
                 """),
         .setting(
             "push", "cascade", at: \.push.cascade, as: .choice,
-            summary: "Who deletes the dependents of a record that an app deletes.",
+            summary: "Who deletes the descendants of a record that an app deletes.",
             about: """
                 `backend`: the backend, or the app itself. `gateway`: what the ledger of the device has below the record, by \
                 `parent`, is deleted with the same push, children before parents; at most 50,000 records. It needs the ledger \
-                and a push that says what its device has seen; `conflicts = stream` keeps records that somebody else has \
-                moved elsewhere since.
+                and a push that says what its device has seen; `conflicts = stream` keeps records that were moved \
+                elsewhere since.
                 """),
         .setting(
             "push", "without_cursor", at: \.push.withoutCursor, as: .choice,
@@ -140,8 +140,8 @@ extension KeyTable {
             summary: "How long the backend knows a creation by its key, at the least.",
             about: """
                 The backend must keep keys and their answers for as long as this. A push that was cut off for longer is not asked for by its key any more, since the backend might carry it \
-                out a second time: the records that it has created are looked for in the stream (`ref`, `match`), or nobody \
-                knows.
+                out a second time: the records that it has created are looked for in the stream (`ref`, `match`), or their \
+                outcome stays unknown.
                 """),
         .setting(
             "push", "batch", at: \.push.batch, as: .integer(0...1_000_000, zero: "all of them"),
@@ -158,7 +158,7 @@ extension KeyTable {
             summary: "How many records of one user may have ids that the backend has made.",
             about: """
                 Beyond that new ones are refused for good, in tables whose ids the backend makes or puts together. Each takes 80 \
-                to 130 bytes in memory while that person pulls or pushes.
+                to 130 bytes in memory while that user pulls or pushes.
                 """),
         .setting(
             "push", "receipt_window", at: \.push.receiptWindow,
@@ -237,7 +237,8 @@ extension KeyTable {
 
     static let log: [Key] = [
         .setting("log", "level", at: \.log.level, as: .choice, summary: "The least important level that is written."),
-        .setting("log", "format", at: \.log.format, as: .choice, summary: "For people, or one JSON object a line."),
+        .setting(
+            "log", "format", at: \.log.format, as: .choice, summary: "Lines for reading, or one JSON object a line."),
     ]
 
     static let admin: [Key] = [

@@ -68,7 +68,7 @@ extension KeyTable {
         - `#` begins a comment only at the start of a line; ` ;` begins one behind a value or a section's name.
         - A line that begins with white space continues the value of the line before.
         - In double quotes and in braces neither `;` nor `,` is special. A quoted string ends on its own line.
-        - A key or a section that comes twice is an error, and so is one that nobody knows.
+        - A key or a section that comes twice is an error, and so is an unknown one.
         - An empty value means "none" where a key may have none, and the empty list where a list is wanted.
         - Durations are whole numbers with `ms`, `s`, `m`, `h` or `d`; sizes with `B`, `KiB`, `MiB` or `GiB`.
         - The file is UTF-8 with at most 1 MiB; a byte order mark and CR LF are no problem.

@@ -82,7 +82,7 @@ extension KeyTable {
         },
         .table(
             "conflicts", ConflictRule.allCases.map(\.rawValue).joined(separator: " | "),
-            summary: "Who finds out whether somebody else has changed a pushed record since.",
+            summary: "Who looks for changes that were made elsewhere to a pushed record since.",
             about: "Without it as `[push] conflicts` says; `stream` needs the table's ledger."
         ) { (value, draft, problems) throws(Mistake) in
             let rule = try ValueFormat<ConflictRule>.choice.parse(value, &problems)
@@ -90,7 +90,7 @@ extension KeyTable {
         },
         .table(
             "cascade", CascadeRule.allCases.map(\.rawValue).joined(separator: " | "),
-            summary: "Who deletes the dependents of a record of the table that an app deletes.",
+            summary: "Who deletes the descendants of a record of the table that an app deletes.",
             about: "Without it as `[push] cascade` says."
         ) { (value, draft, problems) throws(Mistake) in
             let rule = try ValueFormat<CascadeRule>.choice.parse(value, &problems)
@@ -138,7 +138,7 @@ extension KeyTable {
 }
 
 extension Mistake {
-    /// A mistake that stands for others that have been reported already, each at its own place.
+    /// A mistake that stands for others that have been reported already, each at its own position.
     static var reported: Mistake { Mistake("", at: Span(source: -1, line: 0, column: 0)) }
 
     var isReported: Bool { span.source == -1 }

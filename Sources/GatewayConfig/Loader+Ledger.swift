@@ -15,16 +15,16 @@ extension Loader {
         let ledger = configuration.ledger
         if ledger.rewind > ledger.maxOffline, !isBroken("ledger", "rewind"), !isBroken("ledger", "max_offline") {
             let (key, other) =
-                place("ledger", "rewind") == nil ? ("max_offline", "rewind") : ("rewind", "max_offline")
+                position("ledger", "rewind") == nil ? ("max_offline", "rewind") : ("rewind", "max_offline")
             problems.error(
                 "[ledger] rewind (\(TimeSpan.render(ledger.rewind))) is longer than max_offline "
                     + "(\(TimeSpan.render(ledger.maxOffline)))",
-                at: anyPlace("ledger", key), hint: "a cursor that is forgotten cannot be gone back to",
+                at: anyPosition("ledger", key), hint: "a cursor that is forgotten cannot be gone back to",
                 second: second("ledger", other, text: "the other one is here"))
         }
         if ledger.mode == .off, !drafts.contains(where: { $0.ledger?.value == .full }) {
             for key in ["resweep_every", "resweep_parallel", "resweep_rows", "rewind", "max_sweep"] {
-                guard let span = place("ledger", key), !isBroken("ledger", key) else { continue }
+                guard let span = position("ledger", key), !isBroken("ledger", key) else { continue }
                 problems.warning(
                     "'\(key)' has no effect: no table has a ledger", at: span,
                     second: second("ledger", "mode", text: "it is turned off here"))
@@ -51,8 +51,8 @@ extension Loader {
         }
         guard !isLedgered(draft), !draft.broken.contains("ledger"), !isBroken("ledger", "mode") else { return }
         checkConflicts(of: draft)
-        let place = draft.ledger?.span ?? place("ledger", "mode")
-        let second = place.map { Problems.Second("its ledger is turned off here", at: $0) }
+        let position = draft.ledger?.span ?? position("ledger", "mode")
+        let second = position.map { Problems.Second("its ledger is turned off here", at: $0) }
         for parent in draft.parents {
             problems.warning(
                 "the descendants of deleted '\(parent.table.value)' cannot be found: table '\(draft.name.value)' has "
@@ -72,9 +72,9 @@ extension Loader {
     /// Refuses the search for conflicts in the stream for a table without a ledger: there is nothing to compare with.
     private mutating func checkConflicts(of draft: TableDraft) {
         guard draft.conflicts.map({ $0.value == .stream }) ?? (configuration.push.conflicts == .stream) else { return }
-        let place = draft.conflicts?.span ?? anyPlace("push", "conflicts")
+        let position = draft.conflicts?.span ?? anyPosition("push", "conflicts")
         problems.error(
-            "conflicts of table '\(draft.name.value)' cannot be found in the stream: it has no ledger", at: place,
+            "conflicts of table '\(draft.name.value)' cannot be found in the stream: it has no ledger", at: position,
             hint: "give the table 'conflicts = backend' or 'conflicts = none'")
     }
 }

@@ -33,7 +33,7 @@ extension Loader {
         if configuration.push.rejected == .report {
             problems.warning(
                 "'rejected = report' is only for apps whose 'pushChanges' returns the answer",
-                at: anyPlace("push", "rejected"), hint: "others take a refused record for accepted")
+                at: anyPosition("push", "rejected"), hint: "others take a refused record for accepted")
         }
         checkSharedTypes()
         checkRequestedVersions()

@@ -26,14 +26,14 @@ extension Loader {
         checkLedger()
     }
 
-    /// Returns the place of a key, else the beginning of its section, else the first line.
-    func anyPlace(_ section: String, _ key: String) -> Span {
-        place(section, key) ?? document.section(section)?.span ?? Span(source: 0, line: 1, column: 1)
+    /// Returns the position of a key, else the beginning of its section, else the first line.
+    func anyPosition(_ section: String, _ key: String) -> Span {
+        position(section, key) ?? document.section(section)?.span ?? Span(source: 0, line: 1, column: 1)
     }
 
     /// Returns the other side of a contradiction: the line that sets a key; nil if the key has its default.
     func second(_ section: String, _ key: String, text: String) -> Problems.Second? {
-        place(section, key).map { .init(text, at: $0) }
+        position(section, key).map { .init(text, at: $0) }
     }
 
     private mutating func checkPaths() {
@@ -43,22 +43,22 @@ extension Loader {
         if gateway.syncPath == nil, gateway.pullPath.isEmpty || gateway.pushPath.isEmpty {
             problems.error(
                 "there is no path for \(gateway.pullPath.isEmpty ? "pulls" : "pushes")",
-                at: anyPlace("gateway", "sync_path"), hint: "set sync_path, or both pull_path and push_path")
+                at: anyPosition("gateway", "sync_path"), hint: "set sync_path, or both pull_path and push_path")
         }
         for path in gateway.pullPath where gateway.pushPath.contains(path) {
             problems.error(
-                "'\(path)' is in pull_path and push_path", at: anyPlace("gateway", "push_path"),
+                "'\(path)' is in pull_path and push_path", at: anyPosition("gateway", "push_path"),
                 hint: "one path for both is sync_path", second: second("gateway", "pull_path", text: "it is also here"))
         }
         if let admin = configuration.admin.listen, admin == gateway.listen, admin.port != 0 {
             problems.error(
-                "[admin] and [gateway] listen at the same address", at: anyPlace("admin", "listen"),
+                "[admin] and [gateway] listen at the same address", at: anyPosition("admin", "listen"),
                 hint: "leave [admin] listen out: /livez and /readyz answer there anyway",
                 second: second("gateway", "listen", text: "it is also here"))
         }
         if gateway.corsOrigins.contains("*"), gateway.corsOrigins.count > 1 {
             problems.error(
-                "'*' stands for every origin, so it must stand alone", at: anyPlace("gateway", "cors_origins"))
+                "'*' stands for every origin, so it must stand alone", at: anyPosition("gateway", "cors_origins"))
         }
     }
 
@@ -71,13 +71,13 @@ extension Loader {
             for (name, call) in [("ack", backend.ack), ("list", backend.list), ("forget", backend.forget)] {
                 guard call == nil, !isBroken("backend", name) else { continue }
                 problems.error(
-                    "checkpoints that the server keeps need the call '\(name)'", at: anyPlace("backend", name),
+                    "checkpoints that the server keeps need the call '\(name)'", at: anyPosition("backend", name),
                     hint: "set it, or 'checkpoints = request'",
                     second: second("backend", "checkpoints", text: "checkpoints are kept by the server here"))
             }
             if usesCheckpoints, !isBroken("backend", "stream") {
                 problems.error(
-                    "'{checkpoints}' is only known with 'checkpoints = request'", at: anyPlace("backend", "stream"),
+                    "'{checkpoints}' is only known with 'checkpoints = request'", at: anyPosition("backend", "stream"),
                     second: second("backend", "checkpoints", text: "checkpoints are kept by the server here"))
             }
             checkPlaceholder("ack", "acks", in: backend.ack)
@@ -85,7 +85,7 @@ extension Loader {
         case .request:
             guard !usesCheckpoints, !isBroken("backend", "stream") else { break }
             problems.error(
-                "the stream request does not carry the checkpoints", at: anyPlace("backend", "stream"),
+                "the stream request does not carry the checkpoints", at: anyPosition("backend", "stream"),
                 hint: "put \"{checkpoints}\" into its body",
                 second: second("backend", "checkpoints", text: "they are kept by nobody else"))
         }
@@ -95,7 +95,7 @@ extension Loader {
     private mutating func checkPlaceholder(_ key: String, _ name: String, in call: Call?) {
         guard let call, !isBroken("backend", key), !call.placeholders.contains(name) else { return }
         problems.warning(
-            "the call '\(key)' does not use {\(name)}", at: anyPlace("backend", key),
+            "the call '\(key)' does not use {\(name)}", at: anyPosition("backend", key),
             hint: "put \"{\(name)}\" into its body")
     }
 
@@ -110,7 +110,7 @@ extension Loader {
             for name in names {
                 if let other = seen[name] {
                     problems.error(
-                        "'\(name)' is \(other) and \(key)", at: anyPlace("backend", key),
+                        "'\(name)' is \(other) and \(key)", at: anyPosition("backend", key),
                         second: second("backend", other, text: "it is also here"))
                 } else {
                     seen[name] = key
@@ -124,7 +124,7 @@ extension Loader {
         for (key, name) in all {
             if let other = fields[name] {
                 problems.error(
-                    "'\(name)' is \(other) and \(key)", at: anyPlace("backend", key),
+                    "'\(name)' is \(other) and \(key)", at: anyPosition("backend", key),
                     second: second("backend", other, text: "it is also here"))
             }
             fields[name] = key
@@ -134,7 +134,7 @@ extension Loader {
     private mutating func checkForwardedFields() {
         for name in configuration.backend.forwardHeaders where Self.neverForwarded.contains(name) {
             problems.warning(
-                "'\(name)' is never forwarded", at: anyPlace("backend", "forward_headers"),
+                "'\(name)' is never forwarded", at: anyPosition("backend", "forward_headers"),
                 hint: "remove it from the list")
         }
         configuration.backend.forwardHeaders.removeAll { Self.neverForwarded.contains($0) }
@@ -142,18 +142,19 @@ extension Loader {
         for name in configuration.backend.harmlessHeaders {
             if credentials.contains(name) {
                 problems.error(
-                    "'\(name)' carries the credential: it is not harmless", at: anyPlace("backend", "harmless_headers"),
+                    "'\(name)' carries the credential: it is not harmless",
+                    at: anyPosition("backend", "harmless_headers"),
                     second: configuration.wire.tokenHeader.contains(name)
                         ? second("wire", "token_header", text: "it is listed here") : nil)
             } else if !configuration.backend.forwardHeaders.contains(name) {
                 problems.warning(
-                    "'\(name)' is not forwarded", at: anyPlace("backend", "harmless_headers"),
+                    "'\(name)' is not forwarded", at: anyPosition("backend", "harmless_headers"),
                     hint: "list it in 'forward_headers' too, or remove it")
             }
         }
         for name in configuration.wire.tokenHeader where Self.neverForwarded.contains(name) {
             problems.error(
-                "'\(name)' cannot carry a credential: it is never forwarded", at: anyPlace("wire", "token_header"))
+                "'\(name)' cannot carry a credential: it is never forwarded", at: anyPosition("wire", "token_header"))
         }
     }
 
@@ -186,7 +187,7 @@ extension Loader {
         else { return }
         problems.error(
             "what passes through may take all connections to the backend, and syncs would have none",
-            at: anyPlace("backend", "pass_through_connections"),
+            at: anyPosition("backend", "pass_through_connections"),
             hint: "fewer than max_connections, which is \(backend.maxConnections)",
             second: second("backend", "max_connections", text: "which is set here"))
     }
@@ -201,9 +202,9 @@ extension Loader {
     private mutating func checkOrder(_ small: Size, _ large: Size) {
         guard small.bytes > large.bytes, !isBroken(small.section, small.key), !isBroken(large.section, large.key)
         else { return }
-        let (first, other) = place(small.section, small.key) == nil ? (large, small) : (small, large)
+        let (first, other) = position(small.section, small.key) == nil ? (large, small) : (small, large)
         problems.error(
-            "\(small.text) is larger than \(large.text)", at: anyPlace(first.section, first.key),
+            "\(small.text) is larger than \(large.text)", at: anyPosition(first.section, first.key),
             second: second(other.section, other.key, text: "the other one is here"))
     }
 
@@ -211,7 +212,7 @@ extension Loader {
         guard let name = configuration.wire.pushTable, !isBroken("wire", "push_table") else { return }
         guard !drafts.contains(where: { $0.name.value == name }) else { return }
         problems.error(
-            "unknown table '\(name)' in push_table", at: anyPlace("wire", "push_table"),
+            "unknown table '\(name)' in push_table", at: anyPosition("wire", "push_table"),
             hint: NearestName.hint(for: name, among: drafts.map(\.name.value)))
     }
 }

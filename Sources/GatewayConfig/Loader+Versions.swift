@@ -11,7 +11,7 @@ extension Loader {
         guard !isBroken("schema", "version") else { return }
         if schema.oldest > schema.version, !isBroken("schema", "oldest") {
             problems.error(
-                "oldest \(schema.oldest) is above version \(schema.version)", at: anyPlace("schema", "oldest"),
+                "oldest \(schema.oldest) is above version \(schema.version)", at: anyPosition("schema", "oldest"),
                 hint: "'version' is the newest schema version",
                 second: second("schema", "version", text: "the version is here"))
         }
@@ -24,7 +24,7 @@ extension Loader {
         guard let enabled = schema.migrationsEnabledAt, enabled > 0, !isBroken("schema", "migrations_enabled_at") else {
             return
         }
-        let span = anyPlace("schema", "migrations_enabled_at")
+        let span = anyPosition("schema", "migrations_enabled_at")
         if enabled > schema.version {
             problems.error(
                 "migrations_enabled_at \(enabled) is above version \(schema.version)", at: span,
@@ -58,7 +58,8 @@ extension Loader {
         let credentials = ["authorization", "cookie"] + configuration.wire.tokenHeader
         guard Self.neverForwarded.contains(name) || credentials.contains(name) else { return }
         problems.error(
-            "'\(name)' cannot tell the schema version: it has another meaning", at: anyPlace("schema", "version_from"),
+            "'\(name)' cannot tell the schema version: it has another meaning",
+            at: anyPosition("schema", "version_from"),
             hint: "let the app send a field of its own, such as X-Schema-Version",
             second: configuration.wire.tokenHeader.contains(name)
                 ? second("wire", "token_header", text: "it carries the credential here") : nil)

@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// Reads a document into a configuration, key by key, and keeps the places for the checks that compare several keys.
+/// Reads a document into a configuration, key by key, and keeps the positions for the checks that compare several keys.
 struct Loader {
     /// The most tables, and the most keys of one `[table NAME]` or `[columns NAME]`.
     static let maximumTables = 1000
@@ -12,8 +12,8 @@ struct Loader {
     var configuration = Configuration()
     var problems: Problems
     var drafts: [TableDraft] = []
-    /// The places of the keys that the file or the environment sets.
-    private(set) var places: [String: Span] = [:]
+    /// The positions of the keys that the file or the environment sets.
+    private(set) var positions: [String: Span] = [:]
     private(set) var brokenKeys: Set<String> = []
 
     let document: Document
@@ -26,8 +26,8 @@ struct Loader {
         self.problems = problems
     }
 
-    /// Returns the place of a key of an unnamed section; nil if the key has its default.
-    func place(_ section: String, _ key: String) -> Span? { places["\(section).\(key)"] }
+    /// Returns the position of a key of an unnamed section; nil if the key has its default.
+    func position(_ section: String, _ key: String) -> Span? { positions["\(section).\(key)"] }
 
     /// Returns true if a key's value was refused, so that checks skip it.
     func isBroken(_ section: String, _ key: String) -> Bool { brokenKeys.contains("\(section).\(key)") }
@@ -92,7 +92,7 @@ struct Loader {
             return reportUnknown(entry, kind: kind, title: section.title)
         }
         guard !overridden.contains(path) else { return }
-        places[path] = entry.key.span
+        positions[path] = entry.key.span
         guard !entry.isBroken else {
             brokenKeys.insert(path)
             return
@@ -205,7 +205,7 @@ struct Loader {
 
     private mutating func checkRequired() {
         for key in KeyTable.keys where key.isRequired && key.section != "table" {
-            guard place(key.section, key.name) == nil else { continue }
+            guard position(key.section, key.name) == nil else { continue }
             let header = document.section(key.section)?.span
             problems.error(
                 "missing key '\(key.name)' in [\(key.section)]", at: header ?? Span(source: 0, line: 1, column: 1),
@@ -258,7 +258,7 @@ extension Loader {
     }
 
     private mutating func apply(_ override: Override) {
-        places["\(override.key.section).\(override.key.name)"] = override.value.span
+        positions["\(override.key.section).\(override.key.name)"] = override.value.span
         set(override.key, to: override.value)
     }
 }

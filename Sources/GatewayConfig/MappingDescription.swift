@@ -16,9 +16,9 @@ extension Configuration {
     package static func mappingDescription(of table: Table, at schemaVersion: Int) -> String {
         let types = table.upsertTypes(at: schemaVersion)
         var lines = ["table \(quoted(table.name))"]
-        for (place, feed) in table.feeds.enumerated() {
+        for (index, feed) in table.feeds.enumerated() {
             guard let version = feed.version(at: schemaVersion) else { continue }
-            lines.append("feed \(place) \(quoted(version.requestType))")
+            lines.append("feed \(index) \(quoted(version.requestType))")
         }
         for type in types {
             let id = (table.idRule(for: type)?.paths ?? [Path(name: "id")]).map(text).joined()

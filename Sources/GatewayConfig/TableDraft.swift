@@ -4,7 +4,7 @@
 import INI
 import SyncModel
 
-/// A `[table NAME]` with its `[columns NAME]` as they were read, with the places for the reports of the checks.
+/// A `[table NAME]` with its `[columns NAME]` as they were read, with the positions for the reports of the checks.
 struct TableDraft: Sendable {
     /// One request type in all its versions.
     struct Feed: Sendable {
@@ -25,7 +25,7 @@ struct TableDraft: Sendable {
         var target: Table.DeleteRule.Target
         /// The column of `where`.
         var column: Located<String>?
-        /// The place of the paths of `by`, or of the path of `where`.
+        /// The position of the paths of `by`, or of the path of `where`.
         var pathSpan: Span
     }
 

@@ -90,7 +90,7 @@ struct TableIDChecks {
         }
         if !isLedgered, let span = draft.ledger?.span ?? draft.tableSpan {
             problems.warning(
-                "without a ledger nobody knows which devices have got a record before its mapping", at: span,
+                "without a ledger it is unknown which devices have got a record before its mapping", at: span,
                 hint: "such a device gets the record a second time, under the client's id")
         }
     }

@@ -8,7 +8,6 @@ import SyncModel
 enum TableParser {
     static let deleteWords: Set<String> = ["by", "where", "all"]
     static let idWords: Set<String> = ["in"]
-    static let requestWords: Set<String> = ["since", "then"]
 
     /// Reads each part of a comma list with `parse`, and reports the mistakes of all of them.
     static func list<Item>(

@@ -46,12 +46,17 @@ struct RequestRecord {
             "method": "\(method)", "path": "\(shown)", "status": "\(status)", "duration_ms": "\(elapsed)",
             "bytes_out": "\(stream.bodyBytes)",
         ]
-        if let failure { metadata["code"] = "\(failure.code)" }
+        if let code = failure?.code ?? ownCode(status) { metadata["code"] = "\(code)" }
         if !stream.isComplete { metadata["cut"] = "true" }
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
         logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)
         if let cause { logger.debug("cause", metadata: ["cause": "\(ForeignText.cut(cause, to: Self.causeBytes))"]) }
         if !isSync, !isProbe { logger.debug("path", metadata: ["path": "\(path)"]) }
+    }
+
+    /// Returns the code of an answer that the gateway has only passed on; nil if the backend has not failed.
+    private func ownCode(_ status: Int) -> String? {
+        isSync || isProbe || status < 500 ? nil : "proxy.backend_failed"
     }
 
     /// Returns the path for the log at info: whole, or its first word.

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file as sections of keys and values, each with its place; it does not interpret them.
+/// A file as sections of keys and values, each with its position; it does not interpret them.
 package struct Document: Sendable {
     /// One `key = value`.
     package struct Entry: Sendable {
@@ -19,7 +19,7 @@ package struct Document: Sendable {
         package var kind: Located<String>
         /// The second word, in sections that have one.
         package var name: Located<String>?
-        /// The header's place, brackets included.
+        /// The header's position, brackets included.
         package var span: Span
         /// The entries in their order; repeated ones have been reported, and only the first of them is here.
         package var entries: [Entry] = []

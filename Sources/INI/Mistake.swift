@@ -5,7 +5,7 @@
 package struct Mistake: Error, Sendable {
     /// The description of the mistake: lower case, no full stop, user text in quotes.
     package var message: String
-    /// The place of the mistake.
+    /// The position of the mistake.
     package var span: Span
     /// A way to mend the mistake.
     package var hint: String?

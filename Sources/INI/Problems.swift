@@ -11,11 +11,11 @@ package struct Problems: Sendable {
     /// The most problems that are reported; further ones are only counted.
     package static let limit = 200
 
-    /// A second place for a problem that has two sides.
+    /// A second position for a problem that has two sides.
     package struct Second: Sendable {
-        /// The second place.
+        /// The second position.
         package var span: Span
-        /// The relation of the second place to the first.
+        /// The relation of the second position to the first.
         package var message: String
 
         /// Creates the second side of a problem.
@@ -109,14 +109,15 @@ package struct Problems: Sendable {
         }
         var result = sorted.map { _, problem in
             Diagnostic(
-                severity: problem.severity, place: place(problem.span),
+                severity: problem.severity, position: position(problem.span),
                 message: readable(problem.message), hint: problem.hint.map(readable),
-                note: problem.second.map { .init(place: place($0.span), message: readable($0.message)) })
+                note: problem.second.map { .init(position: position($0.span), message: readable($0.message)) })
         }
         if suppressed > 0, let last = result.last {
-            let place = Diagnostic.Place(file: last.place.file, line: last.place.line, column: last.place.column)
+            let position = Diagnostic.Position(
+                file: last.position.file, line: last.position.line, column: last.position.column)
             result.append(
-                Diagnostic(severity: .error, place: place, message: "\(suppressed) further problems not shown"))
+                Diagnostic(severity: .error, position: position, message: "\(suppressed) further problems not shown"))
         }
         return result
     }
@@ -130,7 +131,7 @@ package struct Problems: Sendable {
         if isFull { suppressed += 1 } else { found.append(problem) }
     }
 
-    private func place(_ span: Span) -> Diagnostic.Place {
+    private func position(_ span: Span) -> Diagnostic.Position {
         guard sources.indices.contains(span.source) else {
             return .init(file: "?", line: span.line, column: span.column, length: span.length)
         }

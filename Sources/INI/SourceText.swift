@@ -1,12 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A piece of a source in which every character has its place.
+/// A piece of a source in which every character has its position.
 ///
-/// Slices keep the places, so that the parsers of the small languages inside values can point at exactly the text that
+/// Slices keep the positions, so that the parsers of the small languages inside values can point at exactly the text that
 /// they mean. A character that came from `${VAR}` or `@file:` is marked as inserted: it is literal text, never syntax.
 package struct SourceText: Hashable, Sendable {
-    /// One character and its place.
+    /// One character and its position.
     package struct Character: Hashable, Sendable {
         /// The character.
         package var scalar: Unicode.Scalar
@@ -30,12 +30,12 @@ package struct SourceText: Hashable, Sendable {
     package let source: Int
     /// The characters.
     package private(set) var characters: ArraySlice<Character>
-    /// The line of the place after the last character.
+    /// The line of the position after the last character.
     package let endLine: Int
-    /// The column of the place after the last character.
+    /// The column of the position after the last character.
     package let endColumn: Int
 
-    /// Creates a text that ends after its last character, or at the given place if it is empty.
+    /// Creates a text that ends after its last character, or at the given position if it is empty.
     package init(source: Int, characters: ArraySlice<Character>, emptyAt line: Int, _ column: Int) {
         self.source = source
         self.characters = characters
@@ -75,7 +75,7 @@ package struct SourceText: Hashable, Sendable {
         return String(shown)
     }
 
-    /// The place of the text: from its first character to its last on the same line.
+    /// The position of the text: from its first character to its last on the same line.
     package var span: Span {
         guard let first = characters.first else { return endSpan }
         let last = characters.last { $0.line == first.line } ?? first
@@ -83,7 +83,7 @@ package struct SourceText: Hashable, Sendable {
             source: source, line: first.line, column: first.column, length: last.column + last.width - first.column)
     }
 
-    /// The place after the last character, for reports of missing text.
+    /// The position after the last character, for reports of missing text.
     package var endSpan: Span { Span(source: source, line: endLine, column: endColumn) }
 
     /// Returns the part between two indices of ``characters``.

@@ -21,14 +21,14 @@ package struct Span: Hashable, Sendable {
     }
 }
 
-/// A value with its place.
+/// A value with its position.
 package struct Located<Value> {
     /// The value.
     package var value: Value
-    /// The place of the value.
+    /// The position of the value.
     package var span: Span
 
-    /// Pairs a value with its place.
+    /// Pairs a value with its position.
     package init(_ value: Value, at span: Span) {
         self.value = value
         self.span = span

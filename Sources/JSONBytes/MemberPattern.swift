@@ -5,7 +5,7 @@
 ///
 /// Objects of one kind resemble each other: the bytes between two values (comma, name, colon and white space) are
 /// compared with those of the objects before, and only if they differ is the name read. Bytes that were valid at a
-/// place of one object are valid at the same place of another, so that nothing is accepted that would not be accepted
+/// position of one object are valid at the same position of another, so that nothing is accepted that would not be accepted
 /// without a pattern.
 package struct MemberPattern: Sendable {
     private struct Entry {
@@ -55,7 +55,7 @@ package struct MemberPattern: Sendable {
     /// Takes the bytes before a value that matched nothing and were valid there.
     @inline(never)
     private mutating func learn(_ bytes: UnsafeRawBufferPointer, name: Int) {
-        let place = next
+        let index = next
         next &+= 1
         if entries.count >= Self.maximumCount || text.count &+ bytes.count > Self.maximumLength {
             // The objects have changed, or have no order: the next one begins a new pattern.
@@ -63,8 +63,8 @@ package struct MemberPattern: Sendable {
             text.removeAll(keepingCapacity: true)
         }
         // A first member that varies is read every time. Behind a new beginning the rest of the object is not learnt.
-        guard place <= entries.count, place > 0 || entries.isEmpty, bytes.count <= Self.maximumLength else { return }
-        entries.insert(Entry(start: Int32(text.count), count: Int32(bytes.count), name: Int32(name)), at: place)
+        guard index <= entries.count, index > 0 || entries.isEmpty, bytes.count <= Self.maximumLength else { return }
+        entries.insert(Entry(start: Int32(text.count), count: Int32(bytes.count), name: Int32(name)), at: index)
         text.append(contentsOf: bytes)
     }
 }

@@ -45,7 +45,7 @@ package enum RawBytes {
         return true
     }
 
-    /// Copies `count` bytes between places that do not overlap; faster than a call of `memcpy` for short texts.
+    /// Copies `count` bytes between addresses that do not overlap; faster than a call of `memcpy` for short texts.
     @inline(__always)
     static func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
         if count > 64 { return target.copyMemory(from: source, byteCount: count) }

@@ -116,7 +116,7 @@ package struct ConflictCheck: Sendable {
         case .created: return .appeared
         case .updated where known.state != .held: return .appeared
         case .updated:
-            // What came because everything comes need not have changed, where nobody knows what the client has.
+            // What came because everything comes need not have changed if the content that the client has is unknown.
             let isNews = known.content != nil || !(group?.upsert?.feeds ?? []).isDisjoint(with: resumed)
             return isNews ? .changed : .none
         case .deleted: return known.state == .tombstone ? .none : .deleted

@@ -39,18 +39,18 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package mutating func next() throws(LedgerError) -> Bool {
         guard end < bytes.count else { return false }
-        let place = end
+        let bodyStart = end
         let (idBytes, kind, tailBytes) = bytes.withUnsafeBytes { all -> (Int, UInt8, Int) in
-            let rest = UnsafeRawBufferPointer(rebasing: all[place...])
+            let rest = UnsafeRawBufferPointer(rebasing: all[bodyStart...])
             let kind = rest[0] & ~PackedID.formMask
             guard kind <= LedgerChunkFormat.unknown, let idBytes = PackedID.length(of: rest) else { return (0, 0, 0) }
             let hasWord = kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.tombstone
             let tail = (hasWord ? 8 : 0) &+ (kind == LedgerChunkFormat.unknown ? 0 : shape.tailBytes)
             return (idBytes, kind, tail)
         }
-        guard idBytes > 0, place &+ idBytes &+ tailBytes <= bytes.count else { throw .damaged }
-        start = place
-        idEnd = place &+ idBytes
+        guard idBytes > 0, bodyStart &+ idBytes &+ tailBytes <= bytes.count else { throw .damaged }
+        start = bodyStart
+        idEnd = bodyStart &+ idBytes
         end = idEnd &+ tailBytes
         self.kind = kind
         return true

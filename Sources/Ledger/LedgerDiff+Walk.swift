@@ -29,7 +29,7 @@ extension LedgerDiff {
         while true {
             var least: IDHash?
             if hasGroup { least = reader.group.hash }
-            if hasEntry, let place = view.position, place < least ?? place || least == nil { least = place }
+            if hasEntry, let position = view.position, position < least ?? position || least == nil { least = position }
             if let note = notes.first, least.map({ note.hash < $0 }) ?? true { least = note.hash }
             if let hash = unread.first, least.map({ hash < $0 }) ?? true { least = hash }
             guard let hash = least else { break }

@@ -6,7 +6,7 @@ import SyncModel
 /// A cursor that goes forward through one table of one layer, a window of chunks at a time.
 struct LedgerLayerCursor: Sendable {
     /// The position of a cursor.
-    enum Place: Sendable {
+    enum Position: Sendable {
         /// The cursor is at an entry.
         case entry
         /// The cursor is between entries: before the window's next chunk, or behind the window if the store may have
@@ -17,7 +17,7 @@ struct LedgerLayerCursor: Sendable {
     }
 
     let layer: LayerID
-    private(set) var place = Place.gap
+    private(set) var position = Position.gap
     /// The hash of the last entry that was reached.
     private(set) var head = IDHash.first
     /// The reader of the current chunk, at the current entry.
@@ -49,14 +49,14 @@ struct LedgerLayerCursor: Sendable {
 
     /// Goes to the next entry that is in memory.
     @inline(__always)
-    mutating func step() throws(LedgerError) -> Place {
+    mutating func step() throws(LedgerError) -> Position {
         do {
             if try reader.next() {
                 try arrive()
             } else {
                 try leave()
             }
-            return place
+            return position
         } catch {
             return try skipDamage(error)
         }
@@ -64,7 +64,7 @@ struct LedgerLayerCursor: Sendable {
 
     /// Goes on behind a chunk that cannot be read, if the scope allows it.
     @inline(never)
-    private mutating func skipDamage(_ error: LedgerError) throws(LedgerError) -> Place {
+    private mutating func skipDamage(_ error: LedgerError) throws(LedgerError) -> Position {
         guard scope.skipsDamage else { throw error }
         closeReader()
         return try step()
@@ -72,14 +72,14 @@ struct LedgerLayerCursor: Sendable {
 
     /// Goes to the next entry.
     mutating func next() async throws {
-        while try place != .end && step() == .gap { try await readOn() }
+        while try position != .end && step() == .gap { try await readOn() }
     }
 
     /// Passes `hash` like ``pass(_:)`` if that takes no more than the next entry in memory; otherwise returns false,
     /// and ``pass(_:)`` has to do it.
     @inline(__always)
     mutating func passInMemory(_ hash: IDHash) throws(LedgerError) -> Bool {
-        switch place {
+        switch position {
         case .end: true
         case .gap: false
         case .entry: hash < head ? true : hash == head ? try step() != .gap : false
@@ -88,9 +88,9 @@ struct LedgerLayerCursor: Sendable {
 
     /// Goes to the first entry behind `hash`; stays if the cursor is already there or farther.
     mutating func pass(_ hash: IDHash) async throws {
-        if place == .entry, hash < head { return }
+        if position == .entry, hash < head { return }
         if hasHead, !(head < hash) { return try await next() }
-        if try await seek(hash) || place == .gap { try await next() }
+        if try await seek(hash) || position == .gap { try await next() }
     }
 
     /// Goes to the entry of an id and returns true if there is one.
@@ -98,14 +98,14 @@ struct LedgerLayerCursor: Sendable {
     /// If not, the cursor is between the entries before and behind the id, or at the one behind it. Only chunks that
     /// can hold the id are read.
     mutating func seek(_ hash: IDHash) async throws -> Bool {
-        while place != .end {
-            if place == .entry, !(head < hash) { return head == hash }
+        while position != .end {
+            if position == .entry, !(head < hash) { return head == hash }
             skipChunks(to: hash)
             if reached == nil, index + 1 < window.count, hash < window[index + 1].chunk.first { return false }
             while try step() == .entry {
                 if !(head < hash) { return head == hash }
             }
-            guard place == .gap, try await leap(to: hash) else { return false }
+            guard position == .gap, try await leap(to: hash) else { return false }
         }
         return false
     }
@@ -123,7 +123,7 @@ struct LedgerLayerCursor: Sendable {
     private mutating func closeReader() {
         reader = LedgerChunkReader()
         reached = nil
-        if place == .entry { place = .gap }
+        if position == .entry { position = .gap }
     }
 }
 
@@ -138,7 +138,7 @@ extension LedgerLayerCursor {
         self.reached = reached &+ 1
         head = hash
         hasHead = true
-        place = .entry
+        position = .entry
     }
 
     /// Goes from the end of one chunk to the first entry of the window's next one.
@@ -147,7 +147,7 @@ extension LedgerLayerCursor {
         if let reached, reached != window[index].chunk.entries { throw .damaged }
         closeReader()
         guard index + 1 < window.count else {
-            place = isComplete ? .end : .gap
+            position = isComplete ? .end : .gap
             return
         }
         index += 1

@@ -161,10 +161,10 @@ package struct LedgerView: Sendable {
             for index in cursors.indices {
                 if let position {
                     if try !cursors[index].passInMemory(position) { try await cursors[index].pass(position) }
-                } else if cursors[index].place == .gap {
+                } else if cursors[index].position == .gap {
                     try await cursors[index].next()
                 }
-                guard cursors[index].place == .entry else { continue }
+                guard cursors[index].position == .entry else { continue }
                 let head = cursors[index].head
                 if least < 0 || head < cursors[least].head {
                     if least >= 0 { bound = cursors[least].head }
@@ -188,7 +188,7 @@ package struct LedgerView: Sendable {
         var index = 0
         for end in ends {
             while index < end {
-                if cursors[index].place == .entry, cursors[index].head == hash {
+                if cursors[index].position == .entry, cursors[index].head == hash {
                     consider(index)
                     break
                 }

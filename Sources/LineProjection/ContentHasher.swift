@@ -142,15 +142,15 @@ extension JSONSlice {
         var mantissa: UInt64 = 0
         var digits = 0
         var fraction = -1
-        for place in 0..<spelling.count {
-            let digit = spelling[place] &- UInt8(ascii: "0")
+        for index in 0..<spelling.count {
+            let digit = spelling[index] &- UInt8(ascii: "0")
             if digit < 10 {
                 mantissa = mantissa &* 10 &+ UInt64(digit)
                 digits &+= 1
                 if fraction >= 0 { fraction &+= 1 }
-            } else if spelling[place] == UInt8(ascii: ".") {
+            } else if spelling[index] == UInt8(ascii: ".") {
                 fraction = 0
-            } else if spelling[place] != UInt8(ascii: "-") || place > 0 {
+            } else if spelling[index] != UInt8(ascii: "-") || index > 0 {
                 return double ?? 0
             }
         }

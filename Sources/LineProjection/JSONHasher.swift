@@ -12,7 +12,7 @@ struct JSONHasher: Sendable {
     private struct Member {
         let name: UInt64
         let value: UInt64
-        let place: Int
+        let index: Int
     }
 
     private struct Frame {
@@ -107,7 +107,7 @@ struct JSONHasher: Sendable {
         if frame.firstMember < 0 {
             frames[frames.count - 1].elements.absorb(hash)
         } else {
-            members.append(Member(name: name, value: hash, place: members.count))
+            members.append(Member(name: name, value: hash, index: members.count))
         }
     }
 
@@ -126,7 +126,7 @@ struct JSONHasher: Sendable {
     private mutating func absorbMembers(from first: Int, into state: inout SipHash) {
         members.withUnsafeMutableBufferPointer { all in
             var members = UnsafeMutableBufferPointer(rebasing: all[first...])
-            members.sort { $0.name == $1.name ? $0.place < $1.place : $0.name < $1.name }
+            members.sort { $0.name == $1.name ? $0.index < $1.index : $0.name < $1.name }
             for index in members.indices {
                 let member = members[index]
                 if index + 1 < members.count, members[index + 1].name == member.name { continue }

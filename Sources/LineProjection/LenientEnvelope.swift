@@ -12,8 +12,8 @@ enum LenientEnvelope {
         var writer = JSONWriter()
         writer.append(string: rules.typeField)
         let name = writer.bytes
-        for place in places(of: name, in: text) {
-            var colon = place + name.count
+        for offset in offsets(of: name, in: text) {
+            var colon = offset + name.count
             while colon < text.count, isWhiteSpace(text[colon]) { colon += 1 }
             guard colon < text.count, text[colon] == UInt8(ascii: ":") else { continue }
             var scanner = JSONScanner(UnsafeRawBufferPointer(rebasing: text[(colon + 1)...]))
@@ -29,15 +29,15 @@ enum LenientEnvelope {
         var writer = JSONWriter()
         writer.append(string: rules.ackField)
         let name = writer.bytes
-        if let whole, places(of: name, in: whole).count != 1 { return nil }
+        if let whole, offsets(of: name, in: whole).count != 1 { return nil }
         // A name that is really a part of a string has a backslash before its quote, so it counts as a name only if a
         // brace or a comma comes before it.
-        guard let place = places(of: name, in: end).last, place > 0,
-            let before = end[..<place].last(where: { !isWhiteSpace($0) }),
+        guard let offset = offsets(of: name, in: end).last, offset > 0,
+            let before = end[..<offset].last(where: { !isWhiteSpace($0) }),
             before == UInt8(ascii: ",") || before == UInt8(ascii: "{")
         else { return nil }
         // Read as if the text were an object of this member alone.
-        let member = [UInt8(ascii: "{")] + Array(end[place...])
+        let member = [UInt8(ascii: "{")] + Array(end[offset...])
         return member.withUnsafeBytes { bytes in
             guard let object = try? JSONScanner.document(bytes, maximumDepth: 1) else { return nil }
             var token: [UInt8]?
@@ -52,7 +52,7 @@ enum LenientEnvelope {
         }
     }
 
-    private static func places(of name: [UInt8], in text: UnsafeRawBufferPointer) -> [Int] {
+    private static func offsets(of name: [UInt8], in text: UnsafeRawBufferPointer) -> [Int] {
         guard text.count >= name.count else { return [] }
         return (0...(text.count - name.count)).filter { text[$0] == name[0] && text[$0...].starts(with: name) }
     }

@@ -90,9 +90,6 @@ package struct LineProjector: Sendable {
         unknownType ?? (projection.shapes.indices.contains(lastShape) ? projection.shapes[lastShape].type : nil)
     }
 
-    /// The number of tokens that were dropped because they were too long or named too many namespaces.
-    package var droppedTokens: Int { tokens.dropped }
-
     /// Reads one line and writes the record, id or value that the client gets from it.
     ///
     /// - Parameters:

@@ -44,19 +44,13 @@ package struct ProjectionCounters: Sendable {
         return lines
     }
 
-    /// Returns the number of values of the wrong type that were replaced by the column's default.
-    package func wrongValues(table: Int, column: Int) -> Int { wrong[projection.counterOffsets[table] + column] }
-
-    /// Returns how often a column that is not optional got its default because there was no value, or null.
-    package func missingValues(table: Int, column: Int) -> Int { missing[projection.counterOffsets[table] + column] }
-
     /// The number of values that were replaced by defaults, summed over all columns.
     package var defaults: (wrong: Int, missing: Int) { (wrong.reduce(0, +), missing.reduce(0, +)) }
 
     mutating func countUnknown(_ type: JSONSlice) {
-        let place = type.withText { type in unknown.firstIndex { $0.type.elementsEqual(type) } }
-        if let place {
-            unknown[place].count += 1
+        let index = type.withText { type in unknown.firstIndex { $0.type.elementsEqual(type) } }
+        if let index {
+            unknown[index].count += 1
         } else if unknown.count < Self.maximumUnknownTypes, type.bytes.count <= 256 {
             var name: [UInt8] = []
             type.appendUnescaped(to: &name)

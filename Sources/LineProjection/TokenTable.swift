@@ -6,7 +6,7 @@ import SyncModel
 
 /// The newest token of every namespace, kept without a string per line.
 struct TokenTable: Sendable {
-    /// The most namespaces; tokens of further namespaces are dropped and counted.
+    /// The most namespaces; tokens of further namespaces are dropped.
     static let maximumNamespaces = 1024
     /// The longest token in bytes.
     static let maximumLength = 4096
@@ -38,8 +38,6 @@ struct TokenTable: Sendable {
     private var entries: [Entry] = []
     /// The index of the entry that was written last; a stream comes in runs of one type.
     private(set) var current = -1
-    /// The number of tokens that were dropped because of the limits.
-    private(set) var dropped = 0
 
     /// Replaces the token of a namespace, which is the token's part before the bar or, without a bar, the line's type.
     mutating func advance(to token: UnsafeRawBufferPointer, lineType: UnsafeRawBufferPointer) {
@@ -61,7 +59,7 @@ struct TokenTable: Sendable {
         }
     }
 
-    /// Forgets all tokens, but not how many were dropped.
+    /// Forgets all tokens.
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         current = -1
@@ -84,8 +82,5 @@ struct TokenTable: Sendable {
         return vector
     }
 
-    private mutating func drop() {
-        dropped += 1
-        current = -1
-    }
+    private mutating func drop() { current = -1 }
 }

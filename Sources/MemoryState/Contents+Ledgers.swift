@@ -23,7 +23,7 @@ struct ReplicaLedger: Sendable {
     static func isContinuing(_ read: Int) -> Bool { read & 1 == 1 }
 }
 
-/// The place of a cursor in the ledger of its replica.
+/// The standing of a cursor in the ledger of its replica.
 struct LedgerStanding: Sendable {
     /// The layer that the cursor adds to the cursor below it; nil for none.
     var layer: LayerID?
@@ -81,10 +81,10 @@ extension Contents {
     }
 
     /// Returns the deltas of a cursor and those below it that are not in the base yet, newest first.
-    func foldableDeltas(_ id: ReplicaID, upTo cursor: Cursor) throws(StateError) -> [FoldableDelta] {
+    func compactableDeltas(_ id: ReplicaID, upTo cursor: Cursor) throws(StateError) -> [CompactableDelta] {
         guard let replica = replicas[id] else { throw .replicaUnknown(id) }
         return steps(from: cursor, of: id, replica).compactMap { step in
-            step.standing.layer.map { FoldableDelta(layer: $0, cursor: step.row.cursor) }
+            step.standing.layer.map { CompactableDelta(layer: $0, cursor: step.row.cursor) }
         }
     }
 

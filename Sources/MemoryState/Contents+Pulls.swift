@@ -67,7 +67,7 @@ extension Contents {
             }
             guard owner.ids.sequence == row.ids.sequence else { throw StateError.idsChanged }
         }
-        try place(pull)
+        try putInChain(pull)
         let standing = try takeLedger(of: pull)
         try checkSizes(of: row)
         owners[row.principal]?.cursors[row.cursor] = StoredCursor(row: row, standing: standing)
@@ -89,7 +89,7 @@ extension Contents {
     }
 
     /// Creates the replica of a pull, or records that it was seen; its cursors form one line.
-    private mutating func place(_ pull: PullCommit) throws(StateError) {
+    private mutating func putInChain(_ pull: PullCommit) throws(StateError) {
         let id = pull.row.replica
         let known = replicas[id]
         switch (pull.replica, known?.principal) {
@@ -120,7 +120,7 @@ extension Contents {
         }
     }
 
-    /// Records the schema version that pushes have shown for a replica, or for the principal's only one.
+    /// Records the schema version that pushes have stated or implied for a replica, or for the principal's only one.
     mutating func notePushed(_ version: Int, by replica: ReplicaID?, of principal: Principal) throws(StateError) -> Bool
     {
         guard try owner(principal) != nil else { return false }

@@ -98,7 +98,7 @@ struct MetSession: Sendable {
     var lastSeen: Instant
 }
 
-/// A cursor and its place in its replica's ledger.
+/// A cursor and its standing in its replica's ledger.
 struct StoredCursor: Sendable {
     var row: CursorRow
     var standing: LedgerStanding
@@ -118,7 +118,7 @@ struct Replica: Sendable {
     var lastSeen: Instant
     var lastResult: String
     var schemaVersion: Int?
-    /// The schema version that the replica's pushes have shown.
+    /// The schema version that the replica's pushes have stated or implied.
     var pushedVersion: Int?
     /// The newest cursor that the device has presented.
     var tip: Cursor?

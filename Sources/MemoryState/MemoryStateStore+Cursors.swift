@@ -76,15 +76,10 @@ extension MemoryStateStore: InspectableStore {
     /// Records the time, at most once in the interval.
     package func markAccepted(principal: Principal, session: Session, at now: Instant) async throws {
         try await write { contents in
-            let interval = contents.limits.acceptedInterval
+            let limits = contents.limits
             try contents.withOwner(principal, at: now) { owner in
                 try owner.withSession(session, at: now) { session in
-                    // Also if the clock has gone back: a time in the future would count as accepted.
-                    if let accepted = session.row.acceptedAt, !isDue(now, after: accepted, interval),
-                        !isDue(accepted, after: now, interval)
-                    {
-                        return
-                    }
+                    if let accepted = session.row.acceptedAt, !limits.isAcceptanceDue(now, after: accepted) { return }
                     session.row.acceptedAt = now
                     session.lastSeen = max(session.lastSeen, now)
                 }

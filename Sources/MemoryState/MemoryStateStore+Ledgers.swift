@@ -62,8 +62,8 @@ extension MemoryStateStore {
     }
 
     /// Returns the deltas that are not in the base yet.
-    package func foldableDeltas(replica: ReplicaID, upTo cursor: Cursor) async throws -> [FoldableDelta] {
-        try await read { try $0.foldableDeltas(replica, upTo: cursor) }
+    package func compactableDeltas(replica: ReplicaID, upTo cursor: Cursor) async throws -> [CompactableDelta] {
+        try await read { try $0.compactableDeltas(replica, upTo: cursor) }
     }
 
     /// Merges a part of the deltas into the base.

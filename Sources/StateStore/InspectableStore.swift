@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// Adds the reads that only the operator's commands need.
+/// Adds what only the operator's commands need: reads, and changes of the quarantine.
 package protocol InspectableStore: StateStore, QuarantineAdmin {
     /// Returns the principals whose digests begin with these hexadecimal digits, in the order of their digests.
     func principals(beginningWith digits: String, limit: Int) async throws -> [Principal]

@@ -5,10 +5,10 @@ package import SyncModel
 
 /// Stores the progress of pushes by calls (finding 19).
 ///
-/// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until it is closed because the
-/// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends
+/// A journal is open from ``beginPush(_:principal:at:)`` until ``endPush(_:of:at:)``, or until push recovery closes it because
+/// the gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends
 /// anything: this is the fence between two gateways on one state. A store with leases also compares their numbers here.
-/// If a method throws ``StateError``, nothing has changed.
+/// The contract of ``StateStore`` holds for every method.
 package protocol JournalStore: Sendable {
     /// Opens a journal and writes notes, before the first call to the backend.
     ///
@@ -35,7 +35,7 @@ package protocol JournalStore: Sendable {
     /// Returns what is left to do of a principal's pushes, in one read.
     func unfinishedPushes(of principal: Principal) async throws -> UnfinishedPushes
 
-    /// Counts a failed attempt to close a journal although the backend answers.
+    /// Counts a failed attempt of push recovery to resolve a journal although the backend answers.
     ///
     /// - Returns: The number of such attempts, and the time of the first one.
     func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant)

@@ -6,7 +6,7 @@ package import SyncModel
 /// Stores the ledgers, as layers of chunks that are opaque to it, and the notes of pushes.
 ///
 /// A layer is made by a cursor and never changed, except a base, into which ``compactBatch(_:at:)`` merges the layers
-/// of its cursors. If a method throws ``StateError``, nothing has changed.
+/// of its cursors. The contract of ``StateStore`` holds for every method.
 package protocol LedgerStore: Sendable {
     /// Returns the chunk that would contain an id: the last one of the layer's table whose first hash is not greater.
     ///
@@ -26,23 +26,25 @@ package protocol LedgerStore: Sendable {
     /// Creates a layer that is invisible until a commit names it; a layer that no commit names is collected after an
     /// hour.
     ///
-    /// The layer is durable with that commit, not before.
+    /// The layer is durable only with that commit, not when the method returns.
     func stageLayer(at now: Instant) async throws -> LayerID
 
     /// Adds chunks to a staged layer, about 1 MiB at a time; no two chunks of a table may begin with the same hash.
+    ///
+    /// They are durable only with the commit that names the layer.
     ///
     /// - Throws: ``StateError/ledgerChanged`` if the layer no longer exists: start the pull again.
     func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws
 
     /// Returns the deltas of a cursor and its ancestors that are not in the base yet, newest first.
-    func foldableDeltas(replica: ReplicaID, upTo cursor: Cursor) async throws -> [FoldableDelta]
+    func compactableDeltas(replica: ReplicaID, upTo cursor: Cursor) async throws -> [CompactableDelta]
 
     /// Merges a part of the deltas into the base, in one transaction; the ledger is correct after every batch.
     ///
     /// Data no longer in use stay readable for an hour, for pulls that began before; those pulls cannot be committed.
     /// The first batch of a compaction carries the version of an outline, every other one the version that the previous
     /// batch returned: this distinguishes a compaction that starts again after an interruption from one that goes on.
-    /// Batches need not be durable before the next commit is.
+    /// A batch is durable only with the next commit, not when the method returns.
     ///
     /// - Returns: The ledger's new version, for the next batch.
     /// - Throws: ``StateError/ledgerChanged`` if the version is not the expected one.
@@ -64,12 +66,14 @@ package protocol LedgerStore: Sendable {
     /// Makes room for the notes of a push that is about to begin: only a principal's newest notes stay.
     ///
     /// No more than these are laid over a ledger, so a cursor from before them gets a full comparison either way. No
-    /// note is dropped while a push runs, because the notes of a refused push are deleted again.
+    /// note is dropped while a push runs, because the notes of a refused push are deleted again. Notes are dropped in
+    /// several transactions, which are durable only with the next commit.
     ///
     /// - Returns: The principal's sequence; the notes to come have greater ones.
     func beginNotes(of principal: Principal) async throws -> Int64
 
-    /// Forgets notes with greater sequences whose state is seen, if their records had no note before.
+    /// Forgets notes with greater sequences whose state is seen, if their records had no note before, in several
+    /// transactions that are durable only with the next commit.
     func dropNotes(of principal: Principal, after sequence: Int64) async throws
 
     /// Returns the pending redeliveries of a replica that one of its cursors has not brought, at most `limit`.
@@ -127,7 +131,7 @@ package struct LedgerLayers: Hashable, Sendable {
 }
 
 /// A delta that can be compacted into the base.
-package struct FoldableDelta: Hashable, Sendable {
+package struct CompactableDelta: Hashable, Sendable {
     /// The delta's layer.
     package var layer: LayerID
     /// The cursor that made the delta.

@@ -39,6 +39,14 @@ package struct StateLimits: Hashable, Sendable {
 
     /// Creates the default limits.
     package init() {}
+
+    /// Returns true if the moment at which a session was last accepted is due to be written again.
+    ///
+    /// A moment in the future is due, too: the clock has gone back, and until the clock arrived there, the session
+    /// would count as accepted.
+    package func isAcceptanceDue(_ now: Instant, after last: Instant) -> Bool {
+        isDue(now, after: last, acceptedInterval) || isDue(last, after: now, acceptedInterval)
+    }
 }
 
 /// Checks a text that becomes a key: 1 to 256 bytes without NUL; C interfaces would silently cut it at a NUL.

@@ -5,11 +5,13 @@ package import SyncModel
 
 /// The gateway's durable memory: how far each device has got.
 ///
-/// Each method is one transaction and durable when it returns; only ``collect(_:)`` takes several. Their order in a
-/// pull and a push is listed in `docs/ARCHITECTURE.md`, State. If a method throws ``StateError``, nothing has changed.
+/// Each method is one transaction and durable when it returns, unless its documentation says otherwise. Their order in
+/// a pull and a push is listed in `docs/ARCHITECTURE.md`, State. If a method of one transaction throws ``StateError``,
+/// nothing has changed.
+///
 /// Reads throw `CancellationError` if the task is cancelled. Writes are finished even if the caller is cancelled,
-/// because a client that hangs up must not undo changes that its backend has accepted. Times are milliseconds since
-/// 1970, from the caller's clock.
+/// because a client that hangs up must not undo changes that its backend has accepted; so are reads that decide whether
+/// something is written. Moments are from the caller's clock.
 package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, JournalStore, IDMapStore {
     /// Reads all that the state knows when a pull or push begins.
     ///
@@ -121,10 +123,10 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// - Returns: The number of sessions.
     func raiseAllGenerations() async throws -> Int
 
-    /// Deletes what is no longer needed, in transactions of bounded size; may be cancelled between them.
+    /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.
     func collect(_ retention: Retention) async throws -> Collected
 
-    /// Checks that the state can be read and written.
+    /// Checks that the state can be read and written, in a transaction for each.
     ///
     /// - Parameter thoroughly: True to read every page too, which takes seconds per gigabyte.
     /// - Throws: ``StateError``.

@@ -3,8 +3,8 @@
 
 /// Holds some of a table's feeds, by their indices.
 ///
-/// Every line of a stream makes one, so what lines need can be inlined elsewhere. A table has at most 64 feeds. If it
-/// had more, the last ones would be one element.
+/// Every line of a stream makes one, so the members that lines need are inlinable. A table has at most 64 feeds; the
+/// configuration refuses more.
 package struct FeedSet: OptionSet, Hashable, Sendable {
     /// The bit of each feed; ledgers store it.
     package let rawValue: UInt64

@@ -89,7 +89,7 @@ package struct Table: Hashable, Sendable {
         package init() {}
 
         /// True if an update carries the version that its client had seen, so that the backend can find conflicts.
-        package var sendVersion: Bool {
+        package var sendsVersion: Bool {
             guard case .call(let call) = update else { return false }
             return call.sendsVersion || call.mentions("base")
         }

@@ -6,11 +6,11 @@
 /// All devices know such a record by the id that a client has made for it, except those that had already got it under
 /// the backend's id (finding 21).
 package struct VisibleIDs: Hashable, Sendable {
-    /// A record that the device knows by the backend's id.
-    package struct Kept: Hashable, Sendable {
+    /// A record of a client's table, by one of its two ids.
+    package struct Entry: Hashable, Sendable {
         /// The client's table.
         package var table: String
-        /// The backend's id.
+        /// The backend's id or, where the text says so, the client's.
         package var id: String
         /// Creates a record.
         package init(table: String, id: String) {
@@ -26,10 +26,10 @@ package struct VisibleIDs: Hashable, Sendable {
     /// The number of the principal's id mappings that existed when the cursor was made.
     package var sequence: Int64
     /// The records that the device still knows by the backend's ids.
-    package var kept: Set<Kept>
+    package var kept: Set<Entry>
 
     /// Creates the visible ids of a device; the default is the state before any mapping.
-    package init(sequence: Int64 = 0, kept: Set<Kept> = []) {
+    package init(sequence: Int64 = 0, kept: Set<Entry> = []) {
         self.sequence = sequence
         self.kept = kept
     }

@@ -144,8 +144,8 @@ package struct RecordList: Hashable, Sendable {
             if index > 0 { writer.append(raw: ",") }
             writer.append(name: list.table)
             writer.append(raw: "[")
-            for (place, id) in list.ids.enumerated() {
-                if place > 0 { writer.append(raw: ",") }
+            for (index, id) in list.ids.enumerated() {
+                if index > 0 { writer.append(raw: ",") }
                 writer.append(string: id)
             }
             writer.append(raw: "]")

@@ -40,13 +40,13 @@ struct MigrationReader {
             case ["from"]:
                 guard from == nil else { throw .migrationTwice }
                 from = try Self.version(parameter.value)
-            case let keys where keys.first == "tables" && Self.isListPlace(keys.dropFirst()): tables.append(value)
+            case let keys where keys.first == "tables" && Self.isListIndex(keys.dropFirst()): tables.append(value)
             case let keys where keys.count >= 3 && keys[0] == "columns":
                 guard let index = Int(keys[1]), (0..<limits.migrationNames).contains(index) else { throw .migration }
                 var added = columns[index] ?? (nil, [])
                 if keys[2] == "table", keys.count == 3, added.table == nil {
                     added.table = value
-                } else if keys[2] == "columns", Self.isListPlace(keys.dropFirst(3)) {
+                } else if keys[2] == "columns", Self.isListIndex(keys.dropFirst(3)) {
                     added.columns.append(value)
                 } else {
                     throw .migration
@@ -123,7 +123,7 @@ struct MigrationReader {
     }
 
     /// Returns true if these keys behind a list's name are those of an element: none, `[]` or a number.
-    private static func isListPlace(_ keys: ArraySlice<String>) -> Bool {
+    private static func isListIndex(_ keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return true }
         return keys.count == 1 && (key.isEmpty || key.utf8.allSatisfy { (0x30...0x39).contains($0) })
     }

@@ -30,8 +30,8 @@ package struct PresentRecord: Hashable, Sendable {
             if index > 0 { writer.append(raw: ",") }
             writer.append(name: table)
             writer.append(raw: "{")
-            for (place, record) in records.filter({ $0.table == table }).enumerated() {
-                if place > 0 { writer.append(raw: ",") }
+            for (index, record) in records.filter({ $0.table == table }).enumerated() {
+                if index > 0 { writer.append(raw: ",") }
                 writer.append(name: record.id)
                 if let json = record.json { writer.append(raw: json) } else { writer.append(raw: "null") }
             }

@@ -1,7 +1,6 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import JSONBytes
 package import SyncModel
 
 /// The records of one push, lying in the bytes of its body.
@@ -20,22 +19,5 @@ package struct PushChanges: Sendable {
     package init(bytes: [UInt8], tables: [PushedTable]) {
         self.bytes = bytes
         self.tables = tables
-    }
-
-    /// Passes a scanner before the record's object to `body`.
-    ///
-    /// The object was validated, so scanning it throws no error; if a member is repeated, the last one counts, and the
-    /// members `id`, `_status` and `_changed` are present like any other.
-    ///
-    /// - Precondition: The record is one of these changes.
-    package func withScanner<R, E: Error>(
-        of record: PushedRecord, _ body: (inout JSONScanner) throws(E) -> R
-    ) throws(E) -> R {
-        precondition(record.range.upperBound <= bytes.count, "the record belongs to other changes")
-        return try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(E) in
-            let object = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[record.range])
-            var scanner = unsafe JSONScanner(object, maximumDepth: .max)
-            return try body(&scanner)
-        }
     }
 }

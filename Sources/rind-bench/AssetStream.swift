@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
+import SyncModel
 
 /// The stream that scenarios measure with: lines like those of a photo library's assets, the same for every run.
 ///
@@ -99,10 +100,10 @@ struct AssetStream {
     /// Each round renames other assets, spread over the whole table.
     func changes(_ count: Int, round: Int) -> ByteBuffer {
         var buffer = ByteBuffer()
-        var places = SplitMix64(state: UInt64(round))
+        var choice = SeededGenerator(seed: UInt64(round))
         var changed: Set<Int> = []
         while changed.count < min(count, rows) {
-            let row = Int(places.next() % UInt64(rows))
+            let row = Int(choice.next() % UInt64(rows))
             guard changed.insert(row).inserted else { continue }
             var random = generator(at: row)
             let owner = Self.owner
@@ -110,11 +111,11 @@ struct AssetStream {
             line.replace(".jpeg", with: "_\(round).jpeg")
             buffer.writeString(line)
         }
-        buffer.writeString(Self.completeLine(&places))
+        buffer.writeString(Self.completeLine(&choice))
         return buffer
     }
 
-    private static var random: SplitMix64 { SplitMix64(state: 42) }
+    private static var random: SeededGenerator { SeededGenerator(seed: 42) }
 
     private static var owner: String {
         var random = random
@@ -123,20 +124,19 @@ struct AssetStream {
 
     /// Returns the generator's state before a row: each row takes the same number of random numbers, and each number is
     /// one step.
-    private func generator(at row: Int) -> SplitMix64 {
+    private func generator(at row: Int) -> SeededGenerator {
         var random = Self.random
         let owner = Self.uuid(&random)
         var next = random
         _ = line(0, owner: owner, &next)
-        random.state &+= UInt64(row) &* (next.state &- random.state)
-        return random
+        return SeededGenerator(seed: random.seed &+ UInt64(row) &* (next.seed &- random.seed))
     }
 
-    private static func completeLine(_ random: inout SplitMix64) -> String {
+    private static func completeLine(_ random: inout SeededGenerator) -> String {
         #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|\#(uuid(&random))"}"# + "\n"
     }
 
-    private func line(_ row: Int, owner: String, _ random: inout SplitMix64) -> String {
+    private func line(_ row: Int, owner: String, _ random: inout SeededGenerator) -> String {
         let id = ids == .uuid ? Self.uuid(&random) : Self.short(&random)
         let bits = random.next()
         let isPortrait = bits & 1 == 0
@@ -155,12 +155,12 @@ struct AssetStream {
     }
 
     private func stackID(_ stack: Int) -> String {
-        var random = SplitMix64(state: UInt64(stack) << 32)
+        var random = SeededGenerator(seed: UInt64(stack) << 32)
         return ids == .uuid ? Self.uuid(&random) : Self.short(&random)
     }
 
     /// Takes as many random numbers as a UUID.
-    private static func short(_ random: inout SplitMix64) -> String {
+    private static func short(_ random: inout SeededGenerator) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
         var text = ""
         for _ in 0..<2 {
@@ -181,7 +181,7 @@ struct AssetStream {
         }
     }
 
-    private static func time(_ row: Int, _ random: inout SplitMix64) -> String {
+    private static func time(_ row: Int, _ random: inout SeededGenerator) -> String {
         let bits = random.next()
         let month = two(Int(bits % 12) + 1)
         let day = two(Int(bits >> 8 % 28) + 1)
@@ -191,11 +191,11 @@ struct AssetStream {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    private static func uuid(_ random: inout SplitMix64) -> String {
+    private static func uuid(_ random: inout SeededGenerator) -> String {
         let digits = hex(random.next()) + hex(random.next())
         var text = ""
-        for (place, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(place) { text.append("-") }
+        for (index, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
             text.append(digit)
         }
         return text
@@ -206,31 +206,18 @@ struct AssetStream {
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    private static func base64(_ count: Int, _ random: inout SplitMix64) -> String {
+    private static func base64(_ count: Int, _ random: inout SeededGenerator) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var bits: UInt64 = 0
         return String(
             unsafeUninitializedCapacity: count,
             initializingUTF8With: { target in
-                for place in 0..<count {
-                    if place % 10 == 0 { bits = random.next() }
-                    target[place] = alphabet[Int(bits & 63)]
+                for index in 0..<count {
+                    if index % 10 == 0 { bits = random.next() }
+                    target[index] = alphabet[Int(bits & 63)]
                     bits >>= 6
                 }
                 return count
             })
-    }
-}
-
-/// Generates random numbers from one word of state, so that every run has the same bytes.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

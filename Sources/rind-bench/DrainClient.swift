@@ -164,10 +164,10 @@ struct MarkCounter {
         let end = start + bytes.count
         var found = 0
         while let hit = memchr(start, CInt(mark[0]), end - start) {
-            let place = UnsafeRawPointer(hit)
-            let isMark = end - place >= mark.count && memcmp(place, mark, mark.count) == 0
+            let candidate = UnsafeRawPointer(hit)
+            let isMark = end - candidate >= mark.count && memcmp(candidate, mark, mark.count) == 0
             if isMark { found += 1 }
-            start = place + (isMark ? mark.count : 1)
+            start = candidate + (isMark ? mark.count : 1)
         }
         return found
     }

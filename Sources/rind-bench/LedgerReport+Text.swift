@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The report for people.
+// The report for reading.
 extension LedgerReport {
     /// The tables and their sentences.
     var text: String {

@@ -29,7 +29,7 @@ struct Machine: Codable {
             isOptimised: isOptimised)
     }
 
-    /// One line for people.
+    /// One line for reading.
     var sentence: String {
         let load = loadBefore.map { ", load \(Text.number($0, 2))" } ?? ""
         let build = isOptimised ? "" : "\nThis is a debug build: its figures mean nothing."

@@ -15,7 +15,7 @@ struct Push: AsyncParsableCommand {
         commandName: "Push",
         abstract: "A push through the gateway and the same operations sent directly, in one request and call by call.",
         discussion: """
-            The backend is the demo backend on a SQLite file, in a process of its own. Two people push in turns: one \
+            The backend is the demo backend on a SQLite file, in a process of its own. Two users push in turns: one \
             through the gateway, one without it, the same number of records in the same order and, call by call, over \
             as many connections as the gateway uses. Ratios are taken pair by pair.
             """)

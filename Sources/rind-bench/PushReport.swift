@@ -99,7 +99,7 @@ struct PushReport: Codable {
     var isWithinBounds: Bool? { isJudged ? verdicts.allSatisfy(\.isKept) : nil }
 }
 
-// The report for people.
+// The report for reading.
 extension PushReport {
     /// The tables and their sentences.
     var text: String {

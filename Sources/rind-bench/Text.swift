@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Formats figures and tables for people.
+/// Formats figures and tables for reading.
 enum Text {
     /// Returns a figure with a number of digits after the point.
     static func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
@@ -28,13 +28,13 @@ enum Text {
         }.joined(separator: "\n")
     }
 
-    /// Prints a report for people, or all of its figures for scripts, with the text on standard error.
+    /// Prints a report for reading, or all of its figures for scripts, with the text on standard error.
     static func publish(_ report: some Encodable, as text: String, isJSON: Bool) throws {
         if isJSON { note(text) }
         print(isJSON ? try json(report) : text)
     }
 
-    /// Returns a value as JSON that both scripts and people can read.
+    /// Returns a value as JSON that both scripts and operators can read.
     private static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -59,7 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
             let configuration = try GatewayConfig.Configuration.loadReporting(config, warns: true)
-            Console.out("\(config) is right.")
+            Console.out("\(config) is valid.")
             if !connect, let fault = configuration.spoolFault {
                 Console.error("\(config): warning: \(fault), so 'rind serve' would not start (spool.file)")
             }

@@ -32,7 +32,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .internalError: "a defect of Rind"
         case .system: "the system has no memory or no thread left"
         case .cannotCreate: "the state cannot be opened, made or written"
-        case .inputOutput: "the state is damaged, newer or none; the disk is full or failed"
+        case .inputOutput: "the state is damaged, too new or not Rind's; the disk is full or failed"
         case .tryAgain: "not now: the state is in use, or the clock is behind it"
         case .protocolViolation: "a server answered with an error, or not as the protocol says"
         case .noPermission: "a server does not accept the credential"

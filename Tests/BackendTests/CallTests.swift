@@ -269,12 +269,6 @@ import Testing
         }
     }
 
-    @Test func `an id and its parts fill their places`() {
-        var values = CallValues()
-        values.setID("a.b", parts: ["a", "b"])
-        #expect(values.named == ["id": .string("a.b"), "id.1": .string("a"), "id.2": .string("b")])
-    }
-
     @Test(arguments: [
         (#"{"user":{"id":"u-1"}}"#, "u-1"), (#"{"user":{"id":42}}"#, "42"), (#"{"user":{"id":""}}"#, nil),
         (#"{"user":{"id":null}}"#, nil), (#"{"user":{"id":true}}"#, nil), (#"{"user":7}"#, nil), ("[]", nil),

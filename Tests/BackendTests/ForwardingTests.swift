@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `who somebody is, only a trusted proxy says`(isTrusted: Bool) {
+    func `only a trusted proxy says who a client is`(isTrusted: Bool) {
         let rule = ForwardingRule(listed: ["x-user", "x-other"], identity: ["X-User"])
         let names = rule.credentials(of: Self.request, isPeerTrusted: isTrusted).fields.map(\.name.canonicalName)
         #expect(Set(names) == (isTrusted ? ["x-user", "x-other"] : ["x-other"]))

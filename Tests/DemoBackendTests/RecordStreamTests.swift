@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `somebody who may not see a record gets neither it nor its delete`(kind: Kind) async throws {
+    func `a user who may not see a record gets neither it nor its delete`(kind: Kind) async throws {
         try await DemoBackend.withRunning { backend in
             let bob = try await TestClient(backend, token: "bob-token")
             try await backend.edit([.put("projects", ["id": "p", "name": "old"])] + kind.edits)

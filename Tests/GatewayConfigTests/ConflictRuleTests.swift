@@ -32,7 +32,7 @@ import Testing
         #expect(Support.messages(Self.text("stream", "none", ["ledger": "off"])).isEmpty)
     }
 
-    @Test func `another word is a mistake in its place`() {
+    @Test func `another word is a mistake at its position`() {
         let messages = Support.messages(Self.text("", "steam"))
         #expect(
             messages.map { $0.drop { $0 != " " } } == [" expected one of stream, backend, none, found 'steam'"])

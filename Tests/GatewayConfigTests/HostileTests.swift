@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct HostileTests {
     @Test(arguments: 1...8)
-    func `a damaged file gives diagnostics with places, never a crash and never the key`(seed: Int) {
+    func `a damaged file gives diagnostics with positions, never a crash and never the key`(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         let sample = Array(KeyTable.sample().replacing("\n#", with: "\n").unicodeScalars)
         let noise = Array("\"{}[]=|,;#$\\ \n.?@é0\u{0}".unicodeScalars)

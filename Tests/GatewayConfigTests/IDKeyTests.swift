@@ -52,7 +52,7 @@ import Testing
             ),
             (
                 ["create": Self.made, "ledger": "off"], "",
-                "without a ledger nobody knows which devices have got a record before its mapping"
+                "without a ledger it is unknown which devices have got a record before its mapping"
             ),
             (
                 ["id": "a b", "delete": "AlbumDeleteV1 by a b", "create": Self.made], "",
@@ -60,7 +60,7 @@ import Testing
             ),
             (["id_type": "number"], "", "expected one of text, integer, found 'number'"),
         ] as [([String: String], String, String)])
-    func `what cannot work is a mistake in its place`(lines: [String: String], more: String, message: String) {
+    func `what cannot work is a mistake at its position`(lines: [String: String], more: String, message: String) {
         let messages = Support.load(Support.withTable(lines, more: more)).diagnostics.map(\.message)
         #expect(messages == [message])
     }

@@ -275,8 +275,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             let errors = diagnostics.filter { $0.severity == .error }
             #expect(configuration == nil, "\(value)")
             #expect(
-                errors.contains { $0.place.line == line && $0.place.file == "config/rind.ini" }
-                    || errors.contains { $0.note?.place.line == line }, "\(value): \(Support.rendered(diagnostics))")
+                errors.contains { $0.position.line == line && $0.position.file == "config/rind.ini" }
+                    || errors.contains { $0.note?.position.line == line }, "\(value): \(Support.rendered(diagnostics))")
         }
     }
 
@@ -292,7 +292,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         let (configuration, diagnostics) = Support.load(file, environment: [variable: bad])
         #expect(configuration == nil)
         #expect(
-            diagnostics.contains { $0.place.file == "environment:\(variable)" },
+            diagnostics.contains { $0.position.file == "environment:\(variable)" },
             "\(bad): \(Support.rendered(diagnostics))")
     }
 

@@ -43,7 +43,7 @@ import Testing
         #expect(schema.tables.map(\.isLedgered) == [isLedgered])
     }
 
-    @Test func `another word than full and off is a mistake in its place`() {
+    @Test func `another word than full and off is a mistake at its position`() {
         let messages = Support.messages(Support.withTable(["ledger": "of"]))
         #expect(messages.map { $0.drop { $0 != " " } } == [" expected one of full, off, found 'of'"])
     }

@@ -49,7 +49,7 @@ import Testing
         // It shows migrations that begin later than the oldest version, and a creation whose id is lost with its
         // answer: both are allowed but suspicious.
         #expect(
-            diagnostics.map { "\($0.severity) \($0.place.line) \($0.message)" } == [
+            diagnostics.map { "\($0.severity) \($0.position.line) \($0.message)" } == [
                 "warning 25 migrations_enabled_at 3 is above oldest 2: clients of version 2 are refused at their second sync",
                 "warning 32 a creation whose answer is lost may happen twice: only the backend knows its id",
             ])
@@ -108,8 +108,8 @@ import Testing
         let text = try String(contentsOf: Support.fixtures.appending(path: "ten-mistakes.ini"), encoding: .utf8)
         let (configuration, diagnostics) = Support.load(text)
         #expect(configuration == nil)
-        #expect(diagnostics.map(\.place.line) == [3, 5, 6, 9, 10, 13, 15, 17, 19, 20])
-        #expect(diagnostics.map(\.place.column) == [10, 13, 7, 1, 22, 1, 33, 24, 8, 31])
+        #expect(diagnostics.map(\.position.line) == [3, 5, 6, 9, 10, 13, 15, 17, 19, 20])
+        #expect(diagnostics.map(\.position.column) == [10, 13, 7, 1, 22, 1, 33, 24, 8, 31])
         for diagnostic in diagnostics {
             #expect(diagnostic.hint != nil && diagnostic.rendered.contains("^"), "\(diagnostic.rendered)")
         }
@@ -175,7 +175,7 @@ import Testing
             Support.minimal(), environment: ["RIND_BACKEND_IDLE_TIMOUT": "60s", "RIND_LOG": "debug"])
         #expect(configuration == nil)
         let errors = diagnostics.filter { $0.severity == .error }
-        #expect(errors.map(\.place.file) == ["environment:RIND_BACKEND_IDLE_TIMOUT", "environment:RIND_LOG"])
+        #expect(errors.map(\.position.file) == ["environment:RIND_BACKEND_IDLE_TIMOUT", "environment:RIND_LOG"])
         #expect(errors.first?.hint == "did you mean 'RIND_BACKEND_IDLE_TIMEOUT'?")
     }
 
@@ -271,7 +271,7 @@ import Testing
             })
         #expect(configuration != nil)
         #expect(
-            diagnostics.filter { $0.place.line == 3 }.map { "\($0.severity) \($0.place.line) \($0.message)" }
+            diagnostics.filter { $0.position.line == 3 }.map { "\($0.severity) \($0.position.line) \($0.message)" }
                 == (isOpen ? ["warning 3 everybody on this machine can read 'identity.key'"] : []))
         #expect(!Support.rendered(diagnostics).contains(Support.key))
     }

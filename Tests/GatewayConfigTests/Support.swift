@@ -49,7 +49,7 @@ enum Support {
     static func messages(_ text: String, environment: [String: String] = [:], files: [String: String] = [:]) -> [String]
     {
         load(text, environment: environment, files: files).diagnostics.map {
-            "\($0.place.line):\($0.place.column) \($0.message)"
+            "\($0.position.line):\($0.position.column) \($0.message)"
         }
     }
 

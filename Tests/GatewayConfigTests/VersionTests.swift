@@ -25,9 +25,9 @@ import Testing
     }
 
     @Test(arguments: ["-1", "1.5", "two", "1000000001"])
-    func `what is no version is a mistake in its place`(value: String) throws {
+    func `what is no version is a mistake at its position`(value: String) throws {
         let diagnostic = try #require(Self.diagnostics("version = 9\nmigrations_enabled_at = \(value)").first)
-        #expect(diagnostic.severity == .error && diagnostic.place.line == 8 && diagnostic.place.column == 25)
+        #expect(diagnostic.severity == .error && diagnostic.position.line == 8 && diagnostic.position.column == 25)
     }
 
     @Test func `migrations cannot begin above the newest version`() throws {
@@ -110,8 +110,8 @@ import Testing
                 "'AlbumsV2' and 'AlbumsV1' are both asked for by clients of schema version 12"
             ])
         let error = try #require(errors.first)
-        #expect((error.place.line, error.place.column, error.place.length) == (15, 25, 8))
-        #expect(error.note?.place.line == 10 && error.note?.message == "'AlbumsV1' is asked for here")
+        #expect((error.position.line, error.position.column, error.position.length) == (15, 25, 8))
+        #expect(error.note?.position.line == 10 && error.note?.message == "'AlbumsV1' is asked for here")
         #expect(error.hint == "let all tables change from one to the other at the same version")
     }
 

@@ -85,7 +85,7 @@ import Testing
                     await group.triggerGracefulShutdown()
                     // An idle connection ends at once.
                     #expect(try await idle.readToEnd() == "")
-                    // The listener closes beside the connections: before that somebody may still get in.
+                    // The listener closes beside the connections: before that a client may still get in.
                     while (try? await RawClient.connect(to: port) { _ in }) != nil { await Task.yield() }
                     goOn.open()
                     let answer = try RawAnswer(try await client.readToEnd())
@@ -196,7 +196,8 @@ import Testing
         let line = try #require(lines.first)
         #expect(line.level == .info && line.metadata["status"] == "200" && line.metadata["bytes_out"] == "2")
         #expect(
-            line.metadata["mode"] == "later" && line.metadata["lines"] == "3" && line.metadata["duration_ms"] != nil)
+            line.metadata["mode"] == "incremental" && line.metadata["lines"] == "3"
+                && line.metadata["duration_ms"] != nil)
         #expect(!log.lines.contains { "\($0.metadata)".contains("s3cret") })
     }
 }

@@ -89,7 +89,7 @@ struct StubPull: PullReply {
     init(_ pieces: [String], failure: (any Error)? = nil) {
         self.pieces = pieces.map { Array($0.utf8) }
         self.failure = failure
-        figures.mode = "later"
+        figures.mode = "incremental"
         figures.lines = 3
     }
 

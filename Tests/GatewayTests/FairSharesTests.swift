@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `pulls of one principal leave places for those of others`() throws {
-        let places = FairPlaces(maximum: 40)
+        let places = FairPermits(maximum: 40)
         let (ada, bob) = (Principal(rawValue: "ada"), Principal(rawValue: "bob"))
         for _ in 0..<20 { try places.enter(ada) }
         #expect(throws: GatewayFault.pulls) { try places.enter(ada) }

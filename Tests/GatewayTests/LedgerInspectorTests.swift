@@ -20,7 +20,7 @@ import Testing
             try await state.confirm(30)
             let a = try await state.find("a")
             #expect(a.cursor?.rawValue == 30 && a.confirmed?.rawValue == 30 && a.hasLedger && a.isExact)
-            #expect(try a.sights.map(\.place) == [.cursor(cursor(20)), .base(cursor(10))])
+            #expect(try a.sights.map(\.origin) == [.cursor(cursor(20)), .base(cursor(10))])
             #expect(a.sights.map(\.entry.content) == [3, 1])
             #expect(!a.isPending)
             let b = try await state.find("b")
@@ -66,11 +66,11 @@ import Testing
             compaction.finished = try cursor(20)
             _ = try await state.store.compactBatch(compaction, at: 20)
             let finding = try await state.find("a")
-            #expect(try finding.sights.map(\.place) == [.base(cursor(20))])
+            #expect(try finding.sights.map(\.origin) == [.base(cursor(20))])
             #expect(finding.sights.map(\.entry.content) == [2])
             #expect(finding.isExact)
             try await state.next(30, after: 20, ["tasks": [.tombstone("a", 25)]])
-            #expect(try await state.find("a").sights.map(\.place) == [.cursor(cursor(30)), .base(cursor(20))])
+            #expect(try await state.find("a").sights.map(\.origin) == [.cursor(cursor(30)), .base(cursor(20))])
         }
     }
 

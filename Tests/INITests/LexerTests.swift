@@ -18,7 +18,7 @@ private struct Reading {
 
     init(_ text: String) { self.init(Array(text.utf8)) }
 
-    var messages: [String] { diagnostics.map { "\($0.place.line):\($0.place.column) \($0.message)" } }
+    var messages: [String] { diagnostics.map { "\($0.position.line):\($0.position.column) \($0.message)" } }
 
     func value(_ section: String, _ key: String) -> String? {
         document.section(section)?.entry(key)?.value.string
@@ -53,7 +53,7 @@ private struct Reading {
         #expect(reading.messages == [])
     }
 
-    @Test func `text in a continuation line keeps its own place`() throws {
+    @Test func `text in a continuation line keeps its own position`() throws {
         let reading = Reading("[s]\nk = a\n    bc")
         let value = try #require(reading.document.section("s")?.entry("k")?.value)
         let last = try #require(value.split(on: "\n").last)
@@ -84,7 +84,7 @@ private struct Reading {
             ([0xFF, 0xFE, 0x5B, 0x00], "1:1 the file is UTF-16, expected UTF-8"),
             ([0xFE, 0xFF, 0x00, 0x5B], "1:1 the file is UTF-16, expected UTF-8"),
         ] as [([UInt8], String)])
-    func `bytes that are no text are named with their place`(bytes: [UInt8], message: String) {
+    func `bytes that are no text are named with their position`(bytes: [UInt8], message: String) {
         #expect(Reading(bytes).messages == [message])
     }
 
@@ -126,6 +126,6 @@ private struct Reading {
             reading.messages == [
                 "3:1 key 'k' is set twice in [s]", "4:1 section [s] appears twice", "5:1 key 'k' is set twice in [s]",
             ])
-        #expect(reading.diagnostics.map(\.note?.place.line) == [2, 1, 2])
+        #expect(reading.diagnostics.map(\.note?.position.line) == [2, 1, 2])
     }
 }

@@ -81,7 +81,7 @@ import Testing
         ("@file:binary", 1, "'binary' is not UTF-8 text"),
         ("@file:big", 1, "'big' has 70000 bytes, expected at most 65536"),
     ])
-    func `what cannot be put in is a mistake with its place`(text: String, column: Int, message: String) {
+    func `what cannot be put in is a mistake with its position`(text: String, column: Int, message: String) {
         #expect {
             try resolve(text)
         } throws: { error in
@@ -108,7 +108,7 @@ import Testing
 }
 
 @Suite struct ProblemsTests {
-    @Test func `problems come sorted by line with the second place and the hint`() {
+    @Test func `problems come sorted by line with the second position and the hint`() {
         var problems = Problems()
         let document = Document(bytes: Array("[s]\n\tabc = 1\n".utf8), name: "a.ini", problems: &problems)
         #expect(document.sections.count == 1)

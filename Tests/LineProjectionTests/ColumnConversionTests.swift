@@ -18,8 +18,7 @@ import Testing
         let prefix = #"{"id":"x","c":"#
         #expect(text.hasPrefix(prefix) && text.hasSuffix("}"))
         return (
-            String(text.dropFirst(prefix.count).dropLast()), counters.wrongValues(table: 0, column: 0),
-            counters.missingValues(table: 0, column: 0)
+            String(text.dropFirst(prefix.count).dropLast()), counters.defaults.wrong, counters.defaults.missing
         )
     }
 

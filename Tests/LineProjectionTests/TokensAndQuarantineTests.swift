@@ -47,7 +47,6 @@ import Testing
         var bench = Self.bench()
         for number in 0..<2000 { _ = bench.result(#"{"type":"SyncAckV1","ack":"N\#(number)|x"}"#) }
         #expect(bench.projector.receivedTokens.tokens.count == 1024)
-        #expect(bench.projector.droppedTokens == 976)
         let long = String(repeating: "x", count: 5000)
         _ = bench.result(#"{"type":"SyncAckV1","ack":"N1|\#(long)"}"#)
         #expect(bench.projector.lastCheckpoint == nil)

@@ -20,7 +20,7 @@ import Testing
         #expect(result.error.matches(of: #/\| +\^/#).count >= 10)
     }
 
-    @Test func `a configuration that is right is summed up`() async throws {
+    @Test func `a valid configuration is summed up`() async throws {
         let result = try await RunningCommand.run("check", "--config", Place.quickstart)
         #expect(result.status == 0)
         #expect(result.error.isEmpty)
@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [
         ("", "with another x-app or x-tenant"), ("X-App", "with another x-tenant"), ("X-App, X-Tenant", nil),
     ])
-    func `what besides the credential decides who somebody is, is said`(_ harmless: String, _ said: String?)
+    func `what besides the credential decides who a user is, is named`(_ harmless: String, _ said: String?)
         async throws
     {
         let result = try await RunningCommand.run(

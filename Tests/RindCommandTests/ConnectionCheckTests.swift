@@ -126,7 +126,7 @@ import Testing
         let testDescription: String
         let said: String
         let answer: @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer
-        /// Whether only somebody with a credential sees it.
+        /// Whether only a user with a credential sees it.
         var isBehindLogin = false
         /// How the line begins for a stranger; for whoever is signed in it is wrong.
         var verdict = "wrong"

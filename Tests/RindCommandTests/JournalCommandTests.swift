@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `list shows what runs and what stopped half way, and nothing of its records`() async throws {
+    @Test func `list shows what runs and what was interrupted, and nothing of its records`() async throws {
         try await Self.with { state in
             let result = try await state.run("journal", "list")
             #expect(result.status == 0 && result.error.isEmpty)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `show names what nobody knows, with members that the manual names`() async throws {
+    @Test func `show names unknown outcomes, with members that the manual names`() async throws {
         try await Self.with { state in
             let text = try await state.run("journal", "show", "2")
             #expect(text.status == 0 && text.out.contains("unknown\n  create tasks t-1\n  create tasks t-2\n"))

@@ -101,14 +101,14 @@ import Testing
             fields: [
                 "replica": "0123456789012345", "principal": "123456789012", "request_id": "7", "records": "12",
                 "conflicts.tasks": "2", "status": "007", "duration_ms": "+7", "lines": "-3", "cut": "true",
-                "told": "yes", "port": "8790", "presented": "1732178235123", "made": .stringConvertible(7),
+                "has_time": "yes", "port": "8790", "presented": "1732178235123", "made": .stringConvertible(7),
             ])
         let json = try JSONValue.parse(line.json.dropLast())
         for (name, value) in [("records", 12), ("conflicts.tasks", 2), ("lines", -3), ("port", 8790), ("made", 7)] {
             #expect(json[name]?.int64 == Int64(value), "\(name)")
         }
         #expect(json["presented"]?.int64 == 1_732_178_235_123 && json["cut"]?.bool == true)
-        for name in ["replica", "principal", "request_id", "status", "duration_ms", "told"] {
+        for name in ["replica", "principal", "request_id", "status", "duration_ms", "has_time"] {
             #expect(json[name]?.string != nil, "\(name)")
         }
     }

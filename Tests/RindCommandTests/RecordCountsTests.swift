@@ -40,7 +40,7 @@ import Testing
             ])
     }
 
-    @Test func `of a table that no device has nobody knows how many records come`() throws {
+    @Test func `how many records of a table come that no device has is unknown`() throws {
         let update = try update([row(1, seen: 1, version: 8, counts: ["albums": 1, "assets": 0])], from: 8)
         #expect(update.tables.map(\.records) == [1, nil, 0])
         #expect(update.uncounted == ["album_assets"])

@@ -12,7 +12,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// A state of the quickstart's configuration that somebody has, as a gateway would, while commands look into it.
+/// A state of the quickstart's configuration that a user has, as a gateway would, while commands look into it.
 struct StateFixture {
     static let alice = Principal(rawValue: "a11ce00000000000000000000000beef")
     static let bob = Principal(rawValue: "b0b0000000000000000000000000beef")

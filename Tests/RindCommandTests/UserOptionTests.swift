@@ -43,11 +43,11 @@ import Testing
                 let retry = try await run("quarantine", "retry", "--all", "--user", Self.ada)
                 #expect(retry.status == 0, "\(retry.error)")
                 let nobody = try await run("replicas", "list", "--user", "nobody")
-                #expect(nobody.status == 66 && nobody.error.contains("The state knows nobody as 'nobody'"))
+                #expect(nobody.status == 66 && nobody.error.contains("The state has no user 'nobody'"))
                 let bearer = try await RunningCommand.run(
                     "replicas", "list", "--user", Self.ada, "--config", Place.quickstart,
                     environment: ["RIND_IDENTITY_PRINCIPAL": "bearer"], directory: gateway.directory)
-                #expect(bearer.status == 64 && bearer.error.contains("names nobody by an id"))
+                #expect(bearer.status == 64 && bearer.error.contains("has no ids of users"))
             }
         }
     }

@@ -144,7 +144,7 @@ import Testing
         if let state = example.state {
             let entry = LedgerEntry(
                 id: "t", hash: .first, state: state, content: example.content, feeds: example.feeds, goneAt: 9_999)
-            finding.sights = [.init(place: .cursor(try #require(Cursor(rawValue: example.cursor))), entry: entry)]
+            finding.sights = [.init(origin: .cursor(try #require(Cursor(rawValue: example.cursor))), entry: entry)]
         }
         finding.note = example.note.map { PushNote(table: "tasks", id: "t", state: $0) }
         finding.isNoteNew = example.note != nil && example.isNoteNew

@@ -227,7 +227,7 @@ import Testing
         try await Self.expectRest(world)
     }
 
-    @Test func `an old and a new device of one person alternate, and each gets what its version has`() async throws {
+    @Test func `an old and a new device of one user alternate, and each gets what its version has`() async throws {
         let world = try await Self.quiesced([.version, .migration])
         try await world.perform(.updateApp(device: 1))
         for round in 0..<50 {

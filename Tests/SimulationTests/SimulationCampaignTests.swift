@@ -51,7 +51,7 @@ import Testing
         "failed: state.busy",
         "failed: state.io", "log: a ledger was compacted", "log: ledger.sweep_blocked", "log: ledger.sweep_failed",
         "log: ledger.sweep_suspended", "log: the backend demands a reset", "migration", "migration in a restart",
-        "mode first", "mode idle", "mode later", "push answered", "push answerLost", "push doubtful", "push late",
+        "mode first", "mode idle", "mode incremental", "push answered", "push answerLost", "push doubtful", "push late",
         "push lost", "push refused", "records rejected", "repairs", "restart older_generation",
         "restart older_than_ledger",
         "restart other_session", "restart reset", "restart resync", "restart unknown_cursor", "second look",

@@ -5,7 +5,7 @@ import GatewayTesting
 import SyncModel
 import Testing
 
-/// Two devices of one person that take turns against a backend that writes checkpoints of its own.
+/// Two devices of one user that take turns against a backend that writes checkpoints of its own.
 @Suite struct TwoDeviceTests {
     @Test(arguments: [false, true], [false, true])
     func `both end equal to the backend although every other ack answer is lost`(

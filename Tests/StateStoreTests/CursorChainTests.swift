@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `a replica of somebody else or of nobody takes no cursor`(backing: StateBacking) async throws {
+    func `a replica of another user or of nobody takes no cursor`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100, replica: 7))
             let unknown = StateError.replicaUnknown(ReplicaID(rawValue: 7))

@@ -176,7 +176,7 @@ import Testing
                 let stored = try sqlite(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk") }
                 #expect(stored == 8 * 5)
                 #expect(try await store.view(140).count == 20)
-                // Others of the same person that have come back lose nothing.
+                // Others of the same user that have come back lose nothing.
                 try await store.proceed(row(200, replica: 40, parent: 140), [21: 1])
                 try await store.confirm(principal: alice, cursor: cursor(200), at: now)
                 for number: Int64 in 41...60 { try await store.begin(row(200 + number, replica: number), [1: 1]) }

@@ -133,7 +133,7 @@ import Testing
                 try await store.pushNotes(of: alice, after: 0, limit: 9_999).map { "\($0.id) \($0.state)" }.sorted()
             }
             #expect(try await store.beginNotes(of: alice) == 0)
-            // Of an earlier push: one nobody knows of, one that was taken, one that was refused and quarantined.
+            // Of an earlier push: one whose outcome is unknown, one that was taken, one that was refused and quarantined.
             try await note([1, 2, 3], .seen)
             try await note([2], .held)
             try await note([3], .refused)
@@ -145,7 +145,7 @@ import Testing
             try await note([6], .refused)
             try await store.dropNotes(of: alice, after: sequence)
             #expect(try await notes() == ["1 seen", "2 held", "3 seen", "4 held", "5 gone", "6 refused"])
-            // What a push has noted that was never ended stays: nobody knows what became of it.
+            // What a push has noted that was never ended stays: what became of it is unknown.
             try await store.dropNotes(of: alice, after: store.beginNotes(of: alice))
             #expect(try await notes().count == 6)
             try await store.dropNotes(of: bob, after: 0)

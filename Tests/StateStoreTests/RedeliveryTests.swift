@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `a replica that nobody knows has nothing pending, and neither has one that is forgotten`(
+    func `an unknown replica has nothing pending, and neither has one that is forgotten`(
         backing: StateBacking
     ) async throws {
         try await backing { store in

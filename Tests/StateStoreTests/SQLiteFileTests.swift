@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is locked by somebody else for long gives an error and loses nothing`() async throws {
+    @Test func `a file that is locked by another process for long gives an error and loses nothing`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             let options = SQLiteStateStore.Options.with { $0.busyTimeout = .milliseconds(50) }

@@ -18,7 +18,7 @@ import Testing
             let other = try await store.pullContext(principal: alice, session: tablet, presented: nil)
             #expect(other.session == SessionRow())
 
-            // A backend that holds nothing is not the same as one of which nobody knows what it holds.
+            // A backend that holds nothing is not the same as one whose holdings are unknown.
             try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now)
             #expect(try await store.context().session.position == .at(CheckpointVector()))
             try await store.setPosition(.unknown, principal: alice, session: phone, at: now)

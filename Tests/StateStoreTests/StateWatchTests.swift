@@ -45,7 +45,7 @@ import Testing
             let replaced = StateError.replaced(path: path)
             await #expect(throws: replaced) { try await store.begin(row(2, replica: 2)) }
             await #expect(throws: replaced) { _ = try await store.context(1) }
-            await #expect(throws: replaced) { try await store.look { _ in } }
+            await #expect(throws: replaced) { try await store.readForWrite { _ in } }
             await #expect(throws: replaced) { try await store.writeWithoutWaiting { _ in } }
             await #expect(throws: replaced) { try await store.check(thoroughly: false) }
             #expect(events() == [.failed(replaced, path: path)])

@@ -17,10 +17,22 @@ import Testing
             (#"logger.warning("a")"#, 1), (#"logger.error("a", metadata: ["error": "b"])"#, 1),
             (#"logger.error("a", metadata: ["code": "b.c"])"#, 0), (#"logger.error("a", metadata: facts)"#, 1),
             (#"facts["code"] = "b.c"; logger.error("a", metadata: facts)"#, 0),
+            ("func f() { facts[\"code\"] = a }\nfunc g() { logger.error(b, metadata: facts) }", 1),
+            (#"logger.log(level: level, "a", metadata: ["b": "c"])"#, 1), (#"logger.log(level: .info, "a")"#, 0),
+            (#"logger.log(level: .error, "a", metadata: ["code": "b.c"])"#, 0),
             (#"logger.info("a")"#, 0), (#"problems.error("a")"#, 0),
         ])
     func `a line without a code is found`(text: String, expected: Int) {
         #expect(LogCodeRule.violations(in: SourceFile(path: "Sources/Gateway/X.swift", text: text)).count == expected)
+    }
+
+    @Test func `one loop drives the machines`() {
+        let callers = Tree.swiftFiles.filter { $0.isSource && $0.target != "SyncMachines" }.flatMap { file in
+            let words = file.swift.tokens.map(\.text)
+            return words.indices.dropLast(2)
+                .filter { words[$0...].prefix(3).elementsEqual([".", "handle", "("]) }.map { _ in file.path }
+        }
+        #expect(callers == ["Sources/Gateway/Drive.swift"])
     }
 
     @Test func `checks of the compiler are switched off only with a reason`() {
@@ -68,7 +80,8 @@ import Testing
             "print(1)", "Swift.print(1)", "fatalError()", "let a = Mutex<Int>(1)", "Synchronization.Mutex(1)",
             "public struct S {}", "package extension S {}", "Thread.sleep(1)", "let s = URLSession.shared",
             "try await Task.sleep(for: a)", "let now = ContinuousClock.now", "var a = SystemRandomNumberGenerator()",
-            "let a = Date()",
+            "let a = Date()", "let a = Date.now", "let a = Int.random(in: 0..<9)", "let a = Bool.random()",
+            "let a = b.randomElement()", "b.shuffled()", "let a = UUID()", "let a = NIODeadline.now()",
         ])
     func `a banned call is found`(text: String) {
         #expect(BanRule.violations(in: SourceFile(path: "Sources/Gateway/X.swift", text: text)).count == 1)
@@ -78,7 +91,8 @@ import Testing
         arguments: [
             "try !f()", "// try! f()", "let a = \"try! \\(f(\")\")) try!\"", "let a = #\"as! \" print(1)\"#",
             "let a = \"\"\"\n  print(1) \"quoted\" Task { }\n  \"\"\"", "writer.print(1)", "case sleep(Int)",
-            "try await sleep(a)", "func print(_ a: Int) {}",
+            "try await sleep(a)", "func print(_ a: Int) {}", "let a = Int.random(in: 0..<9, using: &random)",
+            "let a = b.randomElement(using: &random)", "let a = UUID(uuidString: b)",
             "fatalError(\"the store was closed\")", "group.addTask { }",
             "func `print() is fine`() {}", "a.contains(/print(/)", "/* outer /* try! */ print(1) */",
         ])

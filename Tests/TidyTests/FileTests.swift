@@ -41,6 +41,17 @@ import Testing
         #expect(rule.violations(in: SourceFile(path: "docs/A.md", text: text)).count == expected)
     }
 
+    @Test func `every finding has its schedule, its rule and its tests`() throws {
+        let page = try #require(Tree.documents.first { $0.path == "docs/FINDINGS.md" })
+        report(FindingRule.violations(in: page))
+    }
+
+    @Test func `a finding without one of its parts is found`() {
+        let text = "### Finding 1: a\n**Schedule.** b\n**Rule.** c\n**Tests.** d\n### Finding 2: a\n**Schedule.** b\n"
+        let found = FindingRule.violations(in: SourceFile(path: "docs/FINDINGS.md", text: text))
+        #expect(found.map(\.line) == [5, 5])
+    }
+
     @Test func `retired words are not used`() {
         report(WordRule.violations(in: Tree.swiftFiles.filter { $0.name != "WordRule.swift" } + Tree.documents))
     }
@@ -51,8 +62,15 @@ import Testing
             ("Sources/A/B.swift", "let key = \"max_sweep\"", 0), ("Sources/A/B.swift", "// a Sweep, it is", 1),
             ("Sources/A/B.swift", "// `max_sweep`", 0), ("docs/A.md", "It is settled.", 1),
             ("docs/A.md", "```\nsweep\n```", 0), ("CHANGELOG.md", "sweep", 0),
+            ("Sources/A/B.swift", "let place = 1", 1), ("Tests/A/B.swift", "let place = 1", 0),
+            ("Sources/A/B.swift", "// in one place", 0), ("Sources/A/B.swift", "let isTold = 1", 1),
+            ("Sources/A/B.swift", "let foldableDeltas = 1", 1), ("Sources/A/B.swift", "// Nobody knows it", 1),
+            ("Tests/A/B.swift", "@Test func `a \u{70}erson pulls`() {}", 1), ("docs/A.md", "in the third person", 0),
+            ("Sources/A/B.swift", "log(\"for people\")", 1), ("Sources/A/B.swift", "let a = \"people\"", 0),
+            ("Sources/A/B.swift", "let a = \"\"\"\n  which nobody knows\n  \"\"\"", 1),
+            ("Sources/A/B.swift", "// somebody else", 1), ("Sources/A/B.swift", "log(\"Somebody else did.\")", 0),
         ])
-    func `a retired word is found in names and prose`(path: String, text: String, expected: Int) {
+    func `a retired word is found in names, prose and texts`(path: String, text: String, expected: Int) {
         #expect(WordRule.violations(in: [SourceFile(path: path, text: text)]).count == expected)
     }
 

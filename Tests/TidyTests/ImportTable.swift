@@ -52,7 +52,7 @@ enum ImportTable {
 
         "Gzip": ["CZlib", "NIOCore"],
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore"],
-        "SQLiteState": ["Crypto", "GRDB", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
+        "SQLiteState": ["Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
             "Curl", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel",

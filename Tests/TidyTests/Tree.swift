@@ -19,7 +19,7 @@ enum Tree {
         return swiftFiles.filter { $0.isSource && !others.contains($0.target) }
     }()
 
-    /// What people read and machines run: Swift, documents, configuration, scripts.
+    /// What readers read and machines run: Swift, documents, configuration, scripts.
     static let textFiles =
         swiftFiles + documents + files(below: "config") + files(below: ".ci")
         + files(below: "examples").filter { !$0.path.hasSuffix(".md") } + topLevel.filter { !$0.path.hasSuffix(".md") }
@@ -48,7 +48,7 @@ enum Tree {
 
     /// All text files below a folder, in the order of their paths.
     ///
-    /// Fixtures are other people's words.
+    /// Fixtures are the words of others.
     private static func files(below folder: String) -> [SourceFile] {
         let start = root.appending(path: folder).path(percentEncoded: false)
         guard let paths = try? FileManager.default.subpathsOfDirectory(atPath: start) else { return [] }

@@ -44,7 +44,7 @@ extension GatewayError {
         case .outdated:
             self.init(
                 status: 409, code: refusal.kind.rawValue,
-                message: "This device has to get what is new before it can save. Please sync again.",
+                message: "This device is out of date. Sync again to get the latest changes, then save.",
                 figures: figures)
         case .rejected:
             self.init(

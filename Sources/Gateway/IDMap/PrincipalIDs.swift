@@ -23,9 +23,9 @@ struct PrincipalIDs: Sendable {
     }
 
     /// Returns true if a device's pulls list the record under another id than this one, which a client has made.
-    func isHidden(_ id: String, table: Int, name: String, keeping kept: Set<VisibleIDs.Kept>) -> Bool {
+    func isHidden(_ id: String, table: Int, name: String, keeping kept: Set<VisibleIDs.Entry>) -> Bool {
         guard let known = backend[table, id] else { return false }
-        return aliases[table, known] != id || kept.contains(VisibleIDs.Kept(table: name, id: known))
+        return aliases[table, known] != id || kept.contains(VisibleIDs.Entry(table: name, id: known))
     }
 
     /// Adds the next mapping, or skips it if its table is no longer in the configuration.

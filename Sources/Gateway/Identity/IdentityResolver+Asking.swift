@@ -50,7 +50,7 @@ extension IdentityResolver {
         if isNamedByBackend {
             let principal = try await askBackend(identity.forwarded)
             known.accept(identity.credential, as: principal, at: now)
-            guard principal == identity.principal else { throw isSomebodyElse }
+            guard principal == identity.principal else { throw isOtherPrincipal }
             identity.admission.name()
         } else if isListable {
             _ = try await backend.list(identity.forwarded)
@@ -89,7 +89,7 @@ extension IdentityResolver {
         throw refusal
     }
 
-    private var isSomebodyElse: GatewayError {
+    private var isOtherPrincipal: GatewayError {
         GatewayError(
             fault: .otherPrincipal, cause: "the backend says that the credential is another caller's than a moment ago")
     }

@@ -38,7 +38,7 @@ package struct LedgerInspector: Sendable {
                 guard let (entry, shape) = try await entry(hash, in: layer, table.name) else { continue }
                 finding.sights.append(
                     .init(
-                        place: Self.place(of: layer, in: outline, cursors[layer]), entry: entry,
+                        origin: Self.origin(of: layer, in: outline, cursors[layer]), entry: entry,
                         hasPresentShape: Self.fits(shape, table)))
             }
             if let first = finding.sights.first, first.hasPresentShape {
@@ -47,7 +47,7 @@ package struct LedgerInspector: Sendable {
         }
         finding.mappings = try await store.idMappings(of: replica.principal, table: table.name, id: id)
         finding.isKept = finding.mappings.contains {
-            row?.ids.kept.contains(VisibleIDs.Kept(table: table.name, id: $0.mapping.backendID)) ?? false
+            row?.ids.kept.contains(VisibleIDs.Entry(table: table.name, id: $0.mapping.backendID)) ?? false
         }
         finding.note = try await store.pushNote(of: replica.principal, table: table.name, id: id)
         finding.isNoteNew = finding.note.map { $0.sequence > row?.noted ?? 0 } ?? false
@@ -76,9 +76,9 @@ package struct LedgerInspector: Sendable {
         return found
     }
 
-    private static func place(
+    private static func origin(
         of layer: LayerID, in outline: LedgerOutline, _ cursor: Cursor?
-    ) -> RecordFinding.Sight.Place {
+    ) -> RecordFinding.Sight.Origin {
         guard let cursor, layer != outline.base else { return .base(cursor) }
         return outline.undos.contains(layer) ? .before(cursor) : .cursor(cursor)
     }

@@ -7,10 +7,10 @@ package import SyncModel
 
 /// Holds everything in the state about one record of one replica.
 package struct RecordFinding: Sendable {
-    /// An entry of the ledger, with its place in time.
+    /// An entry of the ledger, with its origin.
     package struct Sight: Sendable {
         /// The part of the ledger that has an entry.
-        package enum Place: Hashable, Sendable {
+        package enum Origin: Hashable, Sendable {
             /// The layer that this cursor added.
             case cursor(Cursor)
             /// The base: the entry came with this cursor or with an older one; nil if the cursor is unknown.
@@ -20,15 +20,15 @@ package struct RecordFinding: Sendable {
         }
 
         /// The part of the ledger that has the entry.
-        package var place: Place
+        package var origin: Origin
         /// The entry.
         package var entry: LedgerEntry
         /// True if the entry was written for the table's present links and sources; otherwise these mean nothing.
         package var hasPresentShape: Bool
 
         /// Creates a sight of an entry.
-        package init(place: Place, entry: LedgerEntry, hasPresentShape: Bool = true) {
-            self.place = place
+        package init(origin: Origin, entry: LedgerEntry, hasPresentShape: Bool = true) {
+            self.origin = origin
             self.entry = entry
             self.hasPresentShape = hasPresentShape
         }
@@ -94,7 +94,7 @@ package struct RecordFinding: Sendable {
 
     /// True if the valid entry came with an answer whose cursor has not come back yet.
     package var isPending: Bool {
-        guard case .cursor(let cursor) = sights.first?.place else { return false }
+        guard case .cursor(let cursor) = sights.first?.origin else { return false }
         return confirmed.map { cursor > $0 } ?? true
     }
 }

@@ -17,7 +17,7 @@ struct CheckRunner {
         /// The changes of the pushed records.
         case compared(Comparison)
         /// The client has to pull before anything can be compared.
-        case outdated(PullRestart)
+        case outdated(FullStreamReason)
     }
 
     /// The result of a comparison, by the table's index and in the order of the subjects.

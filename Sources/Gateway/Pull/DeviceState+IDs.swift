@@ -44,7 +44,7 @@ extension DeviceState {
             ids.kept = []
             isCertain = false
         } else {
-            duplicates += news.held.map { VisibleIDs.Kept(table: $0.table, id: $1) }
+            duplicates += news.held.map { VisibleIDs.Entry(table: $0.table, id: $1) }
         }
         aliases =
             known.aliases.count == 0
@@ -55,23 +55,23 @@ extension DeviceState {
     /// The consequences for a device of mappings that it does not know yet.
     private struct News {
         /// The clients' ids that pulls never use.
-        var hidden: [VisibleIDs.Kept] = []
+        var hidden: [VisibleIDs.Entry] = []
         /// The records that the device has got under the backend's ids, each with the client's id.
-        var held: [VisibleIDs.Kept: String] = [:]
+        var held: [VisibleIDs.Entry: String] = [:]
 
         var isEmpty: Bool { hidden.isEmpty && held.isEmpty }
     }
 
     /// Returns those of the records known by the backend's ids that the device still has.
-    private func stillHeld(_ kept: Set<VisibleIDs.Kept>) async throws -> Set<VisibleIDs.Kept> {
+    private func stillHeld(_ kept: Set<VisibleIDs.Entry>) async throws -> Set<VisibleIDs.Entry> {
         guard let outline, scope.keepsLedgers else { return kept }
         let schema = scope.schema
         let holdings = LedgerHoldings(store: scope.store, schema: schema, key: scope.services.hashKey)
-        var held: Set<VisibleIDs.Kept> = []
+        var held: Set<VisibleIDs.Entry> = []
         for (name, records) in Dictionary(grouping: kept, by: \.table) {
             guard let table = schema.table(named: name) else { continue }
             for id in try await holdings.held(records.map(\.id), of: table, in: outline) {
-                held.insert(VisibleIDs.Kept(table: name, id: id))
+                held.insert(VisibleIDs.Entry(table: name, id: id))
             }
         }
         return held
@@ -90,13 +90,13 @@ extension DeviceState {
             for (name, mappings) in Dictionary(grouping: new, by: \.mapping.table) {
                 guard let table = schema.table(named: name) else { continue }
                 news.hidden += mappings.filter { !$0.isPublic }
-                    .map { VisibleIDs.Kept(table: name, id: $0.mapping.clientID) }
+                    .map { VisibleIDs.Entry(table: name, id: $0.mapping.clientID) }
                 guard let ledger else { continue }
                 let clients = Dictionary(
                     mappings.filter(\.isPublic).map { ($0.mapping.backendID, $0.mapping.clientID) }
                 ) { $1 }
                 for id in try await holdings.held(clients.keys, of: table, in: ledger) {
-                    news.held[VisibleIDs.Kept(table: name, id: id)] = clients[id]
+                    news.held[VisibleIDs.Entry(table: name, id: id)] = clients[id]
                 }
             }
             guard stored.count == Self.page, let next = stored.last?.sequence else { break }

@@ -139,7 +139,7 @@ extension DeviceState {
     /// Merges the layers that were added to the replica's ledger into its base.
     mutating func compactLedger() async throws {
         guard let cursor = row?.cursor, let before = outline, let base = before.base else { return }
-        let deltas = try await scope.store.foldableDeltas(replica: before.replica, upTo: cursor)
+        let deltas = try await scope.store.compactableDeltas(replica: before.replica, upTo: cursor)
         var settings = LedgerCompaction.Settings()
         settings.chunkBytes = scope.services.tuning.chunkBytes
         settings.forgetTombstonesBefore = scope.now - scope.services.configuration.ledger.maxOffline.milliseconds

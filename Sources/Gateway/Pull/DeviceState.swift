@@ -31,7 +31,7 @@ struct DeviceState {
     var aliases: IDAliases?
     var knownIDs: PrincipalIDs?
     /// Records that the device may have under ids that pulls no longer use, as of the presented cursor.
-    var duplicates: [VisibleIDs.Kept] = []
+    var duplicates: [VisibleIDs.Entry] = []
 
     init(_ scope: PullScope) { self.scope = scope }
 

@@ -24,8 +24,6 @@ package struct PullAnswer: Sendable {
 
     /// Hands the body over, piece by piece.
     ///
-    /// May be called several times, for a repeated request.
-    ///
     /// - Throws: The errors of `sink`, and ``SpoolError`` if the spool cannot be read: the connection must then be cut,
     ///   never ended cleanly.
     package func write(to sink: ([UInt8]) async throws -> Void) async throws {

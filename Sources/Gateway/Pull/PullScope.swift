@@ -10,12 +10,24 @@ import SyncMachines
 import SyncModel
 
 /// Holds what all parts of one pull or check work with.
-struct PullScope {
+///
+/// A class, since each part holds it: a copy counts one reference.
+final class PullScope: Sendable {
     let services: SyncServices
     let query: PullQuery
     let identity: CallerIdentity
     let projection: Projection
     let logger: Logger
+
+    init(
+        services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection, logger: Logger
+    ) {
+        self.services = services
+        self.query = query
+        self.identity = identity
+        self.projection = projection
+        self.logger = logger
+    }
 
     var store: any StateStore { services.store }
     var schema: Schema { services.configuration.schema }
@@ -23,11 +35,7 @@ struct PullScope {
     /// True if ledgers record which records devices have.
     var keepsLedgers: Bool { services.pullSettings.keepsLedgers }
     /// The backend's client, with the logger of this request.
-    var backend: BackendClient {
-        var backend = services.backend
-        backend.logger = logger
-        return backend
-    }
+    var backend: BackendClient { services.backend(logging: logger) }
 
     /// Logs an event that the gateway's own machine did not expect.
     func log(unexpected: UnexpectedEvent?) {

@@ -24,8 +24,8 @@ extension StreamRunner {
 
     /// Logs the types that the backend refuses, once it accepts the others: until then they are a guess.
     mutating func logRefusedTypes(_ types: Set<String>) {
-        guard let toldRefused, types != toldRefused else { return }
-        self.toldRefused = types
+        guard let loggedRefused, types != loggedRefused else { return }
+        self.loggedRefused = types
         scope.logger.error(
             "the backend does not take some request types any more; their tables get nothing, the others go on",
             metadata: [

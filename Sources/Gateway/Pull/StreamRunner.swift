@@ -31,7 +31,7 @@ struct StreamRunner {
     /// The time of the session's last acceptance that the state has; nil if unknown.
     private var lastAccepted: Instant?
     /// The request types that were logged as refused; nil for a check, which logs them itself.
-    var toldRefused: Set<String>?
+    var loggedRefused: Set<String>?
 
     /// The error of an ack call itself, and not of what comes before it: when the credential is tried, the backend may
     /// refuse that, too.
@@ -42,12 +42,12 @@ struct StreamRunner {
     init(_ scope: PullScope, cached: CachedAnswers.Entry? = nil, isCheck: Bool = false) {
         self.scope = scope
         self.cached = cached
-        toldRefused = isCheck ? nil : []
+        loggedRefused = isCheck ? nil : []
         acceptance = Acceptance(scope.identity, scope.services)
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
     }
 
-    /// Applies the device's position and its ids before anything is streamed.
+    /// Takes the vector, the moments and the ids of the device before anything is streamed.
     mutating func takeOver(_ device: DeviceState) {
         acceptance.vector = device.row?.vector
         acceptance.lastSeen = device.lastSeen
@@ -106,9 +106,8 @@ struct StreamRunner {
     /// Records that the backend has accepted the session's credential, unless the state has it of a moment ago.
     private mutating func markAccepted() async throws {
         let now = scope.now
-        let interval = scope.store.limits.acceptedInterval
         // The store would find the same; asking it costs a read.
-        if let last = lastAccepted, !isDue(now, after: last, interval), !isDue(last, after: now, interval) { return }
+        if let last = lastAccepted, !scope.store.limits.isAcceptanceDue(now, after: last) { return }
         try await scope.store.markAccepted(
             principal: scope.query.principal, session: scope.query.session, at: now)
         lastAccepted = now

@@ -158,7 +158,7 @@ struct CallSender: Sendable {
             return try unsendable(error, by: call, at: index, content)
         }
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(index)") } : nil
-        if call.returns != nil { try await fly(at: index, content, request: request, key: key?.value) }
+        if call.returns != nil { try await noteInFlight(at: index, content, request: request, key: key?.value) }
         let isRepeated = key != nil && uncertain.contains(index)
         let answer = await backend.answer(call, request, as: forwarded, key: key)
         func reply(_ outcome: CallOutcome) -> CallReply {
@@ -255,7 +255,7 @@ struct CallSender: Sendable {
 
     /// Notes a creation as in flight before it is sent if its record gets an id from the backend, and writes the
     /// outcomes of earlier creations.
-    private mutating func fly(
+    private mutating func noteInFlight(
         at index: Int, _ content: OperationReader.Content, request: CallRequest, key: String?
     ) async throws {
         let operation = plan.operations[index]

@@ -16,7 +16,7 @@ struct ConflictSearch {
     /// The result of the search.
     enum Outcome {
         /// The device has to pull first.
-        case outdated(PullRestart)
+        case outdated(FullStreamReason)
         /// The records in conflict, the backend's present state of some of them, and the number of unreadable changes.
         case compared(conflicts: [PushRefusal.Record], present: [PresentRecord], unreadable: Int)
     }

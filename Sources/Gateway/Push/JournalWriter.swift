@@ -92,13 +92,13 @@ final class JournalWriter: Sendable {
 /// The indices of the operations of one batch of calls, handed out one by one to the senders.
 final class CallQueue: Sendable {
     private let indices: [Int]
-    private let next0 = NIOLockedValueBox(0)
+    private let begun = NIOLockedValueBox(0)
 
     init(_ indices: [Int]) { self.indices = indices }
 
     /// Returns the next index; nil if there is none, or if nothing more is to be sent.
     func next() -> Int? {
-        next0.withLockedValue { next in
+        begun.withLockedValue { next in
             guard next < indices.count else { return nil }
             defer { next += 1 }
             return indices[next]
@@ -106,7 +106,7 @@ final class CallQueue: Sendable {
     }
 
     /// Stops the queue: no further operation is begun.
-    func stop() { next0.withLockedValue { $0 = indices.count } }
+    func stop() { begun.withLockedValue { $0 = indices.count } }
 }
 
 /// The journals of pushes that this gateway is running, by their ids; push recovery does not close them.

@@ -11,9 +11,6 @@ import WatermelonWire
 
 /// Prepares a push: finds its quarantined records, the descendants of deleted records, and the order of deletions.
 struct PushPreparation: Effects {
-    /// The greatest number of notes that are laid over the ledger.
-    private static let maximumNotes = 50_000
-
     /// The consequences of deletions for other records.
     private struct Consequences {
         var added: [Int: [String]] = [:]
@@ -122,7 +119,8 @@ extension PushPreparation {
 
     private mutating func findDescendants() async throws -> PushPreparationMachine.Event {
         guard let (row, outline) = ledger else { return .damaged }
-        let notes = try await scope.store.pushNotes(of: scope.principal, after: row.noted, limit: Self.maximumNotes)
+        let notes = try await scope.store.pushNotes(
+            of: scope.principal, after: row.noted, limit: DeviceState.maximumNotes)
         let held = HeldRecords(
             schema: scope.schema, source: StoreLedgerSource(store: scope.store), layers: outline.layers, notes: notes,
             key: scope.services.hashKey)
@@ -207,18 +205,18 @@ extension PushPreparation {
 
     private func logDamage(_ error: LedgerError) {
         scope.logger.error(
-            "a ledger is damaged: the dependents of deleted records are unknown",
+            "a ledger is damaged: the descendants of deleted records are unknown",
             metadata: ["code": "\(error.rawValue)", "replica": "\(ledger?.row.replica.description ?? "")"])
     }
 
     private func logUnknownDescendants() {
         scope.logger.warning(
-            "the dependents of deleted records are unknown: the backend has to deal with them",
-            metadata: ["code": "push.cascade_unknown", "told": "\(scope.request.lastPulledAt != nil)"])
+            "the descendants of deleted records are unknown: the backend has to deal with them",
+            metadata: ["code": "push.cascade_unknown", "has_time": "\(scope.request.lastPulledAt != nil)"])
     }
 
     /// Returns the error for a push that cannot be taken.
-    private func error(_ obstacle: PushObstacle, _ unexpected: UnexpectedEvent?) -> any Error {
+    private func error(_ obstacle: PreparationFailure, _ unexpected: UnexpectedEvent?) -> any Error {
         switch obstacle {
         case .withoutTime: return GatewayFault.pushWithoutTime
         case .unfitID(let index):
@@ -234,7 +232,7 @@ extension PushPreparation {
         case .ledgerChanged: return StateError.ledgerChanged
         case .unexpectedEvent:
             scope.logger.error(
-                "a push got what it had not asked for",
+                "a push got an event that no action had asked for",
                 metadata: [
                     "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected?.state ?? "")",
                     "event": "\(unexpected?.event ?? "")",

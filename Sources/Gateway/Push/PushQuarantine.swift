@@ -74,12 +74,11 @@ struct PushQuarantine {
             "the backend has taken quarantined records", metadata: ["records": "\(keys.count)"])
     }
 
-    /// Removes entries after a push that has failed.
+    /// Removes the entries of records that the backend has taken from a push that failed.
     ///
-    /// An error is only logged.
-    ///
-    /// A retry of an entry that stayed would overwrite a newer state of its record with an older one.
-    func removeAtLast(_ taken: Set<Int>) async {
+    /// Otherwise a later retry of such an entry would overwrite a newer state of its record with an older one. An error
+    /// of the state is only logged, since the push has one of its own.
+    func removeAfterFailure(_ taken: Set<Int>) async {
         do {
             try await remove(taken)
         } catch {

@@ -65,8 +65,7 @@ struct PushRecoveryRunner {
         guard let operation = inFlight[index], let call = creation(operation.record.table),
             let request = operation.request, let header = services.configuration.push.idempotencyHeader
         else { return .other }
-        var backend = services.backend
-        backend.logger = logger
+        let backend = services.backend(logging: logger)
         let outcome = try await backend.call(
             call, CallRequest(method: request.method, target: request.target, body: request.body),
             as: identity.forwarded, key: (name: header, value: request.key))
@@ -163,7 +162,7 @@ extension PushRecoveryRunner: Effects {
         case .streamBroken: return PullFailure.streamBroken
         case .unexpected(let unexpected):
             logger.error(
-                "the closing of a journal got what it had not asked for",
+                "push recovery got an event that no action had asked for",
                 metadata: [
                     "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
                     "event": "\(unexpected.event)", "journal": "\(journal.id)",

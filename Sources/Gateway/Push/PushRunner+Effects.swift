@@ -60,11 +60,11 @@ extension PushRunner: Effects {
             try await quarantine.remove(machine.taken)
             await refusals.write(of: scope, from: pusher?.replica)
             // A retry is the operator's and shows nothing about the app.
-            if !scope.isRetry { await ShownVersion(scope: scope, pusher: pusher).write() }
+            if !scope.isRetry { await PushedVersion(scope: scope, pusher: pusher).write() }
             return reply.answer(reply.receipt)
         case .answerFromReceipt:
             logger.info("a push came again and was answered as before")
-            await ShownVersion(scope: scope, pusher: pusher).write()
+            await PushedVersion(scope: scope, pusher: pusher).write()
             return reply.answer(receipt ?? reply.receipt)
         case .refuse(let refusal, let applied):
             if applied > 0 { logHalfApplied(applied) }
@@ -104,7 +104,7 @@ extension PushRunner: Effects {
 extension PushRunner {
     /// Writes what is known; the push's notes are dropped only if the backend is known to have applied nothing.
     private func leave(_ machine: PushMachine, dropsNotes: Bool) async {
-        await quarantine.removeAtLast(machine.taken)
+        await quarantine.removeAfterFailure(machine.taken)
         if dropsNotes, machine.isUnapplied, let notedAfter { await notes.drop(after: notedAfter) }
         await refusals.write(of: scope, from: pusher?.replica)
     }
@@ -114,7 +114,7 @@ extension PushRunner {
         if failure == .unknownOutcome || applied > 0 { logHalfApplied(applied) }
         if let unexpected = machine.unexpected {
             logger.error(
-                "a push got what it had not asked for",
+                "a push got an event that no action had asked for",
                 metadata: [
                     "code": "\(failure.rawValue)", "state": "\(unexpected.state)", "event": "\(unexpected.event)",
                 ])

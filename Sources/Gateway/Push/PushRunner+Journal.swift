@@ -12,8 +12,9 @@ import SyncModel
 struct PushRunnerJournal {
     let id: Int64
     let writer: JournalWriter
-    /// True if the backend gives ids to records: pulls of the principal wait until these are known.
-    let namesRecords: Bool
+    /// True if a created or updated record is of a table whose ids the backend makes: pulls of the principal wait until
+    /// the push has ended.
+    let makesIDs: Bool
 }
 
 // The journal of a push by calls (finding 19), in the transactions of `docs/STATE.md`.
@@ -42,11 +43,11 @@ extension PushRunner {
             JournalOpening(presented: scope.presented, operations: operations.count, notes: seen ?? []),
             principal: scope.principal, at: scope.now)
         services.journals.begin(id, makesIDs: operations.contains(where: makesID))
-        let namesRecords = operations.contains { $0.kind != .delete && scope.schema.tables[$0.table].hasOwnIDs }
-        if namesRecords { services.making.begin(scope.principal) }
+        let makesIDs = operations.contains { $0.kind != .delete && scope.schema.tables[$0.table].hasOwnIDs }
+        if makesIDs { services.making.begin(scope.principal) }
         journal = PushRunnerJournal(
             id: id, writer: JournalWriter(journal: id, store: scope.store, clock: services.clock),
-            namesRecords: namesRecords)
+            makesIDs: makesIDs)
     }
 
     /// Writes which operations were applied or were rejected for good, and which are about to be sent.
@@ -126,7 +127,9 @@ extension PushRunner {
         case .failed(let failure):
             written.failure = PushJournal.Failure(
                 code: failure.rawValue, message: lastTrouble, record: end.unknown.first.map(scope.key(at:)))
-        case .error: written.failure = PushJournal.Failure(code: failure.map { GatewayError($0).code } ?? "internal")
+        case .error:
+            let code = failure.map { GatewayError($0).code } ?? GatewayFault.unknown.rawValue
+            written.failure = PushJournal.Failure(code: code)
         }
         self.journal = nil
         defer { leave(journal) }
@@ -141,7 +144,7 @@ extension PushRunner {
 
     private func leave(_ journal: PushRunnerJournal) {
         services.journals.end(journal.id)
-        if journal.namesRecords { services.making.end(scope.principal) }
+        if journal.makesIDs { services.making.end(scope.principal) }
     }
 
     /// Writes what is known about a push that is cut short by an error or by a client that has hung up.

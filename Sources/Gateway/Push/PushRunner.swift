@@ -18,7 +18,7 @@ struct PushRunner {
     /// The presented cursor as the state knows it.
     private(set) var row: CursorRow?
     /// The replica that pushes, with the schema version of its earlier pushes; nil if the cursor does not identify it.
-    private(set) var pusher: ShownVersion.Pusher?
+    private(set) var pusher: PushedVersion.Pusher?
     let digest: String
     var acceptance: Acceptance
     /// The sequence after which all notes are of this push; nil until the push has begun its notes.
@@ -65,11 +65,7 @@ struct PushRunner {
     var notes: PushNotes { PushNotes(scope, replica: row?.replica) }
     var quarantine: PushQuarantine { PushQuarantine(scope: scope) }
     /// The backend's client, with the logger of this request.
-    var backend: BackendClient {
-        var backend = services.backend
-        backend.logger = logger
-        return backend
-    }
+    var backend: BackendClient { services.backend(logging: logger) }
 
     /// Runs the push to its end.
     mutating func run() async throws -> PushAnswer {
@@ -151,7 +147,7 @@ extension PushRunner {
         }
     }
 
-    private mutating func outdated(_ reason: PullRestart) async throws -> PushEvent {
+    private mutating func outdated(_ reason: FullStreamReason) async throws -> PushEvent {
         try await acceptance.obtain()
         logger.notice("a push has to wait for a pull", metadata: ["because": "\(reason.rawValue)"])
         return .refused(PushRefusal(kind: .outdated, records: []))

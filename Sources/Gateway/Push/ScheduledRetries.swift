@@ -24,6 +24,11 @@ struct ScheduledRetries {
     /// The reason why the last entry was not taken.
     private var reason = QuarantinedOperation.Reason(code: PushFailure.unexpectedEvent.rawValue)
 
+    /// The reasons for a refusal of the gateway's own.
+    private enum Code: String {
+        case noTable = "push.no_table"
+    }
+
     init(services: SyncServices, identity: CallerIdentity, logger: Logger) {
         self.services = services
         self.identity = identity
@@ -64,7 +69,7 @@ struct ScheduledRetries {
     private mutating func attempt(_ entry: QuarantinedPush) async throws -> RetryMachine.Outcome {
         guard services.configuration.schema.table(named: entry.push.key.table) != nil else {
             reason = QuarantinedOperation.Reason(
-                code: "push.no_table", message: "the configuration has no such table")
+                code: Code.noTable.rawValue, message: "the configuration has no such table")
             return .failed
         }
         var push = PushRunner(
@@ -85,7 +90,7 @@ struct ScheduledRetries {
     private func countTry(_ entry: QuarantinedPush) async throws -> Int {
         let tries = try await services.store.countTry(ofQuarantined: entry.id, at: services.clock.now)
         logger.warning(
-            "nobody knows whether the backend has taken a quarantined record",
+            "it is unknown whether the backend has taken a quarantined record",
             metadata: facts(entry).merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
         return tries
     }
@@ -105,7 +110,7 @@ extension ScheduledRetries: Effects {
         case .stop: return ()
         case .fail(let unexpected):
             logger.error(
-                "a retry of quarantined records got what it had not asked for",
+                "a retry of quarantined records got an event that no action had asked for",
                 metadata: [
                     "code": "\(PushFailure.unexpectedEvent.rawValue)", "state": "\(unexpected.state)",
                     "event": "\(unexpected.event)",
@@ -144,7 +149,8 @@ extension ScheduledRetries: Effects {
         switch error {
         case is CancellationError: throw CancellationError()
         case is StateError: throw error
-        case BackendError.credentialRefused: return postponed(because: "backend.credential")
+        case BackendError.credentialRefused(let status):
+            return postponed(because: BackendError.credentialRefused(status: status).code)
         default: break
         }
         let code = GatewayError(error).code

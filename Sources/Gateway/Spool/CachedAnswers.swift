@@ -26,7 +26,7 @@ final class CachedAnswers: Sendable {
     struct Entry: Sendable {
         let key: Key
         let stream: CachedAnswer
-        /// The lines, and the length of the files that holds them.
+        /// The lines, in memory and in the spool's files, and how far these were written when the pull ended.
         let spooler: StreamSpooler
         let length: SpoolLength
         /// The memory of what is not in a spool.

@@ -31,8 +31,8 @@ final class Spool: Sendable {
         var tail: [UInt8] = []
 
         /// Returns the bytes at an offset after those in memory and in the file, at most `count` of them.
-        func waiting(at place: UInt64, upTo count: Int) -> [UInt8] {
-            let skipped = Int(place - written)
+        func waiting(at position: UInt64, upTo count: Int) -> [UInt8] {
+            let skipped = Int(position - written)
             guard skipped >= flushing.count else { return Array(flushing.dropFirst(skipped).prefix(count)) }
             return Array(tail.dropFirst(skipped - flushing.count).prefix(count))
         }
@@ -143,13 +143,13 @@ final class Spool: Sendable {
                 (state.memoryLength, state.file, state.written, state.tail) = (length, nil, 0, [])
                 return nil
             }
-            let place = length - state.memoryLength
-            guard place < state.written else {
-                state.tail.removeLast(state.tail.count - Int(place - state.written))
+            let position = length - state.memoryLength
+            guard position < state.written else {
+                state.tail.removeLast(state.tail.count - Int(position - state.written))
                 return nil
             }
-            (state.written, state.tail) = (place, [])
-            return state.file.map { ($0, place) }
+            (state.written, state.tail) = (position, [])
+            return state.file.map { ($0, position) }
         }
         let (memory, disk) = state.withLockedValue { state in
             (state.chunks.reduce(0) { $0 + $1.bytes.capacity }, Int(state.length - state.memoryLength))
@@ -162,8 +162,8 @@ final class Spool: Sendable {
     func read(at offset: UInt64, upTo count: Int) async throws(SpoolError) -> [UInt8] {
         let (chunk, file, memoryLength, written, waiting) = state.withLockedValue { state in
             precondition(offset < state.length && count > 0, "read behind the end of a spool")
-            let place = offset < state.memoryLength ? nil : offset - state.memoryLength
-            let waiting = place.flatMap { $0 < state.written ? nil : state.waiting(at: $0, upTo: count) }
+            let position = offset < state.memoryLength ? nil : offset - state.memoryLength
+            let waiting = position.flatMap { $0 < state.written ? nil : state.waiting(at: $0, upTo: count) }
             return (
                 Self.chunk(holding: offset, in: state.chunks), state.file, state.memoryLength, state.written, waiting
             )
@@ -174,9 +174,9 @@ final class Spool: Sendable {
             let last = min(first + count, chunk.bytes.count)
             return first == 0 && last == chunk.bytes.count ? chunk.bytes : Array(chunk.bytes[first..<last])
         }
-        let place = offset - memoryLength
+        let position = offset - memoryLength
         guard let file else { return [] }
-        return try await file.read(count: min(count, Int(written - place)), at: place)
+        return try await file.read(count: min(count, Int(written - position)), at: position)
     }
 
     private static func chunk(

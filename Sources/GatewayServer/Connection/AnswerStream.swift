@@ -46,6 +46,9 @@ final class AnswerStream {
         self.channel = channel
     }
 
+    /// The event loop of the connection.
+    var eventLoop: any EventLoop { channel.eventLoop }
+
     /// True if the head has been sent, so that the status cannot be changed any more.
     var hasBegun: Bool { status != nil }
 

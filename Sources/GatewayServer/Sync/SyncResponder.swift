@@ -114,10 +114,11 @@ struct SyncResponder: Sendable {
             stream, status: 200, contentType: AnswerWriter.contentType,
             acceptEncoding: request.fields[.acceptEncoding])
         // HTTP/1.0 cannot distinguish a body that was cut from one that ended.
+        let loop = stream.eventLoop
         let sendsSpace = patience.firstByteAfter > .zero && request.isModern
         let reply = try await withThrowingTaskGroup(of: Event.self) { group -> any PullReply in
             group.addTask { .complete(try await service.pull(pull, caller: caller)) }
-            if sendsSpace { group.addTask { try await Self.wakeUp(after: patience.firstByteAfter) } }
+            if sendsSpace { group.addTask { try await Self.wakeUp(after: patience.firstByteAfter, on: loop) } }
             while let event = try await group.next() {
                 switch event {
                 case .complete(let reply):
@@ -125,7 +126,7 @@ struct SyncResponder: Sendable {
                     return reply
                 case .wakeUp:
                     try await answer.sendSpace()
-                    group.addTask { try await Self.wakeUp(after: patience.keepAliveEvery) }
+                    group.addTask { try await Self.wakeUp(after: patience.keepAliveEvery, on: loop) }
                 }
             }
             throw CancellationError()
@@ -135,8 +136,18 @@ struct SyncResponder: Sendable {
         return reply.figures
     }
 
-    private static func wakeUp(after delay: Duration) async throws -> Event {
-        try await Task.sleep(for: max(delay, .milliseconds(10)))
+    /// Waits on the connection's loop, whose timers end with their tasks; a timer of `Task.sleep` stays until it fires.
+    private static func wakeUp(after delay: Duration, on loop: any EventLoop) async throws -> Event {
+        let timer = loop.scheduleTask(in: TimeAmount(max(delay, .milliseconds(10)))) {}
+        do {
+            try await withTaskCancellationHandler {
+                try await timer.futureResult.get()
+            } onCancel: {
+                timer.cancel()
+            }
+        } catch {
+            throw CancellationError()
+        }
         return .wakeUp
     }
 }

@@ -47,7 +47,7 @@ package struct ClientRecord: Hashable, Sendable {
 
 /// The rows of one table in the order of their insertion.
 package struct ClientRows: Hashable, Sendable {
-    private var places: [String: Int] = [:]
+    private var indices: [String: Int] = [:]
     private var rows: [ClientRecord?] = []
 
     /// Creates an empty table.
@@ -58,13 +58,13 @@ package struct ClientRows: Hashable, Sendable {
 
     /// Returns the row of an id, also a tombstone; setting nil removes it, setting a new id appends it.
     package subscript(id: String) -> ClientRecord? {
-        get { places[id].flatMap { rows[$0] } }
+        get { indices[id].flatMap { rows[$0] } }
         set {
-            if let place = places[id] {
-                rows[place] = newValue
-                if newValue == nil { places[id] = nil }
+            if let index = indices[id] {
+                rows[index] = newValue
+                if newValue == nil { indices[id] = nil }
             } else if let newValue {
-                places[id] = rows.count
+                indices[id] = rows.count
                 rows.append(newValue)
             }
         }

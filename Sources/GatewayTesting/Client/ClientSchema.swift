@@ -74,8 +74,8 @@ package struct ClientSchema: Hashable, Sendable {
             for table in tables where table.since <= from {
                 let added = table.columns.filter { $0.since == step }.map(\.name)
                 if added.isEmpty { continue }
-                if let place = migration.columns.firstIndex(where: { $0.table == table.name }) {
-                    migration.columns[place].columns += added
+                if let index = migration.columns.firstIndex(where: { $0.table == table.name }) {
+                    migration.columns[index].columns += added
                 } else {
                     migration.columns.append(.init(table: table.name, columns: added))
                 }

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What people and other programs do.
+// The actions of users and of other programs.
 extension SimulatedBackend {
     mutating func put(_ key: SimulatedKey, _ record: SimulatedRecord, feed: Int = 0) {
         defer { noteVisibility() }
@@ -78,10 +78,12 @@ extension SimulatedBackend {
 
     /// Returns true if a folder lies in another one, or is it.
     func isFolder(_ id: String, within other: String) -> Bool {
-        var place = id
-        while place != other {
-            guard let parent = rows[SimulatedKey(.folders, place)]?.record.parent, !parent.isEmpty else { return false }
-            place = parent
+        var folder = id
+        while folder != other {
+            guard let parent = rows[SimulatedKey(.folders, folder)]?.record.parent, !parent.isEmpty else {
+                return false
+            }
+            folder = parent
         }
         return true
     }
@@ -166,7 +168,7 @@ extension SimulatedBackend {
             untold.insert(key)
             return
         }
-        // Only the backend's own people put folders elsewhere.
+        // Only the backend's own users put folders elsewhere.
         if key.table == .folders, let row = rows[key] { record.parent = row.record.parent }
         put(key, record)
     }

@@ -92,7 +92,7 @@ extension Users {
             && !(isMigration && (key.table == .notes || record.mark != 0))
         {
             guard let local = device.records[key], local.status == .synced, local.record == record else { continue }
-            // Nobody knows what the app has thrown away.
+            // It is unknown what the app has thrown away.
             if device.passedOver.contains(key) { continue }
             // Its parent has another id by now.
             if let reference = answer.references[key], reference != device.reference(of: key, record) { continue }
@@ -168,13 +168,13 @@ extension Users {
         if row.update > lookedAt || backend.late.contains(where: { $0.key == key }) { return nil }
         // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
         if backend.hasLateDeletion(key) { return nil }
-        // Once the state is lost, nobody knows that it may have gone to a feed that is not taken for now.
+        // Once the state is lost, it is unknown that it may have gone to a feed that is not taken for now.
         if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
         // The backend has made it anew under an id of its own, and its line cannot be had for now (documented).
         if !backend.retired.isEmpty || row.damage != .none, device.id(of: key) != backend.ids.id(of: key) { return nil }
         // The line that says where it has gone could not be read, and it has lost its old parent since (documented).
         if row.damage != .none, local.record.parent != row.record.parent { return nil }
-        // Nobody knows which record a line without an id was about.
+        // The record of a line without an id is unknown.
         return row.damage == .withoutID ? nil : "\(key) is deleted on \(device.name), and was there all the time"
     }
 }

@@ -75,7 +75,7 @@ extension Users {
     }
 }
 
-// What people do.
+// The actions of users.
 extension Users {
     private func pick(_ table: SimulatedTable, _ choice: Int) -> SimulatedKey? {
         let ids = backend.ids(table)
@@ -142,7 +142,7 @@ extension Users {
             backend.put(fresh(.files), SimulatedRecord(value: value, parent: "o\(choice % 2)"), feed: value % 2)
         case .editFile: edit(file, value)
         case .moveFile: if let file { backend.moveFile(file) }
-        // Without a ledger nobody knows by which feeds a device has a file.
+        // Without a ledger it is unknown by which feeds a device has a file.
         case .shareFile: if let file, setup.hasLedger { backend.shareFile(file) }
         case .purgeFiles: if setup.hasFiles { backend.purge(owner: "o\(choice % 2)") }
         case .deleteFile: if let file { backend.remove(file) }

@@ -65,7 +65,7 @@ package final class Users {
             row.record.projected(to: 1) != base.projected(to: 1),
             row.record.projected(to: 1) != sync.olderBases[key]?.projected(to: 1)
         else { return }
-        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its person may not see any
+        // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its user may not see any
         // more is for the backend to refuse.
         if !backend.isVisible(key) { return }
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
@@ -93,12 +93,12 @@ package final class Users {
     }
 
     /// Sets adrift all records of the device at an index.
-    func setAdrift(_ place: Int) { adrift.formUnion(devices[place].records.keys) }
+    func setAdrift(_ index: Int) { adrift.formUnion(devices[index].records.keys) }
 
     /// Sets adrift the records that only the device at an index has.
-    func setStraysAdrift(of place: Int) {
+    func setStraysAdrift(of index: Int) {
         var others: Set<SimulatedKey> = []
-        for (other, device) in devices.enumerated() where other != place { others.formUnion(device.records.keys) }
-        adrift.formUnion(Set(devices[place].records.keys).subtracting(others))
+        for (other, device) in devices.enumerated() where other != index { others.formUnion(device.records.keys) }
+        adrift.formUnion(Set(devices[index].records.keys).subtracting(others))
     }
 }

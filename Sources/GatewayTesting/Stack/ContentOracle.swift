@@ -43,10 +43,10 @@ package struct ContentOracle: Sendable {
         (tables[table] ?? [:]).values.map { name(of: $0, table) }
     }
 
-    private func doubles(in tables: Tables, _ place: String) -> [String] {
+    private func doubles(in tables: Tables, _ whose: String) -> [String] {
         names.keys.flatMap { table in
             Dictionary(grouping: names(of: table, in: tables)) { $0 }.filter { $0.value.count > 1 }
-                .map { "\(table) \($0.key): \($0.value.count) times \(place)" }
+                .map { "\(table) \($0.key): \($0.value.count) times \(whose)" }
         }
     }
 

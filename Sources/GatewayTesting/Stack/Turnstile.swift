@@ -7,12 +7,12 @@
 /// exhaust descriptors and make each of them slow.
 actor Turnstile {
     /// The turnstile of all stacks of the process, which share the machine.
-    static let stacks = Turnstile(places: 4)
+    static let stacks = Turnstile(permits: 4)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(places: Int) { free = places }
+    init(permits: Int) { free = permits }
 
     func enter() async {
         if free > 0 {

@@ -178,12 +178,12 @@ extension SimulationCampaign {
     /// Adds a device whose app is updated, with a backup from before that may come back.
     private static func update(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
         let device = Int.random(in: 0..<6, using: &random)
-        let place = Int.random(in: 0..<ops.count, using: &random)
-        ops.insert(.updateApp(device: device), at: place)
+        let index = Int.random(in: 0..<ops.count, using: &random)
+        ops.insert(.updateApp(device: device), at: index)
         guard Int.random(in: 0..<4, using: &random) == 0 else { return }
-        let back = Int.random(in: place...ops.count, using: &random)
+        let back = Int.random(in: index...ops.count, using: &random)
         ops.insert(.restore(device: device, withApp: Bool.random(using: &random)), at: back)
-        ops.insert(.backup(device: device), at: Int.random(in: 0...place, using: &random))
+        ops.insert(.backup(device: device), at: Int.random(in: 0...index, using: &random))
     }
 
     /// Adds a comparison that fails, or one with a backend that was restored empty.
@@ -208,7 +208,7 @@ extension SimulationCampaign {
     }
 
     private static func write(_ random: inout SeededGenerator) -> SimulationOp.Write {
-        // Edits of tasks are what people do most.
+        // Edits of tasks are what users do most.
         if Int.random(in: 0..<4, using: &random) == 0 { return .editTask }
         return SimulationOp.Write.allCases.randomElement(using: &random) ?? .editTask
     }

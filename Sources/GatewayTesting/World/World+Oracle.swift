@@ -44,7 +44,7 @@ extension World {
                 if let failure = try await sync(index).failure {
                     return "a quiet pull of \(users.devices[index].name) failed: \(failure)"
                 }
-                // One that goes out later than all others, as people's do.
+                // One that goes out later than all others, as those of users do.
                 pass(1_000)
                 if let complaint = complaints.first { return complaint }
             }

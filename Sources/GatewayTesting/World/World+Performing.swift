@@ -124,13 +124,13 @@ extension World {
         let before = try await store.replicas(of: nil, after: nil, limit: 1_000).count
         _ = try await store.collect(retention)
         if try await store.replicas(of: nil, after: nil, limit: 1_000).count < before { users.setAdrift() }
-        for (place, device) in users.devices.enumerated() {
+        for (index, device) in users.devices.enumerated() {
             // Notes of what it has pushed since the state was lost are kept for nobody.
-            if device.cursor != nil, try await context(of: device)?.row == nil { users.setAdrift(place) }
+            if device.cursor != nil, try await context(of: device)?.row == nil { users.setAdrift(index) }
             if let context = try await context(of: device), let row = context.row, context.isFork, !row.isConfirmed,
                 context.ledger?.isExact == false
             {
-                users.setStraysAdrift(of: place)
+                users.setStraysAdrift(of: index)
             }
         }
     }

@@ -78,7 +78,7 @@ extension World {
 
     /// Reads a request with the gateway's own reader.
     private func read(
-        _ pending: [(key: SimulatedKey, value: SimulatedDevice.Local)], of device: SimulatedDevice, _ told: Cursor?
+        _ pending: [(key: SimulatedKey, value: SimulatedDevice.Local)], of device: SimulatedDevice, _ presented: Cursor?
     ) throws -> PushRequest {
         var tables: [JSONValue.Member] = []
         for table in SimulatedTable.allCases where table != .notes || device.version >= 2 {
@@ -104,7 +104,7 @@ extension World {
         var writer = JSONWriter()
         writer.append(.object([.init("changes", .object(tables))]))
         let reader = RequestReader(dialect: gateways[0].gateway.dialect)
-        let query = told.map { "last_pulled_at=\($0)" } ?? ""
+        let query = presented.map { "last_pulled_at=\($0)" } ?? ""
         let request = try reader.read(method: "POST", route: .push, query: query, body: writer.bytes)
         guard case .push(let push) = request else { throw WorldError.notAPush }
         return push

@@ -131,7 +131,7 @@ extension WorldSync {
     /// The gateway's figures of a pull, once it has an answer.
     var figures: SyncFigures? { state.withLockedValue(\.figures) }
     /// The reason why the whole stream came.
-    package var restart: PullRestart? { figures?.restart.flatMap { PullRestart(rawValue: $0) } }
+    package var restart: FullStreamReason? { figures?.restart.flatMap { FullStreamReason(rawValue: $0) } }
     /// The cursor of the answer.
     package var cursor: Cursor? { figures.flatMap { $0.cursor.flatMap(Cursor.init(rawValue:)) } }
     /// True if it is the device's first pull.

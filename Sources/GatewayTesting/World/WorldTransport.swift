@@ -64,7 +64,7 @@ struct WorldTransport: HTTPTransport {
         let session = String(request.fields[.authorization]?.dropFirst("Bearer ".count) ?? "")
         let path = String(request.url.dropFirst(WorldConfiguration.url.count))
         switch (request.method, path) {
-        case (.get, "/me"): return json(#"{"id":"somebody"}"#)
+        case (.get, "/me"): return json(#"{"id":"user"}"#)
         case (.post, "/sync/stream"): return stream(body, session)
         case (.post, "/sync/push"): return try push(body, key: request.fields[.idempotencyKey] ?? "")
         case (.get, "/sync/ack"):

@@ -36,17 +36,17 @@ struct LedgerCompactionBase: Sendable {
 
     /// Returns the chunk for an id: the one that would hold it, or the first one.
     mutating func stretch(of hash: IDHash) async throws -> Stretch {
-        var place = window.lastIndex { !(hash < $0.chunk.first) }
-        if place == nil && !isFirst || place == window.count - 1 && !isLast && isFar(hash) {
+        var position = window.lastIndex { !(hash < $0.chunk.first) }
+        if position == nil && !isFirst || position == window.count - 1 && !isLast && isFar(hash) {
             try await land(hash)
-            place = window.lastIndex { !(hash < $0.chunk.first) }
+            position = window.lastIndex { !(hash < $0.chunk.first) }
         }
-        while !isLast, (place ?? 0) + 1 >= window.count {
+        while !isLast, (position ?? 0) + 1 >= window.count {
             try await readOn()
-            place = window.lastIndex { !(hash < $0.chunk.first) }
+            position = window.lastIndex { !(hash < $0.chunk.first) }
         }
         guard !window.isEmpty else { return Stretch() }
-        let index = place ?? 0
+        let index = position ?? 0
         return Stretch(chunk: window[index], upper: index + 1 < window.count ? window[index + 1].chunk.first : nil)
     }
 

@@ -58,7 +58,7 @@ struct LedgerTableCompaction: Sendable {
             } else {
                 try await deltas[index].next()
             }
-            guard deltas[index].place == .entry else { continue }
+            guard deltas[index].position == .entry else { continue }
             let head = deltas[index].head
             if next.map({ head < $0 }) ?? true { next = head }
         }
@@ -129,7 +129,7 @@ extension LedgerTableCompaction {
         _ hash: IDHash, isInBase: Bool, into batch: inout LedgerCompaction.Batch, bytes: inout Int
     ) {
         var origin = isInBase ? Origin.base : .nowhere
-        for index in deltas.indices.reversed() where deltas[index].place == .entry && deltas[index].head == hash {
+        for index in deltas.indices.reversed() where deltas[index].position == .entry && deltas[index].head == hash {
             write(origin, hash, toUndoOf: index)
             while let chunk = writers[index]?.takeFullChunk() {
                 add(chunk, toUndoOf: index, in: &batch, bytes: &bytes)

@@ -21,7 +21,7 @@ package struct IDAliases: Sendable {
     ///   - ids: The clients' ids by the backend's, each by the index of its table in the schema.
     ///   - kept: The records that the device knows by the backend's ids.
     ///   - schema: The configuration.
-    package init(_ ids: PackedIDs, keeping kept: Set<VisibleIDs.Kept> = [], schema: Schema) {
+    package init(_ ids: PackedIDs, keeping kept: Set<VisibleIDs.Entry> = [], schema: Schema) {
         self.ids = ids
         self.kept = Set(
             kept.compactMap { record in

@@ -125,8 +125,8 @@ package struct PackedIDs: Sendable {
         let old = slots
         slots = Array(repeating: 0, count: max(16, old.count * 2))
         let mask = slots.count - 1
-        for place in old where place != 0 {
-            let entry = Int(place) - 1
+        for shifted in old where shifted != 0 {
+            let entry = Int(shifted) - 1
             let table = Int(bytes[entry]) | Int(bytes[entry + 1]) << 8
             let start = entry + Self.header
             var slot = bytes.withUnsafeBytes {
@@ -134,7 +134,7 @@ package struct PackedIDs: Sendable {
             }
             slot &= mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = place
+            slots[slot] = shifted
         }
     }
 }

@@ -126,7 +126,7 @@ extension Database {
     /// states.
     ///
     /// - Returns: The number of cursors.
-    func deleteCursors(_ rows: [Row]) throws -> Int {
+    func deleteCursors(_ rows: [StoredRow]) throws -> Int {
         for row in rows {
             try run("DELETE FROM cursor WHERE principal = ? AND cursor = ?", [row.integer(0), row.integer(1)])
             try dropVectorIfUnused(row.integer(2))

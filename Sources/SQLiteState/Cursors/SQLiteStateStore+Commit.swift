@@ -20,8 +20,8 @@ extension SQLiteStateStore {
             try db.run(
                 "UPDATE session SET last_seen = max(last_seen, ?) WHERE id = ?", [pull.now, session.id])
             guard try db.idSequence(of: principal) == row.ids.sequence else { throw StateError.idsChanged }
-            try db.place(pull, principal)
-            let place = try db.takeLedger(of: pull, limits)
+            try db.putInChain(pull, principal)
+            let standing = try db.takeLedger(of: pull, limits)
             let vector = try db.ensureVector(row.vector, limit: limits.vectorBytes)
             try db.run(
                 """
@@ -32,7 +32,8 @@ extension SQLiteStateStore {
                 [
                     principal, row.cursor.rawValue, row.replica.rawValue, row.parent?.rawValue, vector,
                     row.schemaVersion, session.id, row.generation, row.isConfirmed,
-                    key(row.mappingDigest, "mapping digest"), place.layer, place.below, place.isExact, row.noted,
+                    key(row.mappingDigest, "mapping digest"), standing.layer, standing.below, standing.isExact,
+                    row.noted,
                     db.ensureComparisons(row.comparisons, limit: limits.comparisonBytes), row.ids.sequence,
                     db.encoded(row.ids.kept),
                 ])
@@ -57,7 +58,7 @@ extension Database {
     }
 
     /// Creates the replica of a pull, or records that it was seen; its cursors form one line.
-    fileprivate func place(_ pull: PullCommit, _ principal: Int64) throws {
+    fileprivate func putInChain(_ pull: PullCommit, _ principal: Int64) throws {
         let replica = pull.row.replica
         let anchor = try anchor(of: replica)
         switch (pull.replica, anchor?.principal) {

@@ -16,7 +16,7 @@ extension SQLiteStateStore {
     /// Reads first, and takes the write lock only if there is something to write.
     package func confirm(principal: Principal, cursor: SyncModel.Cursor, at now: Instant) async throws {
         let interval = limits.touchInterval
-        let isNews = try await lookAtFew { db in
+        let isNews = try await readFewForWrite { db in
             let found = try db.confirmation(of: cursor, principal)
             return found.isNews || isDue(now, after: found.lastSeen, interval)
         }
@@ -49,12 +49,14 @@ extension Database {
         of principal: Principal, _ session: Session, at presented: SyncModel.Cursor?
     ) throws -> StoredPullContext {
         var context = StoredPullContext()
-        let id = try principalID(principal)
-        if let id {
-            let row = try row("SELECT newest, sequence, id_sequence FROM principal WHERE id = ?", [id])
-            context.newest = try row.flatMap { SyncModel.Cursor(rawValue: try $0.integer(0)) }
-            context.sequence = try row?.number(1) ?? 0
-            context.idSequence = try row?.number(2) ?? 0
+        let known = try row(
+            "SELECT id, newest, sequence, id_sequence FROM principal WHERE digest = ?",
+            [key(principal.rawValue, "principal")])
+        let id = try known?.integer(0)
+        if let id, let known {
+            context.newest = SyncModel.Cursor(rawValue: try known.integer(1))
+            context.sequence = try known.number(2)
+            context.idSequence = try known.number(3)
             context.hasLedgers = try exists(
                 "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
             context.session = try sessionRow(session, of: id)

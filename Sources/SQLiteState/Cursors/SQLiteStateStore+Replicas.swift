@@ -9,7 +9,7 @@ extension SQLiteStateStore {
     /// Reads first, and writes only if there is something new.
     package func touch(replica: ReplicaID, result: String, at now: Instant) async throws {
         let interval = limits.touchInterval
-        let isNews = try await look { db in
+        let isNews = try await readForWrite { db in
             let row = try db.row("SELECT last_seen, last_result FROM replica WHERE id = ?", [replica.rawValue])
             return try row.map { try isDue(now, after: $0.instant(0), interval) || $0.text(1) != remark(result) }
                 ?? false
@@ -24,7 +24,7 @@ extension SQLiteStateStore {
 
     /// Reads first; the version rises once for each update of an app.
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
-        let isNews = try await look { try $0.replica(replica, of: principal, below: version) != nil }
+        let isNews = try await readForWrite { try $0.replica(replica, of: principal, below: version) != nil }
         guard isNews else { return false }
         return try await write { db in
             guard let id = try db.replica(replica, of: principal, below: version) else { return false }
@@ -78,12 +78,12 @@ extension SQLiteStateStore {
                 LEFT JOIN sweep_states w ON w.id = c.sweeps
                 \(choice(owner))
                 """,
-                StatementArguments(
-                    [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)])
+                [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)]
             ).map { row in
                 var replica = try ReplicaRow(
                     id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
-                    isConfirmed: row.integer(2) != 0, firstSeen: row.time(3), lastSeen: row.time(4),
+                    isConfirmed: row.integer(2) != 0, firstSeen: row.instantSince1970(3),
+                    lastSeen: row.instantSince1970(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),
                     schemaVersion: row.optionalInteger(7).map(Int.init), comparisons: Database.comparisons(row.bytes(8))
                 )
@@ -95,7 +95,7 @@ extension SQLiteStateStore {
 }
 
 extension Database {
-    /// Returns a principal's replica, or its only one, if its pushes have shown less than this version.
+    /// Returns a principal's replica, or its only one, if its pushes have implied less than this version.
     fileprivate func replica(_ replica: ReplicaID?, of principal: Principal, below version: Int) throws -> Int64? {
         guard let owner = try principalID(principal) else { return nil }
         let found = try rows(

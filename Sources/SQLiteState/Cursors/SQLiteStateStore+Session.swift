@@ -56,8 +56,8 @@ extension SQLiteStateStore {
 
     /// Reads first; also writes if the clock has gone back.
     package func markAccepted(principal: Principal, session: Session, at now: Instant) async throws {
-        let interval = limits.acceptedInterval
-        let isNews = try await lookAtFew { db in
+        let limits = limits
+        let isNews = try await readFewForWrite { db in
             guard let owner = try db.principalID(principal), let id = try db.session(session, of: owner)?.id else {
                 return true
             }
@@ -65,8 +65,7 @@ extension SQLiteStateStore {
             else {
                 return true
             }
-            // Also if the clock has gone back: a time in the future would count as accepted.
-            return isDue(now, after: accepted, interval) || isDue(accepted, after: now, interval)
+            return limits.isAcceptanceDue(now, after: accepted)
         }
         guard isNews else { return }
         try await write { db in

@@ -164,7 +164,7 @@ extension SQLiteStateStore {
 
     /// Forgets the position of each session, and the vectors that were stored only for positions.
     static func forgetPositions(_ db: Database) throws {
-        let vectors = try Row.fetchAll(db, sql: "SELECT DISTINCT position FROM session WHERE position IS NOT NULL")
+        let vectors = try db.rows("SELECT DISTINCT position FROM session WHERE position IS NOT NULL")
             .map { try $0.integer(0) }
         guard !vectors.isEmpty else { return }
         try db.run("UPDATE session SET position = NULL WHERE position IS NOT NULL")

@@ -9,7 +9,8 @@ package import StateStore
 /// Stores the state in one SQLite file, for one gateway.
 ///
 /// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of the
-/// cooperative pool; only reads of a few rows take place in it, on ``ReadersAtHand``. Reads see the newest commit.
+/// concurrency runtime; only reads of a few rows run in the caller's thread, on ``ReadersAtHand``. Reads see the newest
+/// commit.
 package final class SQLiteStateStore: StateStore {
     /// The limits on what the store keeps and how often it writes.
     package let limits: StateLimits
@@ -54,7 +55,7 @@ package final class SQLiteStateStore: StateStore {
     /// Runs one consistent read, cancelled with its task.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         do {
-            return try await pool.read(inPlace(body))
+            return try await pool.read(checkingPath(body))
         } catch {
             throw watch.error(error)
         }
@@ -67,20 +68,20 @@ package final class SQLiteStateStore: StateStore {
         return try await read(body)
     }
 
-    /// Runs a ``look(_:)`` at a few rows, in the caller's thread if a connection is at hand.
-    func lookAtFew<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    /// Runs a ``readForWrite(_:)`` of a few rows, in the caller's thread if a connection is at hand.
+    func readFewForWrite<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         if let result = try await readAtHand(body) { return result }
-        return try await look(body)
+        return try await readForWrite(body)
     }
 
     private func readAtHand<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T? {
-        do { return try await readersAtHand.read(inPlace(body)) } catch { throw watch.error(error) }
+        do { return try await readersAtHand.read(checkingPath(body)) } catch { throw watch.error(error) }
     }
 
-    /// Runs one consistent read that continues when its task is cancelled, for decisions about whether to write: such a
-    /// read is a part of the write.
-    func look<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        let body = inPlace(body)
+    /// Runs one consistent read that continues when its task is cancelled, because it decides whether something is
+    /// written: such a read is a part of the write.
+    func readForWrite<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        let body = checkingPath(body)
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             pool.asyncRead { [watch] database in
                 let result = Result { try body(database.get()) }
@@ -92,7 +93,7 @@ package final class SQLiteStateStore: StateStore {
     /// Runs one transaction, durable when the method returns.
     ///
     /// Does not use GRDB's `async` method, which rolls back when the task is cancelled: a client that hangs up at the
-    /// wrong moment must not undo what the backend has been told.
+    /// wrong moment must not undo what the backend has accepted.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             beginWriting(body) { continuation.resume(with: $0) }
@@ -103,7 +104,7 @@ package final class SQLiteStateStore: StateStore {
     func beginWriting<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T, end: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
-        pool.asyncWrite(inPlace(body)) { [watch] _, result in
+        pool.asyncWrite(checkingPath(body)) { [watch] _, result in
             if case .success = result { watch.committed() }
             end(result.mapError(watch.error))
         }
@@ -116,7 +117,7 @@ package final class SQLiteStateStore: StateStore {
     func writeWithoutWaiting<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        let body = inPlace(body)
+        let body = checkingPath(body)
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             pool.asyncWriteWithoutTransaction { [watch] db in
                 let result = Result {
@@ -139,11 +140,11 @@ package final class SQLiteStateStore: StateStore {
     }
 
     /// Makes a transaction check first that its file is still at the path.
-    private func inPlace<T>(
+    private func checkingPath<T>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) -> @Sendable (Database) throws -> T {
         { [watch] db in
-            try watch.checkPlace()
+            try watch.checkPath()
             return try body(db)
         }
     }

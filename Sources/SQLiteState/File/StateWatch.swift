@@ -27,7 +27,7 @@ final class StateWatch: Sendable {
     }
 
     /// Fails if the path no longer names the file that was opened: data written to that file would be lost.
-    func checkPlace() throws(StateError) {
+    func checkPath() throws(StateError) {
         guard let identity, file.isStill(identity) else { throw .replaced(path: file.path) }
     }
 
@@ -36,7 +36,7 @@ final class StateWatch: Sendable {
         var error = StateError.wrapping(error, path: file.path)
         // A connection that is opened only for a read fails before it can check that the file is still there.
         if case .open? = error as? StateError {
-            do throws(StateError) { try checkPlace() } catch let replaced { error = replaced }
+            do throws(StateError) { try checkPath() } catch let replaced { error = replaced }
         }
         if let report, let error = error as? StateError,
             faults.withLockedValue({ $0.failed(error, at: .now) })

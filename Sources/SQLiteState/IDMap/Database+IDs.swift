@@ -58,7 +58,7 @@ extension Database {
     }
 
     /// Returns the stored form of the records that a device knows by the backend's ids; nil if there are none.
-    func encoded(_ kept: Set<VisibleIDs.Kept>) throws -> Data? {
+    func encoded(_ kept: Set<VisibleIDs.Entry>) throws -> Data? {
         guard !kept.isEmpty else { return nil }
         guard kept.count <= VisibleIDs.maximumKept else { throw StateError.tooLarge("list of kept ids") }
         var bytes: [UInt8] = []
@@ -70,14 +70,14 @@ extension Database {
     }
 
     /// Reads what ``encoded(_:)`` has stored.
-    static func kept(_ bytes: [UInt8]) throws -> Set<VisibleIDs.Kept> {
+    static func kept(_ bytes: [UInt8]) throws -> Set<VisibleIDs.Entry> {
         var rest = bytes[...]
-        var kept: Set<VisibleIDs.Kept> = []
+        var kept: Set<VisibleIDs.Entry> = []
         while !rest.isEmpty {
             guard let table = Netstrings.next(in: &rest), let id = Netstrings.next(in: &rest) else {
                 throw StateError.corrupt("the kept ids of a cursor cannot be read")
             }
-            kept.insert(VisibleIDs.Kept(table: table, id: id))
+            kept.insert(VisibleIDs.Entry(table: table, id: id))
         }
         return kept
     }

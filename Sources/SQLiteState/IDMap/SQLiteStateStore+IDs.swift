@@ -65,7 +65,7 @@ extension SQLiteStateStore {
 }
 
 extension StoredIDMapping {
-    fileprivate init(_ row: Row) throws {
+    fileprivate init(_ row: StoredRow) throws {
         self.init(
             mapping: IDMapping(
                 table: try row.text(0), clientID: String(decoding: try row.bytes(1), as: UTF8.self),

@@ -101,7 +101,7 @@ extension SQLiteStateStore {
     ///
     /// Continues if its task is cancelled, since the result decides what is written about a retry.
     package func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool {
-        try await look { db in
+        try await readForWrite { db in
             guard let owner = try db.principalID(principal) else { return false }
             return try db.exists(
                 """

@@ -12,7 +12,7 @@ extension SQLiteStateStore: JournalAdmin {
     /// Returns journals in the order of their numbers.
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
         try await read { db in
-            var arguments: StatementArguments = [after]
+            var arguments: Database.Arguments = [after]
             if let principal { try arguments += [key(principal.rawValue, "principal")] }
             arguments += [min(max(0, limit), Self.pageLimit)]
             return try db.rows(
@@ -44,7 +44,7 @@ extension PushJournal {
         """
 
     /// Reads a row of ``columns``.
-    init(_ row: Row) throws {
+    init(_ row: StoredRow) throws {
         guard let state = try State(rawValue: row.text(5)) else {
             throw StateError.corrupt("a journal of a push is in no state")
         }
@@ -65,7 +65,7 @@ extension PushJournal {
 
 extension InFlightOperation {
     /// Reads a row of index, kind, table, record, whether it makes an id, key, method, target, body and sought values.
-    init(_ row: Row) throws {
+    init(_ row: StoredRow) throws {
         guard let kind = try OperationKind(rawValue: row.text(1)) else {
             throw StateError.corrupt("an operation in flight is of no kind")
         }
@@ -79,13 +79,5 @@ extension InFlightOperation {
             index: Int(row.number(0)), kind: kind,
             record: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),
             makesID: row.integer(4) != 0, request: request, sought: row.optionalBytes(9))
-    }
-}
-
-extension Row {
-    /// Returns bytes, or nil for NULL.
-    fileprivate func optionalBytes(_ index: Int) throws(StateError) -> [UInt8]? {
-        let value: DatabaseValue = self[index]
-        return value.isNull ? nil : try bytes(index)
     }
 }

@@ -92,7 +92,7 @@ extension Database {
     }
 }
 
-extension Row {
+extension StoredRow {
     /// Reads a chunk whose number, first hash, count and bytes are in the columns from `index` on.
     func chunk(of table: String, from index: Int) throws -> StoredChunk {
         guard let first = IDHash(bytes: try bytes(index + 1)) else {

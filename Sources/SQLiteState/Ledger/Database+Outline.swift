@@ -67,7 +67,7 @@ extension Database {
                 tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
                 base: row.optionalInteger(2).map(LayerID.init(rawValue:)), compacted: row.optionalInteger(3),
                 horizon: row.optionalInteger(4), version: Int(row.number(5)), compactAfter: row.integer(6),
-                acceptedAt: row.time(7), resyncAt: row.time(8), lastSeen: row.instant(10),
+                acceptedAt: row.instantSince1970(7), resyncAt: row.instantSince1970(8), lastSeen: row.instant(10),
                 pushedVersion: row.optionalInteger(9).map(Int.init))
         }
     }

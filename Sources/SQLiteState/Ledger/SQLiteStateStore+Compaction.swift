@@ -7,12 +7,13 @@ package import SyncModel
 
 extension SQLiteStateStore {
     /// Returns the deltas from the cursor down to the newest that is in the base.
-    package func foldableDeltas(replica: ReplicaID, upTo cursor: SyncModel.Cursor) async throws -> [FoldableDelta] {
+    package func compactableDeltas(replica: ReplicaID, upTo cursor: SyncModel.Cursor) async throws -> [CompactableDelta]
+    {
         try await read { db in
             guard let anchor = try db.anchor(of: replica) else { throw StateError.replicaUnknown(replica) }
             return try db.steps(from: cursor, in: anchor).compactMap { step in
                 guard let layer = step.layer, let cursor = SyncModel.Cursor(rawValue: step.cursor) else { return nil }
-                return FoldableDelta(layer: LayerID(rawValue: layer), cursor: cursor)
+                return CompactableDelta(layer: LayerID(rawValue: layer), cursor: cursor)
             }
         }
     }

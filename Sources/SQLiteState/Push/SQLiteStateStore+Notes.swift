@@ -122,7 +122,7 @@ extension Database {
     }
 }
 
-extension Row {
+extension StoredRow {
     /// Reads a note whose table, record, state, sequence, links and shape are the first columns.
     func pushNote() throws -> PushNote {
         let id = try text(1)

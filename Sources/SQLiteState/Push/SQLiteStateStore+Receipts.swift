@@ -38,7 +38,7 @@ extension SQLiteStateStore {
 
     /// Reads first; most principals have no receipts.
     package func dropReceipts(principal: Principal) async throws {
-        let owner = try await lookAtFew { db -> Int64? in
+        let owner = try await readFewForWrite { db -> Int64? in
             guard let id = try db.principalID(principal),
                 try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
             else { return nil }

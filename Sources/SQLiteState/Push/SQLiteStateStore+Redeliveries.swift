@@ -47,7 +47,7 @@ extension SQLiteStateStore {
 
     /// Reads first, since most pushes follow no 409.
     package func dropRedeliveries(_ redeliveries: [PendingRedelivery], of replica: ReplicaID) async throws {
-        let isAwaitingRedelivery = try await look { db in
+        let isAwaitingRedelivery = try await readForWrite { db in
             try db.exists("SELECT 1 FROM owed WHERE replica = ? LIMIT 1", [replica.rawValue])
         }
         guard isAwaitingRedelivery else { return }

@@ -88,7 +88,7 @@ extension RefusalEntry {
         "client_table, record, kind, call, reason, status, message, count, first_at, last_at"
 
     /// Reads a row of ``columns``.
-    fileprivate init(_ row: Row) throws {
+    fileprivate init(_ row: StoredRow) throws {
         guard let kind = OperationKind(rawValue: try row.text(2)) else {
             throw StateError.corrupt("a refused operation is of no kind")
         }

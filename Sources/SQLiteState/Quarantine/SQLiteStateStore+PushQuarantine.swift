@@ -110,7 +110,7 @@ extension Database {
     }
 }
 
-extension Row {
+extension StoredRow {
     /// Returns a kind of change.
     fileprivate func pushKind(_ index: Int) throws(StateError) -> OperationKind {
         guard let kind = OperationKind(rawValue: try text(index)) else {
@@ -128,7 +128,7 @@ extension QuarantinedPush {
         """
 
     /// Reads a row of ``columns`` and the body.
-    init(_ row: Row) throws {
+    init(_ row: StoredRow) throws {
         let push = try QuarantinedOperation(
             key: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),
             kind: row.pushKind(4), body: row.bytes(13),

@@ -39,7 +39,7 @@ extension QuarantineEntry {
 
     /// Reads a row of ``columns``; nil for a reason that a later version has written and this one, after a downgrade,
     /// does not know.
-    init?(_ row: Row) throws {
+    init?(_ row: StoredRow) throws {
         guard let reason = try QuarantinedLine.Reason(rawValue: row.text(2)) else { return nil }
         let line = try QuarantinedLine(
             reason: reason, type: row.optionalText(3), namespace: row.optionalText(4),

@@ -13,7 +13,7 @@ extension SQLiteStateStore: QuarantineAdmin {
         of principal: Principal?, after: Int64, limit: Int
     ) async throws -> [QuarantinedPush] {
         try await read { db in
-            var arguments: StatementArguments = [after]
+            var arguments: Database.Arguments = [after]
             if let principal { try arguments += [key(principal.rawValue, "principal")] }
             arguments += [min(max(0, limit), Self.pageLimit)]
             return try db.rows(
@@ -47,7 +47,7 @@ extension SQLiteStateStore: QuarantineAdmin {
                 if owner == nil { return [] }
             }
             let condition = owner == nil ? "WHERE id > 0" : "WHERE principal = ?"
-            let all = StatementArguments(owner.map { [$0] } ?? [])
+            let all: Database.Arguments = owner.map { [$0] } ?? []
             let found =
                 try ids.map { try $0.filter { try db.exists("SELECT 1 FROM push_quarantine WHERE id = ?", [$0]) } }
                 ?? db.rows("SELECT id FROM push_quarantine \(condition) ORDER BY id", all).map { try $0.integer(0) }
@@ -68,7 +68,7 @@ extension SQLiteStateStore: QuarantineAdmin {
         of principal: Principal?, after: Int64, limit: Int
     ) async throws -> [QuarantineEntry] {
         try await read { db in
-            var arguments: StatementArguments = [after]
+            var arguments: Database.Arguments = [after]
             if let principal { try arguments += [key(principal.rawValue, "principal")] }
             arguments += [min(max(0, limit), Self.pageLimit)]
             return try db.rows(

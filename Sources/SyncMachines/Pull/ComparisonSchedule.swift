@@ -46,7 +46,7 @@ package struct ComparisonSchedule: Hashable, Sendable {
             // What was done in the future was done by a clock that was wrong, and would not be due for as long.
             let isAhead = max(comparison?.doneAt ?? 0, comparison?.triedAt ?? 0) > now + Self.longestRetry
             guard let dueAt, dueAt <= now || isAhead else { return nil }
-            // People wait for what the operator has released.
+            // Users wait for what the operator has released.
             if let comparison, comparison.isReleased(by: acceptedAt) { return (type, -1) }
             return (type, comparison?.mapping == mapping ? comparison?.doneAt ?? 0 : 0)
         }

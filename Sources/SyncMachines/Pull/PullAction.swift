@@ -77,7 +77,7 @@ package enum PullDelivery: String, Hashable, Sendable {
     /// A first sync: all in `created`, no deletions.
     case first
     /// New records in `created`, changed ones in `updated`, deletions in `deleted`.
-    case later
+    case incremental
     /// All in `updated`, and what does not come is wiped.
     case replacement
 }
@@ -109,13 +109,14 @@ package struct PullAnswerPlan: Hashable, Sendable {
     /// The row that was committed; nil where the presented cursor goes back.
     package var row: CursorRow?
     /// The reason for a full stream, for the log; nil for an incremental pull.
-    package var restart: PullRestart?
+    package var restart: FullStreamReason?
     /// The tables of whose records the client drops those that the answer does not have.
     package var replaced: Replaced
 
     /// Creates a plan; a replacement replaces everything.
     package init(
-        cursor: Cursor, content: Content, delivery: PullDelivery, row: CursorRow? = nil, restart: PullRestart? = nil
+        cursor: Cursor, content: Content, delivery: PullDelivery, row: CursorRow? = nil,
+        restart: FullStreamReason? = nil
     ) {
         self.cursor = cursor
         self.content = content
@@ -127,7 +128,7 @@ package struct PullAnswerPlan: Hashable, Sendable {
 }
 
 /// The reason why a pull could not go on from its cursor.
-package enum PullRestart: String, Hashable, Sendable {
+package enum FullStreamReason: String, Hashable, Sendable {
     /// The cursor is not in the state.
     case unknownCursor = "unknown_cursor"
     /// The cursor was made before the session's last reset.

@@ -102,7 +102,8 @@ struct PullCourse: Sendable {
             noted: context.sequence, comparisons: newComparisons(report))
     }
 
-    /// LS of the new row (finding 23): the client's own version where it gets everything, else as was negotiated.
+    /// The last synced version of the new row (finding 23): the client's own version if it gets everything, otherwise the
+    /// negotiated one.
     private var newSchemaVersion: Int? {
         let negotiation = planner.negotiation
         let isEverything = plan.restart != nil && (plan.diff.basis != .cursor || !plan.diff.isExact)
@@ -170,7 +171,7 @@ struct PullCourse: Sendable {
         let replacesAll = plan.delivery == .replacement
         if replacesAll, stream.refusals.types.isEmpty { return .everything }
         let replacesUnledgered =
-            plan.restart != nil && plan.delivery == .later && query.hasUnledgered
+            plan.restart != nil && plan.delivery == .incremental && query.hasUnledgered
             && planner.settings.keepsLedgers && planner.settings.unknownCursor == .replacement
         guard replacesAll || replacesUnledgered else { return .nothing }
         // Tables whose type the backend has refused must not be replaced by nothing.

@@ -13,7 +13,7 @@ extension PullMachine {
     }
 
     /// Begins to stream, everything if there is a reason.
-    mutating func plan(_ planner: PullPlanner, because reason: PullRestart? = nil) -> PullAction {
+    mutating func plan(_ planner: PullPlanner, because reason: FullStreamReason? = nil) -> PullAction {
         do throws(PullFailure) {
             guard let reason else {
                 var course = PullCourse(planner, try planner.plan())
@@ -59,7 +59,7 @@ extension PullMachine {
 
     /// Throws away what has come, and streams everything, by another plan if there is a reason.
     mutating func restart(
-        _ course: PullCourse, because reason: PullRestart?, _ begin: (inout StreamMachine) -> StreamStep
+        _ course: PullCourse, because reason: FullStreamReason?, _ begin: (inout StreamMachine) -> StreamStep
     ) -> PullAction {
         var course = course
         if let reason {
@@ -79,7 +79,7 @@ extension PullMachine {
         var course = course
         // First what is new, then everything of one type: what only the latter brings, the former should have.
         if let type = course.plan.dueType.take(), !course.stream.refusals.types.contains(type) {
-            state = .askingForPlace(course, type: type)
+            state = .askingForPermit(course, type: type)
             return .beginComparison(type: type)
         }
         // A pull that may turn out to have brought nothing asks the clock first.

@@ -18,7 +18,7 @@ package struct PullMachine: SyncMachine, Sendable {
     /// renewed.
     package static let idleCursorAge: Int64 = 24 * 3_600 * 1_000
     /// The number of times that a pull starts over because ids became known, before it fails.
-    package static let maximumRestarts = 2
+    package static let maximumStartOvers = 2
     static let commitAttempts = 10
     static let clockWaits = 10
 
@@ -32,7 +32,7 @@ package struct PullMachine: SyncMachine, Sendable {
         case compacting(PullPlanner)
         case streaming(PullCourse)
         /// A permit to compare a whole request type is awaited.
-        case askingForPlace(PullCourse, type: String)
+        case askingForPermit(PullCourse, type: String)
         /// A whole request type is streamed behind everything else.
         case comparing(PullCourse, Rollback)
         case droppingComparison(PullCourse)
@@ -93,7 +93,7 @@ package struct PullMachine: SyncMachine, Sendable {
         case .committing(let ending, let row):
             state = .ended(ending.course)
             return .answer(ending.course.answer(row))
-        case .loading, .streaming, .askingForPlace, .comparing, .checkingIdle, .diffing, .readingClock, .ended:
+        case .loading, .streaming, .askingForPermit, .comparing, .checkingIdle, .diffing, .readingClock, .ended:
             return unexpected(PullEvent.done)
         }
     }
@@ -110,7 +110,7 @@ package struct PullMachine: SyncMachine, Sendable {
             guard let cursor = planner.unconfirmed else { return compactOrPlan(planner) }
             state = .confirming(planner)
             return .confirm(cursor)
-        case .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .checkingIdle,
+        case .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison, .checkingIdle,
             .diffing, .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.context(context))
         }
@@ -128,7 +128,7 @@ package struct PullMachine: SyncMachine, Sendable {
             }
             let step = course.stream.handle(event)
             return follow(step, course, rollback: rollback)
-        case .loading, .confirming, .compacting, .askingForPlace, .droppingComparison, .checkingIdle, .diffing,
+        case .loading, .confirming, .compacting, .askingForPermit, .droppingComparison, .checkingIdle, .diffing,
             .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(event)
         }
@@ -136,7 +136,7 @@ package struct PullMachine: SyncMachine, Sendable {
 
     private mutating func comparisonGranted(_ isGranted: Bool) -> PullAction {
         switch state {
-        case .askingForPlace(var course, let name):
+        case .askingForPermit(var course, let name):
             guard isGranted, let type = query.ledgered[name] else { return complete(course, nil) }
             let rollback = Rollback(type: name, course: course)
             let step = course.compare(name, type)
@@ -165,7 +165,7 @@ package struct PullMachine: SyncMachine, Sendable {
             if !diff.isExact, diff.output == .whole { return self.diff(course, rollback) }
             course.planner.context.ledger.isExact = false
             return restart(course, because: .damagedLedger) { $0.beginAfresh() }
-        case .loading, .confirming, .streaming, .askingForPlace, .comparing, .droppingComparison, .checkingIdle,
+        case .loading, .confirming, .streaming, .askingForPermit, .comparing, .droppingComparison, .checkingIdle,
             .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.ledgerDamaged)
         }
@@ -182,7 +182,7 @@ package struct PullMachine: SyncMachine, Sendable {
             course.plan.diff.isSecondLook = true
             let step = course.stream.goOn()
             return follow(step, course, rollback: rollback)
-        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+        case .loading, .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison,
             .checkingIdle, .readingClock, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.diffed(report))
         }
@@ -194,7 +194,8 @@ package struct PullMachine: SyncMachine, Sendable {
             guard Cursor(time: now) != nil else { return fail(.clockBehind) }
             return course.isIdle(row, at: now) ? answerNothing(course, row) : diff(course, nil)
         case .readingClock(let ending): return commit(ending, at: now)
-        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison, .diffing,
+        case .loading, .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison,
+            .diffing,
             .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.clock(now))
         }
@@ -207,7 +208,7 @@ package struct PullMachine: SyncMachine, Sendable {
             guard ending.commits < Self.commitAttempts else { return fail(.cursorContention) }
             ending.course.planner.context.newest = newest
             return readClock(ending)
-        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+        case .loading, .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison,
             .checkingIdle, .diffing, .readingClock, .waiting, .awaitingIDs, .ended:
             return unexpected(PullEvent.cursorTaken(newest: newest))
         }
@@ -217,10 +218,10 @@ package struct PullMachine: SyncMachine, Sendable {
     private mutating func idsChanged() -> PullAction {
         switch state {
         case .awaitingIDs(let ending, _), .committing(let ending, _):
-            guard query.restarts < Self.maximumRestarts else { return fail(.idsChanged) }
+            guard query.startOvers < Self.maximumStartOvers else { return fail(.idsChanged) }
             state = .ended(ending.course)
             return .startOver
-        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+        case .loading, .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison,
             .checkingIdle, .diffing, .readingClock, .waiting, .ended:
             return unexpected(PullEvent.idsChanged)
         }
@@ -230,7 +231,7 @@ package struct PullMachine: SyncMachine, Sendable {
     private mutating func idsUnknown() -> PullAction {
         switch state {
         case .awaitingIDs: return fail(.idsUnknown)
-        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .comparing, .droppingComparison,
+        case .loading, .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison,
             .checkingIdle, .diffing, .readingClock, .waiting, .committing, .ended:
             return unexpected(PullEvent.idsUnknown)
         }
@@ -266,7 +267,7 @@ extension PullMachine {
         case .diffing(_, let rollback): rollback
         case .readingClock(let ending), .waiting(let ending), .awaitingIDs(let ending, _), .committing(let ending, _):
             ending.rollback
-        case .loading, .confirming, .compacting, .streaming, .askingForPlace, .droppingComparison, .checkingIdle,
+        case .loading, .confirming, .compacting, .streaming, .askingForPermit, .droppingComparison, .checkingIdle,
             .ended:
             nil
         }
@@ -274,7 +275,7 @@ extension PullMachine {
 
     var course: PullCourse? {
         switch state {
-        case .streaming(let course), .askingForPlace(let course, _), .comparing(let course, _),
+        case .streaming(let course), .askingForPermit(let course, _), .comparing(let course, _),
             .droppingComparison(let course), .checkingIdle(let course, _), .diffing(let course, _):
             course
         case .readingClock(let ending), .waiting(let ending), .awaitingIDs(let ending, _), .committing(let ending, _):

@@ -13,7 +13,7 @@ struct PullPlan: Sendable {
     /// The replica that the new cursor belongs to.
     var replica: ReplicaID
     /// The reason for a full stream; nil for an incremental pull.
-    var restart: PullRestart?
+    var restart: FullStreamReason?
     /// The vector at which the stream begins.
     var start = CheckpointVector()
     /// The request type that is to be compared as a whole once the stream has come to its end.
@@ -33,7 +33,7 @@ struct PullPlanner: Sendable {
         negotiation = SchemaNegotiator(query.schema).decide(
             SchemaNegotiator.Query(
                 isFirst: query.isFirst, last: context.row?.schemaVersion, stated: query.schemaVersion,
-                inferred: inferredVersion, asked: query.asked))
+                inferred: inferredVersion, requested: query.requested))
     }
 
     /// The client's version as its pushes show it; where another line of cursors has gone on, they were another
@@ -65,7 +65,7 @@ struct PullPlanner: Sendable {
             diff: LedgerDiffPlan(
                 basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false, untracked: untracked(row),
                 released: released(row)),
-            delivery: .later, replica: replica(of: row), start: startAfterChange(row))
+            delivery: .incremental, replica: replica(of: row), start: startAfterChange(row))
         plan.diff.late = Set(row.comparisons.filter { $0.value.failures > 0 }.keys)
         applyChange(to: &plan.diff)
         let whole = wholeTypes(from: plan.start, row)
@@ -88,7 +88,7 @@ struct PullPlanner: Sendable {
     /// `[pull] unknown_cursor` says.
     ///
     /// - Throws: The failure, where the configuration wants one.
-    func planWhole(because reason: PullRestart) throws(PullFailure) -> PullPlan {
+    func planWhole(because reason: FullStreamReason) throws(PullFailure) -> PullPlan {
         let replica = context.row.map(replica(of:)) ?? query.newReplica
         guard settings.keepsLedgers, let row = context.row else {
             return try planByRule(because: reason, replica)
@@ -108,19 +108,19 @@ struct PullPlanner: Sendable {
             untracked: untracked, released: released(row))
         applyChange(to: &diff)
         return PullPlan(
-            diff: diff, delivery: .later, replica: isExact ? replica : query.newReplica, restart: reason)
+            diff: diff, delivery: .incremental, replica: isExact ? replica : query.newReplica, restart: reason)
     }
 
     /// Plans for everything where nothing of what the client has can be told from its ledger.
-    private func planByRule(because reason: PullRestart, _ replica: ReplicaID) throws(PullFailure) -> PullPlan {
+    private func planByRule(because reason: FullStreamReason, _ replica: ReplicaID) throws(PullFailure) -> PullPlan {
         // One that was handed out once is of a device that comes back after long; the ledgers of all the principal's
         // replicas together know at least what it holds (finding 11).
         let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
         let isKnown = context.hasLedgers && settings.keepsLedgers && !query.hasUnledgered && context.row == nil
         let delivery: PullDelivery =
             switch settings.unknownCursor {
-            case .adopt: .later
-            case _ where isKnown && wasHandedOut && context.newest != nil: .later
+            case .adopt: .incremental
+            case _ where isKnown && wasHandedOut && context.newest != nil: .incremental
             case .replacement: .replacement
             case .refuse: throw .unknownCursor
             }
@@ -177,7 +177,7 @@ struct PullPlanner: Sendable {
     }
 
     /// Returns the reason why the stream cannot go on from a row; nil if it can.
-    func reasonForWhole(_ row: CursorRow) -> PullRestart? {
+    func reasonForWhole(_ row: CursorRow) -> FullStreamReason? {
         // Where the tokens travel in the request, nothing hangs on a session and no reset concerns other cursors.
         if settings.style == .server {
             guard row.session == query.session else { return .otherSession }
@@ -238,6 +238,6 @@ struct PullPlanner: Sendable {
     /// configuration even an undeclared one may be a leftover.
     func keeps(_ namespace: String, of row: CursorRow) -> Bool {
         guard row.mappingDigest != query.mappingDigest else { return !query.retiredNamespaces.contains(namespace) }
-        return query.askedNamespaces.contains(namespace) || namespace == settings.completeNamespace
+        return query.requestedNamespaces.contains(namespace) || namespace == settings.completeNamespace
     }
 }

@@ -17,7 +17,7 @@ package struct PullQuery: Hashable, Sendable {
     /// The client's schema version, nil where it did not say.
     package var schemaVersion: Int?
     /// The migration that the client asks for.
-    package var asked: Migration?
+    package var requested: Migration?
     /// The configured tables.
     package var schema: Schema
     /// The version whose tables and columns the client gets.
@@ -28,8 +28,8 @@ package struct PullQuery: Hashable, Sendable {
     package var upsertNamespaces: [String]
     /// Namespaces of the configuration that this request does not ask for; they leave the vector (finding 25).
     package var retiredNamespaces: Set<String>
-    /// All namespaces of what is asked for; after a change of the configuration only these stay in a vector.
-    package var askedNamespaces: Set<String>
+    /// All namespaces of what is requested; after a change of the configuration only these stay in a vector.
+    package var requestedNamespaces: Set<String>
     /// A digest of the table mappings.
     package var mappingDigest: String
     /// The request types that fill tables with a ledger.
@@ -39,7 +39,7 @@ package struct PullQuery: Hashable, Sendable {
     /// True if the backend gives ids to pushed records, so that a pull may bring a record without the id of its client.
     package var awaitsIDs: Bool
     /// The number of times that the pull has started over.
-    package var restarts: Int
+    package var startOvers: Int
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
     /// The stream of an earlier pull with the same cursor, or also without one, and with the same schema.
@@ -48,31 +48,31 @@ package struct PullQuery: Hashable, Sendable {
     /// Creates a query against a schema, as a client of `effectiveVersion` sees it.
     package init(
         principal: Principal, session: Session, presented: Cursor?, isFirst: Bool? = nil, schemaVersion: Int?,
-        asked: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
+        requested: Migration? = nil, schema: Schema, effectiveVersion: Int, mappingDigest: String,
         tableDigests: [String: String] = [:], newReplica: ReplicaID, cached: CachedAnswer? = nil,
-        restarts: Int = 0
+        startOvers: Int = 0
     ) {
         self.principal = principal
         self.session = session
         self.presented = presented
         self.isFirst = isFirst ?? (presented == nil)
         self.schemaVersion = schemaVersion
-        self.asked = asked
+        self.requested = requested
         self.schema = schema
         self.effectiveVersion = effectiveVersion
         self.mappingDigest = mappingDigest
         self.newReplica = newReplica
         self.cached = cached
-        self.restarts = restarts
+        self.startOvers = startOvers
         awaitsIDs = schema.tables.contains { $0.hasOwnIDs }
         let tables = schema.tables(at: effectiveVersion)
         requestTypes = schema.requestTypes(at: effectiveVersion)
         upsertNamespaces = tables.flatMap { $0.upsertTypes(at: effectiveVersion) }
-        let asked = Set(tables.flatMap { $0.namespaces(at: effectiveVersion) })
-        askedNamespaces = asked
+        let requested = Set(tables.flatMap { $0.namespaces(at: effectiveVersion) })
+        requestedNamespaces = requested
         ledgered = LedgeredType.all(in: tables, at: effectiveVersion, digests: tableDigests)
         hasUnledgered = tables.contains { !$0.isLedgered }
-        retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(asked)
+        retiredNamespaces = Set(schema.tables.flatMap { $0.upserts + $0.deletes.map(\.type) }).subtracting(requested)
     }
 
     /// Returns the query as a check of these tables: only the types that fill them are requested.

@@ -50,7 +50,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
         /// The end: the push goes on as it came; if `isUnknown`, the descendants of its deletions are unknown and stay.
         case goOn(isUnknown: Bool)
         /// The end: it cannot be taken.
-        case fail(PushObstacle)
+        case fail(PreparationFailure)
     }
 
     /// The outcome of the last action.
@@ -75,7 +75,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
         case loadingLedger(attempt: Int)
         case finding(attempt: Int)
         case checking(attempt: Int, isFound: Bool)
-        case verifying(PushObstacle)
+        case verifying(PreparationFailure)
         case ended
     }
 
@@ -178,12 +178,12 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
         return .checkLedger
     }
 
-    private mutating func verify(_ obstacle: PushObstacle) -> Action {
+    private mutating func verify(_ obstacle: PreparationFailure) -> Action {
         state = .verifying(obstacle)
         return .verifyCredential
     }
 
-    private mutating func fail(_ obstacle: PushObstacle) -> Action { end(.fail(obstacle)) }
+    private mutating func fail(_ obstacle: PreparationFailure) -> Action { end(.fail(obstacle)) }
 
     private mutating func end(_ action: Action) -> Action {
         state = .ended
@@ -192,7 +192,7 @@ package struct PushPreparationMachine: SyncMachine, Sendable {
 }
 
 /// The reason why a push is refused before anything of it is sent.
-package enum PushObstacle: Hashable, Sendable {
+package enum PreparationFailure: Hashable, Sendable {
     /// It does not say what its device had seen (`[push] without_cursor = refuse`).
     case withoutTime
     /// An operation has an id that no backend can hold.

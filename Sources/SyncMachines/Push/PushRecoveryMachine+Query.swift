@@ -82,9 +82,9 @@ extension PushRecoveryMachine {
         /// A repetition carries out a creation that has not happened yet, which is wrong for a record that its device
         /// no longer has: such a record is searched. If it cannot be, one that the device deletes is created, so that
         /// the deletion finds it, because it may be there already; one that the device does not name is left.
-        package init(canRepeat: Bool, canSearch: Bool, shown: Shown) {
+        package init(canRepeat: Bool, canSearch: Bool, inferred: InferredState) {
             self =
-                switch shown {
+                switch inferred {
                 case .unknown: canRepeat ? .repetition(thenSearch: canSearch) : canSearch ? .search : .none
                 case .deleted: canSearch ? .search : canRepeat ? .repetition(thenSearch: false) : .none
                 case .gone: canSearch ? .search : .none
@@ -92,8 +92,8 @@ extension PushRecoveryMachine {
         }
     }
 
-    /// The state of the record on the device now.
-    package enum Shown: Hashable, CaseIterable, Sendable {
+    /// The state of the record on its device now, inferred from the device's next push.
+    package enum InferredState: Hashable, CaseIterable, Sendable {
         /// The record is there, or unknown.
         case unknown
         /// The user has deleted the record.
@@ -111,13 +111,13 @@ extension PushRecoveryMachine.Query {
     package func means(of creation: PushRecoveryMachine.Creation) -> PushRecoveryMachine.Means {
         PushRecoveryMachine.Means(
             canRepeat: creation.hasRequest && age >= 0 && age < keyLife, canSearch: creation.canSearch,
-            shown: shown(creation))
+            inferred: inferred(creation))
     }
 
-    /// Returns what the creating device shows of a record; unknown if another device pushes.
+    /// Returns the state of a record on the creating device; unknown if another device pushes.
     ///
     /// The creating device presents the interrupted push's cursor, and its push has the record's table.
-    package func shown(_ creation: PushRecoveryMachine.Creation) -> PushRecoveryMachine.Shown {
+    package func inferred(_ creation: PushRecoveryMachine.Creation) -> PushRecoveryMachine.InferredState {
         guard let push, let time = push.time, time == interrupted?.rawValue,
             let table = push.tables.first(where: { $0.name == creation.table })
         else { return .unknown }

@@ -1,10 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how a journal is closed whose push came to no end: what is asked, and what comes of it (findings 19 and 20).
+/// Decides how an interrupted push is resolved: what is requested, and what follows from it (findings 19 and 20).
 ///
 /// Nothing of the push goes on: the client comes with all of it again. Only creations are looked at whose record may
-/// have got an id from the backend; everything else comes to the same when the client sends it once more.
+/// have got an id from the backend; everything else is idempotent when the client sends it once more.
 package struct PushRecoveryMachine: SyncMachine, Sendable {
     /// The number of attempts, and the time in milliseconds, after which a creation is given up that the backend tells
     /// nothing about although it answers other requests: no device may be stuck for ever.

@@ -20,16 +20,17 @@ package struct SchemaNegotiator: Hashable, Sendable {
         /// CV as the client's pushes show it, for one that does not tell.
         package var inferred: Int?
         /// The migration that the client asks for.
-        package var asked: Migration?
+        package var requested: Migration?
         /// Creates a query; without arguments that of a client that reports nothing.
         package init(
-            isFirst: Bool = false, last: Int? = nil, stated: Int? = nil, inferred: Int? = nil, asked: Migration? = nil
+            isFirst: Bool = false, last: Int? = nil, stated: Int? = nil, inferred: Int? = nil,
+            requested: Migration? = nil
         ) {
             self.isFirst = isFirst
             self.last = last
             self.stated = stated
             self.inferred = inferred
-            self.asked = asked
+            self.requested = requested
         }
     }
 
@@ -78,7 +79,7 @@ package struct SchemaNegotiator: Hashable, Sendable {
         guard !query.isFirst else { return Decision(outcome: .nothing, current: current, recorded: current) }
         var decision = negotiate(query, current)
         decision.current = current
-        if let asked = query.asked { merge(asked, current ?? schema.version, into: &decision) }
+        if let requested = query.requested { merge(requested, current ?? schema.version, into: &decision) }
         return decision
     }
 
@@ -94,8 +95,8 @@ package struct SchemaNegotiator: Hashable, Sendable {
         let from = query.last ?? enabledAt
         guard from < current else {
             // What pushes show of a client that tells nothing is remembered: later versions are counted from there.
-            let shown = query.stated == nil && query.last == nil ? current : unchanged.recorded
-            return Decision(outcome: .nothing, recorded: shown)
+            let recorded = query.stated == nil && query.last == nil ? current : unchanged.recorded
+            return Decision(outcome: .nothing, recorded: recorded)
         }
         var change = schema.change(from: from, to: current)
         if query.last != nil { change.empty = change.tables }
@@ -111,18 +112,18 @@ package struct SchemaNegotiator: Hashable, Sendable {
     ///
     /// What it asks for beyond what was computed it may have all the same, where it was told to ask from a version on
     /// that it had long reached.
-    private func merge(_ asked: Migration, _ version: Int, into decision: inout Decision) {
-        var change = SchemaChange(from: asked.from, to: version)
+    private func merge(_ requested: Migration, _ version: Int, into decision: inout Decision) {
+        var change = SchemaChange(from: requested.from, to: version)
         switch decision.outcome {
         case .migrate(let computed): change = computed
         case .nothing: break
         case .refuse: return
         }
         let tables = Dictionary(uniqueKeysWithValues: schema.tables(at: version).map { ($0.name, $0) })
-        for name in asked.tables {
+        for name in requested.tables {
             if tables[name] == nil { decision.unknown.append(name) } else { change.tables.insert(name) }
         }
-        for added in asked.columns {
+        for added in requested.columns {
             let known = Set(tables[added.table]?.columns(at: version).map(\.name) ?? [])
             for column in added.columns {
                 if known.contains(column) {

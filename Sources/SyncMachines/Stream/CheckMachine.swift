@@ -72,7 +72,7 @@ package struct CheckMachine: SyncMachine, Sendable {
     private mutating func begin(_ context: PullContext) -> CheckAction {
         let planner = PullPlanner(query: query, settings: settings, context: context)
         var (plan, vector) = (LedgerDiffPlan(), CheckpointVector())
-        // Who looks for something in all that there is compares it with nothing.
+        // A search in the whole stream compares it with nothing.
         if !query.isFirst {
             guard let row = context.row else { return end(.outdated(.unknownCursor)) }
             if let reason = planner.reasonForWhole(row) { return end(.outdated(reason)) }
@@ -98,15 +98,15 @@ package struct CheckMachine: SyncMachine, Sendable {
             case .complete: return self.end(complete)
             case .broken: return fail(.streamBroken)
             case .reset(let token):
-                // The next pull gets the same line, and serves it; who looks in everything has to serve it to see
-                // anything.
+                // The next pull gets the same line, and serves it. A search in the whole stream has to serve it: the
+                // backend streams nothing before.
                 guard query.isFirst else { return self.end(.outdated(.reset)) }
                 var stream = stream
                 let step = stream.serveReset(token: token)
                 return follow(step, stream, plan: plan, since: since)
             case .resetAgain: return fail(.resetAgain)
             case .tokensRefused, .tokensRefusedAgain: return self.end(.outdated(.refusedTokens))
-            // The device does without these types, and nobody can say what has become of their records.
+            // The device does without these types, and the fate of their records is unknown.
             case .typesRefused(areAllNamed: true): return self.end(complete)
             case .typesRefused(areAllNamed: false): return fail(.typesRefused)
             case .unexpected(let event):
@@ -158,5 +158,5 @@ package enum CheckedStream: Hashable, Sendable {
     /// types that the backend has refused.
     case complete(LedgerDiffPlan, since: CheckpointVector, refused: Set<String>)
     /// The stream cannot go on from the cursor: the client has to pull first.
-    case outdated(PullRestart)
+    case outdated(FullStreamReason)
 }

@@ -20,11 +20,11 @@ struct BackendCheck {
     init(_ configuration: Configuration, fields: HTTPFields, reactor: CurlReactor) {
         self.configuration = configuration
         self.fields = fields
-        // What a check finds it prints; it has no log.
-        var client = BackendClient(
-            settings: configuration.backendSettings, transport: reactor, clock: SystemClock())
-        client.logger.logLevel = .critical
-        self.client = client
+        // A check prints its findings; it has no log.
+        var logger = Logger(label: "rind.backend")
+        logger.logLevel = .critical
+        client = BackendClient(
+            settings: configuration.backendSettings, transport: reactor, clock: SystemClock(), logger: logger)
     }
 
     /// Makes the calls, one after the other.
@@ -92,27 +92,27 @@ struct BackendCheck {
             let url = configuration.backend.url
             return [
                 CheckFinding(
-                    .unsure, "\(url) turns strangers away \(status)wherever they ask, also at \(other.place)",
+                    .unsure, "\(url) turns strangers away \(status)wherever they ask, also at \(other.address)",
                     hint: "so nothing shows that it is the backend: sign in with --header")
             ]
         }
-        var places: [String] = []
+        var addresses: [String] = []
         var findings: [CheckFinding] = []
         for (checked, status) in turnedAway {
             let sibling = checked.sibling(client.settings)
             let answer = try? await client.probe(sibling.call, .none)
             if let answer, Self.isOfRouting(answer.status) {
-                places.append("\(checked.place) (\(status))")
+                addresses.append("\(checked.address) (\(status))")
                 continue
             }
             let said = answer.map { "status \($0.status)" } ?? "no answer"
             findings.append(
                 CheckFinding(
-                    .unsure, "\(checked.place): status \(status); the made-up \(sibling.place): \(said)",
+                    .unsure, "\(checked.address): status \(status); the made-up \(sibling.address): \(said)",
                     hint: "so nothing shows that the path of \(checked.key) is right: sign in with --header"))
         }
-        guard !places.isEmpty else { return findings }
-        let text = "turns strangers away at \(places.joined(separator: ", ")); --header signs in and really asks"
+        guard !addresses.isEmpty else { return findings }
+        let text = "turns strangers away at \(addresses.joined(separator: ", ")); --header signs in and really asks"
         return [CheckFinding(.ok, text)] + findings
     }
 

@@ -28,7 +28,7 @@ struct BackendVerdict {
             guard answer.isPage else { return .turnedAway(status: status) }
             return .found(
                 CheckFinding(
-                    .unsure, "\(checked.place): status \(status), a page of HTML",
+                    .unsure, "\(checked.address): status \(status), a page of HTML",
                     hint: "servers before the API and others answer so, too: sign in with --header"))
         }
         if case .acknowledgement = checked.kind, let finding = acknowledgement(checked, answer) {
@@ -41,7 +41,7 @@ struct BackendVerdict {
         let (text, hint) = fault(checked, answer)
         // Busy is no fault of the configuration, and shows nothing of it either.
         let verdict: CheckFinding.Verdict = [429, 503].contains(status) ? .unsure : .wrong
-        return .found(CheckFinding(verdict, "\(checked.place): status \(status)\(text)", hint: hint))
+        return .found(CheckFinding(verdict, "\(checked.address): status \(status)\(text)", hint: hint))
     }
 
     /// Returns the text after the status in the line, and the advice.
@@ -60,7 +60,7 @@ struct BackendVerdict {
         default: break
         }
         if answer.isPage {
-            return (", a page of HTML", "[backend] url must lead to the API, not to pages for people")
+            return (", a page of HTML", "[backend] url must lead to the API, not to pages for browsers")
         }
         if case .stream(let types) = checked.kind, answer.status == 400 {
             let named = answer.names(of: types)
@@ -75,12 +75,12 @@ struct BackendVerdict {
     private func acknowledgement(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding? {
         guard !answer.isPage else { return nil }
         switch answer.status {
-        case 200..<300: return CheckFinding(.ok, "\(checked.place): takes a list without tokens (\(answer.status))")
+        case 200..<300: return CheckFinding(.ok, "\(checked.address): takes a list without tokens (\(answer.status))")
         case 400, 409, 422:
-            return CheckFinding(.ok, "\(checked.place): refuses a list without tokens (\(answer.status))")
+            return CheckFinding(.ok, "\(checked.address): refuses a list without tokens (\(answer.status))")
         case 500:
             return CheckFinding(
-                .note, "\(checked.place): status 500 to a list without tokens",
+                .note, "\(checked.address): status 500 to a list without tokens",
                 hint: "there is something for \(checked.key); some backends fail at an empty list")
         default: return nil
         }
@@ -92,10 +92,10 @@ struct BackendVerdict {
     /// calls have confirmed the backend, and no more can be seen.
     private func neighbour(_ checked: CheckedCall, _ status: Int) -> CheckFinding {
         guard status == 404 else {
-            return CheckFinding(.ok, "\(checked.place): status \(status), so there is something for \(checked.key)")
+            return CheckFinding(.ok, "\(checked.address): status \(status), so there is something for \(checked.key)")
         }
         return CheckFinding(
-            isSignedIn ? .note : .unsure, "\(checked.place): status 404",
+            isSignedIn ? .note : .unsure, "\(checked.address): status 404",
             hint: "\(checked.key) goes there and was not tried, since it changes something: is the path right?")
     }
 
@@ -106,7 +106,7 @@ struct BackendVerdict {
         switch checked.kind {
         case .list, .stream:
             return CheckFinding(
-                .wrong, "\(checked.place): answers without a credential",
+                .wrong, "\(checked.address): answers without a credential",
                 hint: "everybody could read it: does the backend ask for a login there? \(checked.key), [backend] url")
         case .caller, .acknowledgement, .neighbour: return finding
         }
@@ -189,6 +189,6 @@ struct BackendVerdict {
 extension CheckedCall {
     /// Says what was found about the call.
     fileprivate func finding(_ verdict: CheckFinding.Verdict, _ text: String, hint: String? = nil) -> CheckFinding {
-        CheckFinding(verdict, "\(place): \(text)", hint: hint)
+        CheckFinding(verdict, "\(address): \(text)", hint: hint)
     }
 }

@@ -27,13 +27,13 @@ struct CheckedCall {
     /// The key that names it, such as `[backend] list`.
     let key: String
     /// Method and URL path, such as `GET /api/users/me`.
-    let place: String
+    let address: String
 
     init(_ kind: Kind, _ call: Call, key: String, settings: BackendSettings) {
         self.kind = kind
         self.call = call
         self.key = key
-        place = "\(call.method) \(settings.path(of: call))"
+        address = "\(call.method) \(settings.path(of: call))"
     }
 
     /// Returns all calls of a configuration.

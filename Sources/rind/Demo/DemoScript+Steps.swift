@@ -18,7 +18,7 @@ extension DemoScript {
     }
 
     mutating func editOnBackend() async throws {
-        printer.step("An edit on the backend", "Somebody renames a task in the web app, at the backend itself.")
+        printer.step("An edit on the backend", "A task is renamed in the web app, at the backend itself.")
         let exchange = try await send(
             DemoRequest(
                 method: .patch, url: "\(backendURL)/tasks/t-0", token: token,

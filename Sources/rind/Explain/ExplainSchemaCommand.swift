@@ -35,7 +35,7 @@ struct ExplainSchemaCommand: AsyncParsableCommand {
             '--from' is 'migrations_enabled_at' of [schema].
 
             '--principal' or '--user' adds how many records that is, by what the ledgers of
-            that person's devices hold now. It reads the state, also while the gateway
+            that user's devices hold now. It reads the state, also while the gateway
             runs, and changes nothing. The status is 0 whatever the answer is.
             """)
 

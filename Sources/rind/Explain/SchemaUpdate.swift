@@ -86,7 +86,7 @@ struct SchemaUpdate {
             return Refusal(
                 status: 426, code: "schema.too_old",
                 message: "Schema version \(to) is below \(schema.oldest), the oldest that is served.",
-                hint: "People update the app. To serve it all the same, set [schema] oldest to \(to): the tables and "
+                hint: "Users update the app. To serve it all the same, set [schema] oldest to \(to): the tables and "
                     + "columns of that version must stand in the configuration.")
         }
         guard case .refuse(let refusal) = outcome else { return nil }

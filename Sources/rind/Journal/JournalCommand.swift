@@ -10,7 +10,7 @@ import SyncModel
 /// `rind journal`.
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Shows pushes that run, and ones that stopped half way.",
+        commandName: "journal", abstract: "Lists pushes that are in progress or were interrupted.",
         discussion: """
             EXAMPLES
               rind journal list --config rind.ini
@@ -74,7 +74,7 @@ private struct JournalList: StateReport {
     private static let head = ["JOURNAL", "PRINCIPAL", "STATE", "APPLIED", "REASON", "RECORD", "BEGAN", "LAST"]
 
     var lines: [String] {
-        guard !journals.isEmpty else { return ["no push runs, and none stopped half way"] }
+        guard !journals.isEmpty else { return ["no push is in progress, and none was interrupted"] }
         let cells =
             [Self.head]
             + journals.map { journal in
@@ -111,12 +111,12 @@ struct JournalShowCommand: AsyncParsableCommand {
               rind journal show 12 --config rind.ini
               rind journal show 12 --config rind.ini --json
 
-            'unknown' are operations that were sent, or were about to be, and of which
-            nobody has heard what became of them. Of updates, deletions and creations under
-            the app's own id nothing needs to be done: the app sends them again, and they
-            come to the same. Of a creation whose record gets its id from the backend the
-            gateway finds out when the principal comes again; 'lost' counts those where it
-            could not, which may be in the backend twice.
+            'unknown' lists operations that were sent or about to be sent, and whose
+            outcome is unknown. Updates, deletions and creations under the app's own id
+            need nothing: the app sends them again, and they are idempotent. If a
+            creation's record gets its id from the backend, the gateway looks for it when
+            the principal comes again. 'lost' counts the creations whose outcome it could
+            not find: their records may be in the backend twice.
             """)
 
     @Argument(help: ArgumentHelp("The number, as 'list' shows it.", valueName: "number"))

@@ -25,7 +25,7 @@ struct LogLine {
         "tries", "unknown_types", "unseen",
     ]
     /// Fields that are true or false.
-    private static let truths: Set = ["cut", "told"]
+    private static let truths: Set = ["cut", "has_time"]
 
     /// The format for reading: time, level, message and the fields in alphabetical order, always on one line.
     ///
@@ -96,7 +96,11 @@ struct LogLine {
 
     /// Returns the value, in quotes if it would not read as one word.
     private static func quoted(_ text: String) -> String {
-        let isWord = !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" && $0 != "=" }
+        let isWord =
+            !text.isEmpty
+            && text.utf8.allSatisfy {
+                $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=")
+            }
         let escaped = escaped(text)
         if isWord, escaped == text { return text }
         return "\"" + escaped.replacing("\"", with: "\\\"") + "\""
@@ -104,6 +108,8 @@ struct LogLine {
 
     /// Returns the text without scalars that could end the line or move the cursor: foreign text must not forge lines.
     private static func escaped(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }
+        if isPlain { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,11 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import GatewayConfig
 import INI
 import Logging
 
-/// Tells what is wrong before a gateway serves, and why it ends: in sentences, or as lines of JSON where the
+/// Reports mistakes before a gateway serves, and why it ends: in sentences, or as lines of JSON if the
 /// configuration asks for them.
 final class StartLog {
     private let takesFormat: Bool
@@ -17,7 +18,7 @@ final class StartLog {
     /// Takes the format of a configuration, which may have mistakes elsewhere.
     func use(_ log: GatewayConfig.Configuration.Log) {
         guard takesFormat else { return }
-        // What keeps a gateway from serving is told whatever the level.
+        // What keeps a gateway from serving is logged at any level.
         logger = log.format == .json ? Logger(log, level: .info) : nil
     }
 
@@ -26,23 +27,23 @@ final class StartLog {
         guard let logger else { return Console.error(diagnostic.rendered) }
         let code = diagnostic.severity == .error ? "config.error" : "config.warning"
         var metadata: Logger.Metadata = [
-            "code": "\(code)", "file": "\(diagnostic.place.file)",
-            "line": "\(diagnostic.place.line)", "column": "\(diagnostic.place.column)",
+            "code": "\(code)", "file": "\(diagnostic.position.file)",
+            "line": "\(diagnostic.position.line)", "column": "\(diagnostic.position.column)",
         ]
         if let hint = diagnostic.hint { metadata["hint"] = "\(hint)" }
         if let note = diagnostic.note {
-            metadata["note"] = "\(note.place.file):\(note.place.line):\(note.place.column): \(note.message)"
+            metadata["note"] = "\(note.position.file):\(note.position.line):\(note.position.column): \(note.message)"
         }
         logger.log(
             level: diagnostic.severity == .error ? .error : .warning, "\(diagnostic.message)", metadata: metadata)
     }
 
-    /// Tells why the command ends.
+    /// Reports why the command ends.
     func report(_ failure: CommandFailure) {
         guard !failure.message.isEmpty else { return }
         guard let logger else { return Console.error("rind: \(failure.message)") }
-        var metadata: Logger.Metadata = ["exit_status": "\(failure.status.rawValue)"]
-        if let code = failure.code { metadata["code"] = "\(code)" }
-        logger.critical("\(failure.message)", metadata: metadata)
+        let code = failure.code ?? (failure.status == .configuration ? "config.error" : GatewayFault.unknown.rawValue)
+        logger.critical(
+            "\(failure.message)", metadata: ["code": "\(code)", "exit_status": "\(failure.status.rawValue)"])
     }
 }

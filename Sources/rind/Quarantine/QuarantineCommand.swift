@@ -23,8 +23,8 @@ struct QuarantineCommand: AsyncParsableCommand {
             Repair the cause first: a right that is missing, a rule of the backend, the
             mapping. Then 'retry'.
 
-            All of these work while the gateway runs. To look changes nothing; each change
-            is one transaction.
+            All of these work while the gateway runs. Listing and showing
+            change nothing. Every change is a single transaction.
             """,
         subcommands: [
             QuarantineListCommand.self, QuarantineShowCommand.self, QuarantineRetryCommand.self,

@@ -17,7 +17,7 @@ struct QuarantineShowCommand: AsyncParsableCommand {
               rind quarantine show push-12 --config rind.ini --json | jq -r .content | jq .
 
             Of a pushed record all is kept, as the app sent it; of a line what '[pull]
-            quarantine_keep' says. Both are somebody's data.
+            quarantine_keep' says. Both are a user's data.
             """)
 
     @Argument(help: ArgumentHelp("The entry, such as push-12 or line-7.", valueName: "id"))

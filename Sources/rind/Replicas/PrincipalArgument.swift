@@ -38,13 +38,13 @@ struct PrincipalArgument: ParsableArguments {
         guard let named = PrincipalNaming(configuration).principal(ofUser: user) else {
             throw CommandFailure(
                 .usage,
-                "'[identity] principal' names nobody by an id, so '--user' finds nobody: only 'backend:…' asks the backend "
+                "'[identity] principal' has no ids of users, so '--user' cannot find one: only 'backend:…' asks the backend "
                     + "who a caller is. Use '--principal' with the digits of the log.")
         }
         guard try await store.principals(beginningWith: named.rawValue, limit: 1) == [named] else {
             throw CommandFailure(
                 .noInput,
-                "The state knows nobody as '\(user.shown(upTo: 80))' (principal \(named)): they have not synced, or with "
+                "The state has no user '\(user.shown(upTo: 80))' (principal \(named)): they have not synced, or with "
                     + "another '[identity] key'.")
         }
         return named

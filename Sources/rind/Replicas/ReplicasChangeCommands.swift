@@ -83,7 +83,7 @@ struct ReplicasAcceptCommand: AsyncParsableCommand {
 
             If a comparison finds that much of a table has gone from the backend ('[ledger]
             max_sweep'), nothing of it is deleted on the device until this command says
-            that it is right. Look at the backend first: is it whole, and has the person
+            that it is right. Look at the backend first: is it whole, and has the user
             lost access to so much? Then the next comparison deletes what is gone by then,
             once.
             """)

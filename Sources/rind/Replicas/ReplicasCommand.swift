@@ -14,10 +14,11 @@ struct ReplicasCommand: AsyncParsableCommand {
               rind replicas resync 0123 --config rind.ini
 
             A replica is one installed client database. Its ID is the 'replica' of the log;
-            so many of its digits as nobody else has are enough, at least 4.
+            any unique prefix of four or more digits will do.
 
-            All of these work while the gateway runs. To look changes nothing; each change
-            is one transaction, and the replica's next sync finds it.
+            All of these work while the gateway runs. Listing and showing
+            change nothing. Every change is a single transaction, and the replica's next
+            sync finds it.
             """,
         subcommands: [
             ReplicasListCommand.self, ReplicasShowCommand.self, ReplicasForgetCommand.self,

@@ -72,7 +72,7 @@ struct ReplicasListCommand: AsyncParsableCommand {
         guard try await store.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }
         throw CommandFailure(
             .noInput,
-            "There is no replica \(replica) any more, so nobody knows who comes behind it by last contact. Begin anew "
+            "There is no replica \(replica) any more, so its successor by last contact is unknown. Begin anew "
                 + "without '--after'.")
     }
 }

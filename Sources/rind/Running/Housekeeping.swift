@@ -48,7 +48,7 @@ struct Housekeeping: Service {
             }
             guard !collected.isEmpty else { return }
             logger.info(
-                "the state was tidied",
+                "expired state removed",
                 metadata: [
                     "receipts": .stringConvertible(collected.receipts),
                     "cursors": .stringConvertible(collected.cursors),
@@ -62,8 +62,8 @@ struct Housekeeping: Service {
         } catch is CancellationError {
             return
         } catch {
-            let code = (error as? StateError)?.code ?? "internal"
-            logger.warning("the state could not be tidied", metadata: ["code": "\(code)", "error": "\(error)"])
+            let code = (error as? StateError)?.code ?? GatewayFault.unknown.rawValue
+            logger.warning("expired state could not be removed", metadata: ["code": "\(code)", "error": "\(error)"])
         }
     }
 }

@@ -57,9 +57,9 @@ struct SampleFindings {
     private mutating func noteValues(_ table: Int, _ record: [UInt8]) {
         let limits = JSONValue.Limits(bytes: .max, depth: 512, elements: .max)
         guard let record = try? JSONValue.parse(record, limits: limits) else { return }
-        for (place, column) in schema.tables[table].columns.enumerated() {
+        for (index, column) in schema.tables[table].columns.enumerated() {
             guard let value = record[column.name] else { continue }
-            values[table, default: [:]][place, default: ValueFacts()].note(value, column.type)
+            values[table, default: [:]][index, default: ValueFacts()].note(value, column.type)
         }
     }
 
@@ -84,12 +84,12 @@ struct SampleFindings {
 
     private func warnings(_ projector: LineProjector) -> [String] {
         var warnings: [String] = []
-        for (place, table) in schema.tables.enumerated() where table.since <= schemaVersion {
-            if records[place] == nil {
+        for (index, table) in schema.tables.enumerated() where table.since <= schemaVersion {
+            if records[index] == nil {
                 let types = table.upsertTypes(at: schemaVersion)
                 warnings.append("\(table.name): no record came; looked for \(types.joined(separator: ", "))")
             } else if let observer = projector.observer {
-                warnings += advice(on: table, at: place, observer)
+                warnings += advice(on: table, at: index, observer)
             }
         }
         warnings += unknownTypes(projector.counters)
@@ -108,12 +108,12 @@ struct SampleFindings {
         return warnings
     }
 
-    private func advice(on table: Table, at place: Int, _ observer: ProjectionObserver) -> [String] {
+    private func advice(on table: Table, at number: Int, _ observer: ProjectionObserver) -> [String] {
         table.columns.enumerated().filter { $0.element.since <= schemaVersion }.flatMap { index, column in
             ColumnAdvice(
                 name: "\(table.name).\(column.name)", column: column,
-                facts: observer.facts(table: place, column: index),
-                records: observer.records(table: place, column: index), values: values[place]?[index]
+                facts: observer.facts(table: number, column: index),
+                records: observer.records(table: number, column: index), values: values[number]?[index]
             ).warnings
         }
     }

@@ -21,7 +21,7 @@ struct WhyCommand: AsyncParsableCommand {
             whether the device holds the record, since which cursor, with which content (a
             digest: contents are not kept), which record it hangs on, or what kept it from
             coming. 'rind replicas list' shows the replicas; the log names one with each
-            sync. '--user' or '--principal' is enough for somebody who has one device.
+            sync. '--user' or '--principal' is enough for a user who has one device.
 
             It works while the gateway runs, and changes nothing. The status is 0 whatever
             the answer is.

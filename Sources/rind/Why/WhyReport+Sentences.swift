@@ -21,7 +21,7 @@ extension WhyReport {
                 : "The table is without a ledger by the configuration: what the device holds is not known."
         }
         guard let sight = finding.sights.first, sight.entry.state != .unknown else { return absence }
-        let since = Self.since(sight.place)
+        let since = Self.since(sight.origin)
         switch sight.entry.state {
         case .held where finding.isPending:
             return "It went out \(since), which has not come back yet: the device has it once it presents that cursor."
@@ -138,12 +138,12 @@ extension WhyReport {
         return ["", "What the ledger has of it, the newest first:"]
             + finding.sights.map { sight in
                 let content = sight.entry.content.map { " " + Self.hexadecimal($0) } ?? ""
-                return "  " + Self.word(sight.entry.state).padded(to: 8) + Self.since(sight.place) + content
+                return "  " + Self.word(sight.entry.state).padded(to: 8) + Self.since(sight.origin) + content
             }
     }
 
-    private static func since(_ place: RecordFinding.Sight.Place) -> String {
-        switch place {
+    private static func since(_ origin: RecordFinding.Sight.Origin) -> String {
+        switch origin {
         case .cursor(let cursor): "with the cursor \(MomentText.cursor(cursor))"
         case .base(let cursor?): "with the cursor \(MomentText.cursor(cursor)) or an older one"
         case .base(nil): "with a cursor that is no longer known"

@@ -20,7 +20,7 @@ import Testing
             Damage(testDescription: "made by a newer gateway", code: "state.schema_newer") { path in
                 try StateDump.execute("PRAGMA user_version = 99", path: path)
             },
-            Damage(testDescription: "somebody else's database", code: "state.not_rind") { path in
+            Damage(testDescription: "another program's database", code: "state.not_rind") { path in
                 try StateDump.execute("PRAGMA application_id = 7", path: path)
             },
             Damage(testDescription: "no database", code: "state.not_rind") { path in

@@ -6,7 +6,7 @@ import GatewayTesting
 import SyncModel
 import Testing
 
-/// Two devices of one person that sync in turn, with everything going wrong that the network can do.
+/// Two devices of one user that sync in turn, with everything going wrong that the network can do.
 @Suite(.timeLimit(.minutes(5))) struct DevicePairTests {
     @Test(arguments: [false, true], [1, 2, 3] as [UInt64])
     func `two devices end equal to the backend although answers are lost`(

@@ -85,7 +85,7 @@ struct PythonBackendTests {
         }
     }
 
-    @Test func `the backend in Python finds that somebody else has changed a record since`() async throws {
+    @Test func `the backend in Python finds that another user has changed a record since`() async throws {
         try await Self.with { backend, gateway in
             var (phone, tablet) = (Self.device(1, gateway), Self.device(2, gateway))
             try await phone.sync()

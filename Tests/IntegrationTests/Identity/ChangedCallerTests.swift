@@ -7,7 +7,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// A credential that becomes somebody else's, is revoked, or goes with other fields than before.
+/// A credential that becomes another user's, is revoked, or goes with other fields than before.
 @Suite(.timeLimit(.minutes(5))) struct ChangedCallerTests {
     private static let bob = "bob@example.com"
     private static let tag = DemoValue.changes("tags", created: [["id": "n-1", "label": "mine"]])
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `B3: nothing that was streamed for somebody is taken over by somebody else`() async throws {
+    @Test func `B3: nothing that was streamed for a user is taken over by another user`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 1_500)
             let cursor = try PulledChanges(await stack.sendPull(token: "device-a")).cursor
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `B3: what was quarantined is not retried in the name of somebody else`() async throws {
+    @Test func `B3: what was quarantined is not retried in the name of another user`() async throws {
         let options = try PushStyle.stream.options(["push.rejected": "quarantine", "push.retry_budget": "0s"])
         try await GatewayStack.with(options) { stack in
             stack.backend.rejectedIDs = ["n-1"]

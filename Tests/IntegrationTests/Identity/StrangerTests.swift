@@ -5,7 +5,7 @@ import DemoBackend
 import GatewayTesting
 import Testing
 
-/// What somebody gets, and leaves behind, whose credential the backend does not accept.
+/// What a caller gets, and leaves behind, whose credential the backend does not accept.
 @Suite(.timeLimit(.minutes(5))) struct StrangerTests {
     /// Who a caller is known by, and who keeps the checkpoints.
     enum Setting: CaseIterable, Sendable {

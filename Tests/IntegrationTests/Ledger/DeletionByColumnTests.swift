@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `without a ledger nobody knows what a line means, and the log says so`() async throws {
+    @Test func `without a ledger the meaning of a line is unknown, and the log says so`() async throws {
         var options = try Self.options()
         options.overrides["ledger.mode"] = "off"
         try await GatewayStack.with(options) { stack in

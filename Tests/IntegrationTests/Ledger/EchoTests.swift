@@ -74,7 +74,7 @@ import Testing
             try await Self.sync(&devices[0], stack, pushing)
             let own = devices[0].model.database
             for place in [0, 1] {
-                // The person's other devices learn of it the same way.
+                // The user's other devices learn of it the same way.
                 let (answer, _) = try await devices[place].pull()
                 #expect(try PulledChanges(answer).brief == ["updated tags#own", "updated tasks#t-0"])
                 #expect(try await stack.figures(of: answer)["echoes"] == "2")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a pushed edit that somebody else has overwritten comes as it is now`() async throws {
+    @Test func `a pushed edit that another user has overwritten comes as it is now`() async throws {
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
             var device = try await stack.quietDevices()[0]

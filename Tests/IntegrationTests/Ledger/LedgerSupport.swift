@@ -5,7 +5,7 @@ import DemoBackend
 import GatewayTesting
 import Testing
 
-/// Somebody else, who shares things with Ada and takes them back.
+/// Another user, who shares things with Ada and takes them back.
 let bob = DemoConfiguration.Account.bob.id
 /// Whose devices the tests are about.
 let ada = DemoConfiguration.Account.ada.id

@@ -69,7 +69,7 @@ import Testing
             #expect(try await stack.figures(of: answer)["restart"] == "older_than_ledger")
             #expect(pulled.created == [:] && pulled.repeated == [])
             #expect(Set(pulled.updated["tasks", default: [:]].keys) == Set(try await stack.records("tasks").keys))
-            // It was deleted in the meantime, and nobody knows whether this device has it.
+            // It was deleted in the meantime, and it is unknown if this device has it.
             #expect(pulled.deleted == ["tasks": ["t-new"]])
             #expect(device.model.record("tags", "own")?.status == .created)
             #expect(device.model.record("tasks", "t-3")?.status == .updated)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a cursor that was collected is compared with what all devices of the person hold`() async throws {
+    @Test func `a cursor that was collected is compared with what all devices of the user hold`() async throws {
         try await GatewayStack.with { stack in
             var device = try await Self.restored(stack)
             var tablet = try await stack.device(token: "device-b", seed: 9)

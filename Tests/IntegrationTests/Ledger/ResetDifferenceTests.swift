@@ -25,7 +25,7 @@ import Testing
             let (answer, _) = try await devices[0].pull()
             #expect(try PulledChanges(answer).brief == Self.three)
             let figures = try await stack.figures(of: answer)
-            #expect(figures["restart"] == "reset" && figures["absent"] == "3" && figures["mode"] == "later")
+            #expect(figures["restart"] == "reset" && figures["absent"] == "3" && figures["mode"] == "incremental")
             #expect(figures["resumes"] == nil)
             // What is not pushed yet is still there, but for the record that is gone.
             #expect(devices[0].model.record("tasks", "t-10")?.status == .updated)

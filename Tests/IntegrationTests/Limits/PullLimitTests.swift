@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `pulls of one person leave places for those of others`() async throws {
+    @Test func `pulls of one user leave permits for those of others`() async throws {
         try await GatewayStack.with(StackOptions(["limits.pulls": "4"])) { stack in
             try await stack.seed(tasks: 6)
             let latch = Latch()

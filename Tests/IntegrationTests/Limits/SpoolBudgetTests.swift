@@ -62,7 +62,7 @@ struct SpoolBudgetTests {
                     #expect(held.disk <= 24 * Self.mebibyte && held.memory <= 4 * Self.mebibyte)
                 }
                 #expect(stack.gateway.spooled.disk > 8 * Self.mebibyte)
-                // One person's clients do not stand in the way of another one.
+                // One user's clients do not stand in the way of another one.
                 let other = try await stack.sendPull(token: "bob-token")
                 #expect(other.status == 200 && other.isComplete && other.body.count > 8 * Self.mebibyte)
                 await latch.open()

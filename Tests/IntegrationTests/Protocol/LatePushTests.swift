@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: PushStyle.allCases, ["backend", "stream", "none"])
-    func `push rule 2: a record that was made under the same id by somebody else is one record in the end`(
+    func `push rule 2: a record that was made under the same id by another user is one record in the end`(
         style: PushStyle, conflicts: String
     ) async throws {
         try await Self.started(style, ["push.conflicts": conflicts]) { stack, device in

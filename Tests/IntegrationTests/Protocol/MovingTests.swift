@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// A plain sync server of somebody else's making, with its own records and its own times.
+/// A plain sync server of another make, with its own records and its own times.
 private struct OldServer {
     let clock: MovingTests.OldClock
     private var rows: [String: [String: (values: [String: ClientValue], changed: Int)]] = [:]

@@ -97,7 +97,7 @@ import Testing
             try await stack.backend.edit(
                 as: "bob@example.com", .put("projects", ["id": "secret"]), .put("projects", ["id": "shared"]),
                 .share(project: "shared", with: "ada@example.com"))
-            // Somebody has pulled before: that must not be taken for this device's place.
+            // A user has pulled before: that must not be taken for this device's place.
             _ = try await stack.pull(nil)
             let answer = try await stack.pull(query)
             #expect(answer.ids("projects", "created") == ["p1", "shared"])

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: PushStyle.allCases)
-    func `push rule 9: what belongs to somebody else stays as it is`(style: PushStyle) async throws {
+    func `push rule 9: what belongs to another user stays as it is`(style: PushStyle) async throws {
         try await GatewayStack.with(style.options()) { stack in
             try await stack.backend.edit(
                 as: "bob@example.com", .put("projects", ["id": "bobs", "name": "mine"]),

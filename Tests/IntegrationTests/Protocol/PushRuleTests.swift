@@ -125,7 +125,7 @@ enum PushStyle: String, CaseIterable, Sendable {
 
     /// Pushes tell no schema version, so the older ones are where a gateway could look for the wrong checkpoints.
     @Test(arguments: [1, 2, 3])
-    func `push rule 5: a record that somebody else has changed since refuses the whole push and names the record`(
+    func `push rule 5: a record that another user has changed since refuses the whole push and names the record`(
         version: Int
     ) async throws {
         try await GatewayStack.with { stack in
@@ -153,7 +153,7 @@ enum PushStyle: String, CaseIterable, Sendable {
     }
 
     @Test(arguments: PushStyle.allCases)
-    func `push rule 5: the gateway finds by itself what somebody else has changed since`(
+    func `push rule 5: the gateway finds by itself what another user has changed since`(
         style: PushStyle
     ) async throws {
         var options = try style.options()

@@ -67,7 +67,7 @@ import Testing
                 let failed = try await stack.send("GET", "/sync?last_pulled_at=x", ["Origin": origin])
                 #expect(failed.status == 400 && failed["Access-Control-Allow-Origin"] == allowed)
             }
-            // A page of somebody else's that uses the cookies of its visitor.
+            // A page of another site that uses the cookies of its visitor.
             let forged = try await stack.send(
                 "POST", "/sync", token: nil, ["Origin": "https://evil.test", "Cookie": "demo_access_token=ada-token"],
                 body: Array(PushReceiptTests.created.json.utf8))

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `what somebody else has moved elsewhere since is a conflict, and stays`() async throws {
+    @Test func `what another user has moved elsewhere since is a conflict, and stays`() async throws {
         try await Self.started(.calls, ["push.conflicts": "stream"]) { stack, device in
             try await stack.backend.edit(.put("tasks", ["id": "t1", "projectId": "q"]))
             try device.model.delete("projects", "p")

@@ -7,14 +7,14 @@ import Testing
 
 /// The example `integer-ids` as it is.
 @Suite(.timeLimit(.minutes(5))) struct IntegerIDExampleTests {
-    @Test func `two devices of one person and one of another write records with integer ids and end equal`()
+    @Test func `two devices of one user and one of another write records with integer ids and end equal`()
         async throws
     {
         try await GatewayStack.with(try .integerIDs()) { stack in
             var (first, second) = (try await Self.device(stack, 1), try await Self.device(stack, 2))
             var other = try await Self.device(stack, 3, of: "bob@example.com")
             try await other.sync()
-            // Both people's apps have made the same ids.
+            // Both users' apps have made the same ids.
             for name in ["Ada's", "Bob's"] {
                 var device = name == "Ada's" ? first : other
                 try device.model.create("folders", id: "F", ["name": .string(name)])

@@ -9,7 +9,7 @@ import StateStore
 import SyncModel
 import Testing
 
-/// Findings 19 and 20: a creation of which nobody knows whether it has happened, in a backend that makes its own ids.
+/// Findings 19 and 20: a creation whose outcome is unknown, in a backend that makes its own ids.
 @Suite(.timeLimit(.minutes(5))) struct JournalFindingTests {
     /// How the gateway can find out what has become of a creation.
     enum Means: String, CaseIterable {
@@ -382,7 +382,7 @@ import Testing
         }
     }
 
-    @Test func `of a push that stops half way the app hears so, the operator sees it, and the next sync converges`()
+    @Test func `an interrupted push is reported to the app and to the operator, and the next sync converges`()
         async throws
     {
         try await CallPushTests.started { stack, device in
@@ -417,7 +417,7 @@ import Testing
                 try await eventually { stack.backend.count("POST", "/tags") == 2 }
                 group.cancelAll()
             }
-            // What the backend has done late may look like somebody else's, once.
+            // What the backend has done late may look like another user's, once.
             _ = try? await device.sync()
             for _ in 0..<2 { try await device.sync() }
             #expect(!device.model.hasUnsyncedChanges)

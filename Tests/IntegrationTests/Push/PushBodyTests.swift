@@ -7,7 +7,7 @@ import Testing
 
 /// What of a record a push carries to the backend.
 @Suite(.timeLimit(.minutes(5))) struct PushBodyTests {
-    /// A device that edits a task's name while somebody else edits its note, whichever way operations go.
+    /// A device that edits a task's name while another user edits its note, whichever way operations go.
     private static func edited(byCalls: Bool, send: String, _ body: (GatewayStack, DemoValue?) async throws -> Void)
         async throws
     {

@@ -83,7 +83,7 @@ import Testing
             let tag = DemoValue.changes("tags", created: [["id": "x-0", "label": "new"]])
             let refused = try await stack.sendPush(cursor, tag, ["Accept": "application/json"])
             #expect(DemoValue(parsing: refused.body)?["error"]?["details"] == ["records": ["tags": ["x-0"]]])
-            // Of this one nobody knows: what it has noted is not the refused one's to take back.
+            // The outcome of this one is unknown: what it has noted is not the refused one's to take back.
             let path = style == .calls ? "/tags" : "/sync/push"
             stack.backend.inject(DemoFault("POST", path, times: 9, action: .status(500)))
             #expect(try await push(["x-1"]).outcome == "502 push.unknown_outcome")

@@ -222,7 +222,7 @@ import Testing
             try await device.expectPull([])
             let entry = try #require(try await Self.entries(stack).first)
             #expect(entry.count == 1 && entry.markedAt != nil)
-            // A backend that breaks over it: nobody knows, and it is not asked for ever.
+            // A backend that breaks over it: the outcome is unknown, and it is not asked for ever.
             stack.backend.inject(DemoFault("POST", path, times: 5, action: .status(500)))
             for _ in 0..<4 {
                 try await device.expectPull([])

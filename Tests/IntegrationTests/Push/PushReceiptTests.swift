@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt is worth nothing to somebody else`() async throws {
+    @Test func `a receipt is worth nothing to another user`() async throws {
         try await Self.started { stack, cursor in
             let tag = DemoValue.changes("tags", created: [["id": "tag-1", "label": "mine"]])
             for token in ["ada-token", "bob-token"] {

@@ -124,7 +124,7 @@ import Testing
             try device.model.update("folders", "X", with: ["name": "mine"])
             do {
                 _ = try await device.push()
-                Issue.record("somebody else's change was overwritten")
+                Issue.record("another user's change was overwritten")
             } catch StackDevice.Failure.push(let answer) {
                 #expect(answer.outcome == "409 push.conflict" && answer.text.contains("folders X"))
             }
@@ -165,7 +165,7 @@ import Testing
             for _ in 0..<2 { try await device.sync() }
             try device.model.update("folders", "70", with: ["name": "edited"])
             try await device.sync()
-            // Somebody who may write records there names the one that the device has only changed.
+            // A user who may write records there names the one that the device has only changed.
             try await stack.backend.edit(.put("folders", ["id": 71, "name": "foreign", "clientId": "70"]))
             for _ in 0..<2 { try await device.sync() }
             #expect(stack.rows(device, "folders") == ["70": ["edited", nil], "71": ["foreign", nil]])

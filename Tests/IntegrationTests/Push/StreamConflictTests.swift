@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a record that somebody else has changed since refuses the push, and the next sync keeps both changes`(
+    func `a record that another user has changed since refuses the push, and the next sync keeps both changes`(
         byCalls: Bool
     ) async throws {
         try await Self.started(byCalls: byCalls) { stack in
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `22: the same person's other device is somebody else`() async throws {
+    @Test func `22: the same user's other device is another user`() async throws {
         try await Self.started { stack in
             var devices = try await stack.quietDevices(["device-a", "device-b"])
             try devices[0].model.update("tasks", "t-1", with: ["name": "mine"])
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `22: a time that nobody knows makes the client pull first, and then it passes`() async throws {
+    @Test func `22: an unknown time makes the client pull first, and then it passes`() async throws {
         try await Self.started { stack in
             var device = try await stack.quietDevices()[0]
             try device.model.update("tasks", "t-1", with: ["name": "mine"])

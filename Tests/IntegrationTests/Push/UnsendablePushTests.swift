@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion of which nobody knows the address is nothing to do`() async throws {
+    @Test func `a deletion whose address is unknown is nothing to do`() async throws {
         try await GatewayStack.with(.pushingByCalls()) { stack in
             _ = try await stack.pull(nil)
             stack.backend.clearRequests()

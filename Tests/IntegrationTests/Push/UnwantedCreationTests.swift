@@ -39,7 +39,7 @@ import Testing
     @Test func `where it cannot be looked for the deletion finds it`() async throws {
         try await Self.noted(.key) { stack, device in
             try device.model.delete("tasks", "x")
-            // What was made just now may look like somebody else's, once.
+            // What was made just now may look like another user's, once.
             _ = try? await device.push()
             #expect(stack.backend.count("POST", "/tasks") == 1)
         }

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `what somebody else has changed since is a conflict, and both changes survive the next sync`()
+    @Test func `what another user has changed since is a conflict, and both changes survive the next sync`()
         async throws
     {
         try await Self.started { stack, device in

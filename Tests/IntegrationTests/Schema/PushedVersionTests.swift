@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a push with a time that nobody knows is nobody's`() async throws {
+    @Test func `a push with an unknown time is nobody's`() async throws {
         try await GatewayStack.with { stack in
             _ = try await stack.pull("last_pulled_at=null")
             #expect(try await stack.push(#"{"tags":{"created":[{"id":"n"}]}}"#, at: 12_345).status == 200)

@@ -205,7 +205,7 @@ import Testing
             try await stack.lose("tags", ["ada-tag-1"])
             try await stack.demandReset()
             try await device.expectPull(["deleted tags#ada-tag-1"])
-            // A cursor that nobody knows.
+            // An unknown cursor.
             var stray = device
             stray.model.database.lastPulledAtText = "1000000"
             let before = stray.ids("tasks")

@@ -16,7 +16,7 @@ struct SchemaApp: CustomTestStringConvertible, Sendable {
 
     /// What the documentation of WatermelonDB shows.
     static let documented = SchemaApp(name: "the documentation's app", migrationsEnabledAt: 1)
-    /// What most people have.
+    /// What most users have.
     static let silent = SchemaApp(name: "an app that never sends a migration")
     static let all = [
         documented, silent, SchemaApp(name: "an app in camel case", migrationsEnabledAt: 1, shape: .camel),

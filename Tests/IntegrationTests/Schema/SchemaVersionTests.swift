@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [7, 1_000_000])
-    func `a version that nobody knows yet is the newest`(_ version: Int) async throws {
+    func `a version that is still unknown is the newest`(_ version: Int) async throws {
         try await GatewayStack.with { stack in
             try await stack.seed()
             let first = try PulledChanges(await stack.sendPull(version: version))

@@ -6,7 +6,7 @@ import GatewayTesting
 import SyncModel
 import Testing
 
-/// Two devices of one person, of which only one has the new version of the app.
+/// Two devices of one user, of which only one has the new version of the app.
 @Suite(.timeLimit(.minutes(5))) struct SideBySideTests {
     struct Setting: CustomTestStringConvertible, Sendable {
         var tokens: [String]
@@ -32,7 +32,7 @@ import Testing
                 devices.append(
                     try await stack.quietDevice(version: version, token: setting.tokens[place], seed: seed))
             }
-            // Without a ledger nobody knows what has gone with a task.
+            // Without a ledger it is unknown what has gone with a task.
             let kept = setting.ledger == "off" ? Set((0..<6).map { "t-\($0)" }) : []
             var world = World(random: SeededGenerator(seed: setting.seed), kept: kept)
             var pushed = 0
@@ -102,7 +102,7 @@ import Testing
 
         private mutating func name() -> String { "name \(Int.random(in: 0..<1000, using: &random))" }
 
-        /// A few changes at the backend by somebody else.
+        /// A few changes at the backend by another user.
         mutating func edit(_ stack: GatewayStack) async throws {
             let records = try await stack.backend.records()
             let tasks = records["tasks"]?.keys.sorted() ?? []

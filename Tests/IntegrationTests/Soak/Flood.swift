@@ -146,10 +146,10 @@ extension Flood {
         #expect(peakMemory <= bound, "\(peakMemory >> 20) MiB, where \(bound >> 20) are allowed")
     }
 
-    /// Nobody is noted whom the backend does not know, and what is written is what people have synced.
+    /// Nobody is noted whom the backend does not know, and what is written is what users have synced.
     ///
     /// - Parameters:
-    ///   - newcomers: How many people there are besides those of the genuine devices.
+    ///   - newcomers: How many users there are besides those of the genuine devices.
     ///   - growth: What their ledgers may take, in bytes.
     func judgeState(newcomers: Int, growth: Int) {
         let met = principals.after - principals.before

@@ -6,7 +6,7 @@ import Foundation
 import GatewayTesting
 import Testing
 
-/// Floods of clients that take much and give nothing, beside people who only want to sync.
+/// Floods of clients that take much and give nothing, beside users who only want to sync.
 @Suite(
     .serialized, .timeLimit(.minutes(15)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"),
     .enabled(if: SoakSettings.isFlooding, "RIND_TEST_FLOOD=1 lets it loose"))
@@ -23,7 +23,7 @@ struct FloodTests {
         }
     }
 
-    /// Where the credential itself names the caller, a made-up one names somebody too.
+    /// Where the credential itself names the caller, a made-up one names a user too.
     @Test func `made-up tokens leave nothing in the state where a token names its principal`() async throws {
         try await Self.flood(with: [.strangers], principal: "bearer") { flood in
             flood.judgeSyncs()

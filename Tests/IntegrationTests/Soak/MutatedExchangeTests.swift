@@ -78,7 +78,7 @@ struct MutatedExchangeTests {
         guard let token = request.token, token.hasPrefix("mutant-"), let worker = Int(token.dropFirst(7)),
             let (number, call) = journal.call(worker: worker)
         else {
-            // Somebody genuine, a credential that was damaged, or one whose client has gone.
+            // A genuine user, a credential that was damaged, or one whose client has gone.
             return .pass { RelayedAnswer(bytes: AnswerMutator.faithful($0, method: method, mark: "")) }
         }
         var mutator = MutationCourse.mutator(seed, number)

@@ -32,7 +32,7 @@ final class MutationJournal: Sendable {
 
     /// How many exchanges are through.
     var done: Int { state.withLockedValue(\.done) }
-    /// What went wrong, in words for people; the first few.
+    /// What went wrong, in words for reading; the first few.
     var failures: [String] { state.withLockedValue(\.failures) }
 
     /// What comes now comes from the end of the course, and is no failure.

@@ -33,7 +33,7 @@ struct SpooledStream {
 
     init(runLength: Int = 1_000) { deduplicator = Deduplicator(runLength: runLength) }
 
-    init(_ lines: [Line], runLength: Int = 1_000, delivery: PullDelivery = .later) async throws {
+    init(_ lines: [Line], runLength: Int = 1_000, delivery: PullDelivery = .incremental) async throws {
         self.init(runLength: runLength)
         for line in lines { add(line) }
         try await diff(delivery)
@@ -72,7 +72,7 @@ struct SpooledStream {
         return deduplicator.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
     }
 
-    mutating func diff(_ delivery: PullDelivery = .later) async throws {
+    mutating func diff(_ delivery: PullDelivery = .incremental) async throws {
         for key in writers.keys where writers[key]?.hasRest == true { store(key) }
         let blank = (0..<Self.tables).map {
             LineVerdicts(

@@ -140,7 +140,7 @@ import Testing
             var reader = intake.reader { offset, count in Array(runs[Int(offset)..<Int(offset) + count]) }
             let diffed = try await DiffedLines(
                 of: &reader, Self.projection.schema, order: Self.projection.tableOrder, verdicts: intake.verdicts,
-                delivery: .later)
+                delivery: .incremental)
             func text(_ part: SegmentKey.Part, _ wanted: LineSet) -> String {
                 var picker = LinePicker()
                 let stretches = intake.segments()[SegmentKey(table: 0, part: part)]?.stretches(of: wanted) ?? []

@@ -6,7 +6,7 @@ import LineProjection
 import SyncModel
 import Testing
 
-/// Which pushed records somebody else has changed, by stream and ledger (finding 22).
+/// Which pushed records another user has changed, by stream and ledger (finding 22).
 @Suite struct ConflictCheckTests {
     typealias Bench = LedgerDiffBench
     typealias Finding = ConflictCheck.Finding

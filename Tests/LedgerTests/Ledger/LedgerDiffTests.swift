@@ -330,7 +330,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `where nobody knows what was there, every deletion of a parent counts`(_ isLedgered: Bool) async throws {
+    func `if the earlier content is unknown, every deletion of a parent counts`(_ isLedgered: Bool) async throws {
         var albums = Bench.table("albums")
         albums.isLedgered = isLedgered
         var bench = Bench(albums, Bench.table("files", parents: ["albums"]))

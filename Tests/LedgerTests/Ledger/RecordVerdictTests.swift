@@ -129,7 +129,7 @@ import Testing
             }
             #expect(outcome == expected)
         }
-        // A device that was known to have one is told, and so is one of which nobody knows.
+        // A device that was known to have one is told, and so is one whose records are unknown.
         #expect(Self.outcome(.same, "-") { ($0.isRenewed, $0.isEmpty) = (true, true) } == .deleted)
         #expect(
             Self.outcome(.nothing, "-") { ($0.isRenewed, $0.isEmpty, $0.isExact) = (true, true, false) } == .deleted)

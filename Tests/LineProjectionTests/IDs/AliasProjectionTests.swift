@@ -38,7 +38,7 @@ import Testing
     static let schema = Schema(version: 1, tables: [folders, notes, pairs])
 
     /// A bench whose device knows folder 7 as X, note 3 as N and pair 7.1 as P.
-    static func bench(keeping kept: Set<VisibleIDs.Kept> = []) -> ProjectionBench {
+    static func bench(keeping kept: Set<VisibleIDs.Entry> = []) -> ProjectionBench {
         var bench = ProjectionBench(folders, notes, pairs)
         var ids = PackedIDs(key: ProjectionBench.key)
         ids.set(table: 0, id: "7", to: "X")

@@ -41,7 +41,8 @@ import Testing
             return
         }
         #expect(row.cursor.rawValue == 5_000 && row.parent == presented.cursor && row.vector["AlbumV1"] == "AlbumV1|9")
-        let plan = PullAnswerPlan(cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: nil)
+        let plan = PullAnswerPlan(
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: nil)
         pull.send(.done, expect: .answer(plan))
         // Should that be lost as well, the next one goes on from there.
         #expect(pull.cachedAnswer?.start == Book.vector && pull.cachedAnswer?.end == row.vector)
@@ -56,7 +57,7 @@ import Testing
         #expect(cached.start.isEmpty && !cached.end.isEmpty)
         var pull = Book(cached: cached)
         pull.send(.context(PullContext()), expect: .takeCached)
-        // Nobody knows what the backend holds by now.
+        // What the backend holds by now is unknown.
         pull.send(.done, expect: .listCheckpoints)
         pull.send(.listed(cached.end), expect: .stream(from: cached.end, afresh: false))
         let row = try pull.finish()

@@ -55,7 +55,7 @@ import Testing
         pull.send(.clock(now), expect: .fail(.clockBehind))
     }
 
-    @Test func `a cursor that somebody else took meanwhile is tried again later`() throws {
+    @Test func `a cursor that another pull took meanwhile is tried again later`() throws {
         var pull = Book(presented: 1_000)
         pull.send(.context(Book.context(try Book.row())))
         let row = try pull.finish(at: 5_000)

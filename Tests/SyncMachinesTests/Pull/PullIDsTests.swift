@@ -13,7 +13,7 @@ import Testing
     /// An event while ids are awaited, or with the commit, and what follows.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        var restarts = 0
+        var startOvers = 0
         var isCommitting = false
         let event: PullEvent
         let action: PullAction
@@ -26,8 +26,8 @@ import Testing
     }
 
     /// Plays a pull up to the wait for ids.
-    private static func waiting(restarts: Int = 0) throws -> Book {
-        var pull = Book(presented: 1_000, schema: schema(), restarts: restarts)
+    private static func waiting(startOvers: Int = 0) throws -> Book {
+        var pull = Book(presented: 1_000, schema: schema(), startOvers: startOvers)
         pull.send(.context(Book.context(try Book.row())))
         let received = CheckpointVector(["SyncCompleteV1": "SyncCompleteV1|20"])
         pull.send(.streamEnded(StreamReport(end: .complete, received: received, carriedData: true)))
@@ -52,10 +52,10 @@ import Testing
     static let rows = [
         Row(testDescription: "ids in the wait", event: .idsChanged, action: .startOver),
         Row(testDescription: "ids with the commit", isCommitting: true, event: .idsChanged, action: .startOver),
-        Row(testDescription: "ids in the second attempt", restarts: 1, event: .idsChanged, action: .startOver),
-        Row(testDescription: "ids in the last attempt", restarts: 2, event: .idsChanged, action: .fail(.idsChanged)),
+        Row(testDescription: "ids in the second attempt", startOvers: 1, event: .idsChanged, action: .startOver),
+        Row(testDescription: "ids in the last attempt", startOvers: 2, event: .idsChanged, action: .fail(.idsChanged)),
         Row(
-            testDescription: "ids with the last commit", restarts: 2, isCommitting: true, event: .idsChanged,
+            testDescription: "ids with the last commit", startOvers: 2, isCommitting: true, event: .idsChanged,
             action: .fail(.idsChanged)),
         Row(testDescription: "ids that do not become known", event: .idsUnknown, action: .fail(.idsUnknown)),
         Row(
@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: rows)
     func `a pull during which ids became known starts over, twice at the most`(_ row: Row) throws {
-        var pull = try Self.waiting(restarts: row.restarts)
+        var pull = try Self.waiting(startOvers: row.startOvers)
         if row.isCommitting { pull.send(.done) }
         pull.send(row.event, expect: row.action)
     }

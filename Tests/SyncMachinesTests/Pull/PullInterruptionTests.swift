@@ -74,7 +74,7 @@ import Testing
         #expect(row.generation == 1 && row.replica == Book.replica && row.parent == presented.cursor)
         #expect(row.vector == CheckpointVector(["SyncCompleteV1": "SyncCompleteV1|20"]))
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .reset)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .reset)
         pull.send(.done, expect: .answer(plan))
     }
 
@@ -137,7 +137,7 @@ import Testing
         pull.send(.done, expect: .stream(from: CheckpointVector()))
         let row = try pull.finish()
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .refusedTokens)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .refusedTokens)
         pull.send(.done, expect: .answer(plan))
     }
 

@@ -161,7 +161,7 @@ import Testing
         let row = try pull.finish(at: Self.now)
         #expect(pull.diffed == [Self.wholePlan(.principal, .whole, isExact: false, untracked: Self.types)])
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .unknownCursor)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .unknownCursor)
         pull.send(.done, expect: .answer(plan))
     }
 

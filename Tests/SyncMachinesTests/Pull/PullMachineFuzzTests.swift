@@ -36,7 +36,7 @@ import Testing
         }
         // All of them, or the random walk has lost its way.
         let states = [
-            "loading", "confirming", "compacting", "streaming", "askingForPlace", "comparing", "droppingComparison",
+            "loading", "confirming", "compacting", "streaming", "askingForPermit", "comparing", "droppingComparison",
             "checkingIdle", "diffing", "readingClock", "waiting", "committing", "ended",
             "stream.takingCached", "stream.listing", "stream.setting", "stream.streaming", "stream.pausing",
             "stream.listingSelfWritten", "stream.raisingGeneration", "stream.acknowledgingReset",

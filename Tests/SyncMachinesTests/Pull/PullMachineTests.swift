@@ -55,7 +55,7 @@ import Testing
         #expect(row.parent == presented.cursor && row.replica == Book.replica)
         #expect(pull.action == .commit(row, isNewReplica: false))
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: nil)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: nil)
         pull.send(.done, expect: .answer(plan))
     }
 
@@ -70,7 +70,7 @@ import Testing
         pull.send(.context(Book.context(row)))
         pull.send(.ended(.complete, received: ["SyncCompleteV1": "SyncCompleteV1|20"]), expect: .readClock)
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .nothing, delivery: .later, row: nil, restart: nil)
+            cursor: row.cursor, content: .nothing, delivery: .incremental, row: nil, restart: nil)
         pull.send(.clock(2_000), expect: .answer(plan))
     }
 
@@ -100,7 +100,7 @@ import Testing
         #expect(row.replica == Book.newReplica && row.parent == nil)
         #expect(pull.action == .commit(row, isNewReplica: true))
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .unknownCursor)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .unknownCursor)
         pull.send(.done, expect: .answer(plan))
     }
 
@@ -126,7 +126,7 @@ import Testing
         let row = try pull.finish()
         #expect(row.session == Session(rawValue: "new") && row.replica == Book.replica)
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .otherSession)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .otherSession)
         pull.send(.done, expect: .answer(plan))
     }
 
@@ -138,7 +138,7 @@ import Testing
         let row = try pull.finish()
         #expect(row.generation == 3)
         let plan = PullAnswerPlan(
-            cursor: row.cursor, content: .streamed, delivery: .later, row: row, restart: .olderGeneration)
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .olderGeneration)
         pull.send(.done, expect: .answer(plan))
     }
 

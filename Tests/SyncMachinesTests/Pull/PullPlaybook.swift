@@ -52,13 +52,14 @@ struct PullPlaybook {
     init(
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
         cached: CachedAnswer? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
-        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, asked: Migration? = nil,
-        restarts: Int = 0
+        tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, requested: Migration? = nil,
+        startOvers: Int = 0
     ) {
         let query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
-            schemaVersion: version, asked: asked, schema: schema, effectiveVersion: version, mappingDigest: digest,
-            tableDigests: tableDigests, newReplica: Self.newReplica, cached: cached, restarts: restarts)
+            schemaVersion: version, requested: requested, schema: schema, effectiveVersion: version,
+            mappingDigest: digest,
+            tableDigests: tableDigests, newReplica: Self.newReplica, cached: cached, startOvers: startOvers)
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
     }

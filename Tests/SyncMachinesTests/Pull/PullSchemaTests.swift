@@ -36,12 +36,12 @@ import Testing
     private static let all = ["AlbumsV1", "LinksV1", "TagsV1"]
 
     private static func book(
-        version: Int = 2, schema: Schema = plainSchema, asked: Migration? = nil,
+        version: Int = 2, schema: Schema = plainSchema, requested: Migration? = nil,
         settings: PullSettings = PullLedgerTests.settings, cached: CachedAnswer? = nil
     ) -> Book {
         Book(
             presented: 1_000, version: version, settings: settings, cached: cached, tableDigests: digests,
-            schema: schema, asked: asked)
+            schema: schema, requested: requested)
     }
 
     private static func context(_ last: Int?, vector: CheckpointVector = Book.vector) throws -> PullContext {

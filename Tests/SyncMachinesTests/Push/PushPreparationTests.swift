@@ -31,10 +31,10 @@ import Testing
             events: [.done, .ledger(true), .found, .current(true)],
             actions: [.loadQuarantine, .loadLedger, .findDescendants, .checkLedger, .follow]),
         Row(
-            testDescription: "descendants that nobody knows", query: .init(deletions: .cascading),
+            testDescription: "unknown descendants", query: .init(deletions: .cascading),
             events: [.done, .ledger(false)], actions: [.loadQuarantine, .loadLedger, .goOn(isUnknown: true)]),
         Row(
-            testDescription: "an order that nobody knows", query: .init(deletions: .ordered),
+            testDescription: "an unknown order", query: .init(deletions: .ordered),
             events: [.done, .ledger(false)], actions: [.loadQuarantine, .loadLedger, .goOn(isUnknown: false)]),
         Row(
             testDescription: "a ledger that changes once", query: .init(deletions: .cascading),

@@ -11,7 +11,7 @@ import Testing
 @Suite struct PushRecoveryFuzzTests {
     private static let recoveryEvents = 5_000
 
-    @Test(arguments: PushFuzzTests.seeds) func `the closing of a journal takes any event in any state`(_ seed: UInt64) {
+    @Test(arguments: PushFuzzTests.seeds) func `push recovery takes any event in any state`(_ seed: UInt64) {
         var course = RecoveryCourse(seed: seed)
         for _ in 0..<Self.recoveryEvents { course.step() }
         #expect(course.problem == nil, "seed \(seed): \(course.problem ?? "")")

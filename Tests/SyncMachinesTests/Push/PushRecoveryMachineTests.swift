@@ -58,7 +58,7 @@ import Testing
         #expect(closing.handle(Self.found([0: "17"])) == .close(found: [0: "17"], lost: [1]))
     }
 
-    @Test func `what nobody has asked for ends nothing but the closing`() {
+    @Test func `an event that no action has asked for ends nothing but the recovery`() {
         for event in [
             PushRecoveryEvent.done, .backendAnswers(true), Self.enough, .givenUpBefore, .outOfReach, Self.found([:]),
         ] {

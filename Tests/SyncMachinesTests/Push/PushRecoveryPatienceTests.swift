@@ -95,18 +95,22 @@ import Testing
 
     @Test(
         arguments: [
-            (PushRecoveryMachine.Shown.unknown, true, true, .repetition(thenSearch: true)),
+            (PushRecoveryMachine.InferredState.unknown, true, true, .repetition(thenSearch: true)),
             (.unknown, true, false, .repetition(thenSearch: false)), (.unknown, false, true, .search),
             (.deleted, true, true, .search), (.deleted, false, true, .search), (.gone, true, true, .search),
             // It may be there already, and only so the deletion finds it.
             (.deleted, true, false, .repetition(thenSearch: false)), (.gone, true, false, .none),
             (.deleted, false, false, .none),
-        ] as [(PushRecoveryMachine.Shown, Bool, Bool, PushRecoveryMachine.Means)])
+        ] as [(PushRecoveryMachine.InferredState, Bool, Bool, PushRecoveryMachine.Means)])
     func `what its device has no more is looked for, and carried out only for a deletion to find it`(
-        _ row: (shown: PushRecoveryMachine.Shown, canRepeat: Bool, canSearch: Bool, means: PushRecoveryMachine.Means)
+        _ row: (
+            inferred: PushRecoveryMachine.InferredState, canRepeat: Bool, canSearch: Bool,
+            means: PushRecoveryMachine.Means
+        )
     ) {
         #expect(
-            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, shown: row.shown) == row.means
+            PushRecoveryMachine.Means(canRepeat: row.canRepeat, canSearch: row.canSearch, inferred: row.inferred)
+                == row.means
         )
     }
 
@@ -138,14 +142,14 @@ import Testing
             // A push without the record's table does not tell, nor does another device's.
             (7, [table("tags", deleted: ["x"])], .unknown), (8, [table("tasks", deleted: ["x"])], .unknown),
             (nil, [table("tasks", deleted: ["x"])], .unknown),
-        ] as [(Int64?, [PushedTable], PushRecoveryMachine.Shown)])
+        ] as [(Int64?, [PushedTable], PushRecoveryMachine.InferredState)])
     func `a push tells what its device has if it comes with the cursor of the interrupted one`(
-        _ row: (time: Int64?, tables: [PushedTable], shown: PushRecoveryMachine.Shown)
+        _ row: (time: Int64?, tables: [PushedTable], inferred: PushRecoveryMachine.InferredState)
     ) {
         let push = Machine.Push(time: row.time, tables: row.tables)
         let query = Machine.Query([Self.creation], interrupted: Cursor(rawValue: 7), push: push)
-        #expect(query.shown(Self.creation) == row.shown)
-        #expect(Machine.Query([Self.creation], interrupted: Cursor(rawValue: 7)).shown(Self.creation) == .unknown)
-        #expect(Machine.Query([Self.creation], push: push).shown(Self.creation) == .unknown)
+        #expect(query.inferred(Self.creation) == row.inferred)
+        #expect(Machine.Query([Self.creation], interrupted: Cursor(rawValue: 7)).inferred(Self.creation) == .unknown)
+        #expect(Machine.Query([Self.creation], push: push).inferred(Self.creation) == .unknown)
     }
 }

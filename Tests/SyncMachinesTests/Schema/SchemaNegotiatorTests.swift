@@ -114,7 +114,7 @@ extension SchemaChange {
             "CV newer than configured, LS older: up to the newest that is known"),
         .init(nil, mea: nil, ls: nil, cv: 99, nil, ls: 12, "first sync of a client newer than configured"),
         .init(100, mea: nil, ls: 12, cv: 12, nil, ls: 10, version: 10, "the configuration has gone back: not an error"),
-        .init(nil, mea: nil, ls: nil, cv: nil, nil, ls: nil, "no schema_version, first sync: nobody knows"),
+        .init(nil, mea: nil, ls: nil, cv: nil, nil, ls: nil, "no schema_version, first sync: unknown"),
         .init(100, mea: nil, ls: nil, cv: nil, nil, ls: nil, "no schema_version, and pushes have shown none"),
         .init(100, mea: nil, ls: nil, cv: nil, nil, ls: 2, pushed: 2, "pushes show the oldest version"),
         .init(100, mea: nil, ls: nil, cv: nil, "2→10: " + three, ls: 10, pushed: 10, "pushes show a newer one"),
@@ -147,10 +147,10 @@ extension SchemaChange {
 
 @Suite struct ClientMigrationTests {
     private static func decide(
-        ls: Int?, cv: Int?, mea: Int? = nil, _ asked: Migration, isFirst: Bool = false
+        ls: Int?, cv: Int?, mea: Int? = nil, _ requested: Migration, isFirst: Bool = false
     ) -> SchemaNegotiator.Decision {
         SchemaNegotiator(Schema(version: 12, oldest: 2, migrationsEnabledAt: mea, tables: tables))
-            .decide(.init(isFirst: isFirst, last: ls, stated: cv, asked: asked))
+            .decide(.init(isFirst: isFirst, last: ls, stated: cv, requested: requested))
     }
 
     @Test func `what a client asks for is added to what was computed`() {

@@ -8,7 +8,7 @@ enum BanRule {
         case everywhere
         /// The code that ships, but not its tests.
         case sources
-        /// What ships except the commands, which talk to people.
+        /// What ships except the commands, which talk to operators.
         case libraries
         /// What reaches time and chance through ports alone, so that a simulation can run it.
         case simulated
@@ -22,8 +22,14 @@ enum BanRule {
         let scope: Scope
         /// Paths where it is right all the same.
         let allowed: Set<String>
+        /// A label with which the call is right.
+        let label: String?
 
-        init(_ spelling: String, instead: String, scope: Scope = .everywhere, allowed: Set<String> = []) {
+        init(
+            _ spelling: String, instead: String, scope: Scope = .everywhere, allowed: Set<String> = [],
+            unless label: String? = nil
+        ) {
+            self.label = label
             self.spelling = spelling
             self.instead = instead
             self.scope = scope
@@ -39,8 +45,10 @@ enum BanRule {
             case .libraries: file.isSource && !["rind", "rind-bench"].contains(file.target)
             case .simulated:
                 file.isSource
-                    && ["Backend", "Deduplication", "Gateway", "Ledger", "LineProjection", "SyncMachines", "SyncModel"]
-                        .contains(file.target)
+                    && [
+                        "Backend", "Deduplication", "Gateway", "Ledger", "LineProjection", "StateStore", "SyncMachines",
+                        "SyncModel", "WatermelonWire",
+                    ].contains(file.target)
             }
         }
     }
@@ -62,6 +70,13 @@ enum BanRule {
         Ban("ContinuousClock", instead: "use the WallClock", scope: .simulated),
         Ban("SuspendingClock", instead: "use the WallClock", scope: .simulated),
         Ban("Date()", instead: "use the WallClock", scope: .simulated),
+        Ban("Date.now", instead: "use the WallClock", scope: .simulated),
+        Ban("NIODeadline.now()", instead: "use the WallClock", scope: .simulated),
+        Ban("UUID()", instead: "use Randomness", scope: .simulated),
+        Ban(".random(in:", instead: "use Randomness", scope: .simulated, unless: "using"),
+        Ban(".random()", instead: "use Randomness", scope: .simulated),
+        Ban("randomElement()", instead: "use Randomness", scope: .simulated),
+        Ban("shuffled()", instead: "use Randomness", scope: .simulated),
         Ban("clock_gettime", instead: "use the WallClock", scope: .simulated, allowed: [systemClock]),
         Ban("SystemRandomNumberGenerator", instead: "use Randomness", scope: .simulated, allowed: [randomness]),
         Ban("print(", instead: "use the logger", scope: .libraries),
@@ -80,7 +95,7 @@ enum BanRule {
 
     static func violations(in file: SourceFile) -> [Violation] {
         bans.filter { $0.holds(for: file) }.flatMap { ban in
-            occurrences(of: ban.pattern, in: file.swift).map { line in
+            occurrences(of: ban.pattern, unless: ban.label, in: file.swift).map { line in
                 Violation(file: file, line: line, message: "'\(ban.spelling)' is not used here: \(ban.instead)")
             }
         }
@@ -91,13 +106,20 @@ enum BanRule {
     /// A call counts only where the name is the library's: not of a member, a declaration or an asynchronous function
     /// of our own. An exclamation mark counts only where it touches the word before it: `try !isEmpty` is something
     /// else.
-    private static func occurrences(of pattern: [SwiftText.Token], in text: SwiftText) -> [Int] {
+    private static func occurrences(
+        of pattern: [SwiftText.Token], unless label: String?, in text: SwiftText
+    ) -> [Int] {
         guard let first = pattern.first, text.tokens.count >= pattern.count else { return [] }
         return (0...text.tokens.count - pattern.count).compactMap { start in
             guard text.tokens[start].text == first.text else { return nil }
             let window = text.tokens[start..<start + pattern.count]
             guard window.map(\.text) == pattern.map(\.text) else { return nil }
             guard zip(window, pattern).allSatisfy({ $0.text != "!" || $0.isAdjacent == $1.isAdjacent }) else {
+                return nil
+            }
+            if let label, let open = window.firstIndex(where: { $0.text == "(" }), let close = text.closing(of: open),
+                text.tokens[open..<close].contains(where: { $0.text == label })
+            {
                 return nil
             }
             let before = start > 0 ? text.tokens[start - 1].text : ""

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands in no file at all: notes to self, chapters in comments, and paths of somebody's machine.
+/// What stands in no file at all: notes to self, chapters in comments, and paths of one machine.
 enum TextRule {
     // Put together from halves, so that this file does not break its own rule.
     static let notes = ["TO" + "DO", "FIX" + "ME", "MA" + "RK:"]

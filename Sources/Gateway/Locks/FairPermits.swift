@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import SyncModel
 
 /// Counts running operations, up to a limit that no principal can use up alone.
-final class FairPlaces: Sendable {
+final class FairPermits: Sendable {
     private let shares: NIOLockedValueBox<FairShares<Principal>>
 
     init(maximum: Int) { shares = NIOLockedValueBox(FairShares(total: maximum)) }

@@ -2,11 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import StateStore
 import SyncModel
 
-/// Reads columns by their place in the SELECT list; a damaged file causes an error, not a trap.
-extension Row {
+/// One row of a query, as copies of its values.
+///
+/// Columns are read by their index in the SELECT list; a damaged file causes an error, not a trap.
+struct StoredRow {
+    private enum Value {
+        case null
+        case integer(Int64)
+        case text(String)
+        case bytes([UInt8])
+        /// A kind of value that no column has.
+        case other
+    }
+
+    private let values: [Value]
+
+    /// Copies the row that a statement is at.
+    init(_ statement: SQLiteStatement) {
+        values = (0..<sqlite3_column_count(statement)).map { column in
+            switch sqlite3_column_type(statement, column) {
+            case SQLITE_NULL: .null
+            case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
+            case SQLITE_TEXT: sqlite3_column_text(statement, column).map { .text(String(cString: $0)) } ?? .other
+            case SQLITE_BLOB: .bytes(Self.bytes(of: statement, at: column))
+            default: .other
+            }
+        }
+    }
+
+    private static func bytes(of statement: SQLiteStatement, at column: CInt) -> [UInt8] {
+        // First the address, then the size (https://www.sqlite.org/c3ref/column_blob.html).
+        let address = sqlite3_column_blob(statement, column)
+        return Array(UnsafeRawBufferPointer(start: address, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+}
+
+extension StoredRow {
     /// Returns an integer.
     func integer(_ index: Int) throws(StateError) -> Int64 {
         guard let value = try optionalInteger(index) else { throw Self.damaged }
@@ -15,9 +50,8 @@ extension Row {
 
     /// Returns an integer, or nil for NULL.
     func optionalInteger(_ index: Int) throws(StateError) -> Int64? {
-        let value: DatabaseValue = self[index]
-        switch value.storage {
-        case .int64(let integer): return integer
+        switch values[index] {
+        case .integer(let integer): return integer
         case .null: return nil
         default: throw Self.damaged
         }
@@ -31,8 +65,8 @@ extension Row {
         return value
     }
 
-    /// Returns a moment from 1970 on.
-    func time(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try number(index)) }
+    /// Returns a moment from 1970 on, which may be reckoned with.
+    func instantSince1970(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try number(index)) }
 
     /// Returns a moment, which may be any.
     func instant(_ index: Int) throws(StateError) -> Instant { Instant(milliseconds: try integer(index)) }
@@ -58,9 +92,8 @@ extension Row {
 
     /// Returns a text, or nil for NULL.
     func optionalText(_ index: Int) throws(StateError) -> String? {
-        let value: DatabaseValue = self[index]
-        switch value.storage {
-        case .string(let text): return text
+        switch values[index] {
+        case .text(let text): return text
         case .null: return nil
         default: throw Self.damaged
         }
@@ -68,9 +101,17 @@ extension Row {
 
     /// Returns bytes.
     func bytes(_ index: Int) throws(StateError) -> [UInt8] {
-        let value: DatabaseValue = self[index]
-        guard case .blob(let data) = value.storage else { throw Self.damaged }
-        return Array(data)
+        guard let bytes = try optionalBytes(index) else { throw Self.damaged }
+        return bytes
+    }
+
+    /// Returns bytes, or nil for NULL.
+    func optionalBytes(_ index: Int) throws(StateError) -> [UInt8]? {
+        switch values[index] {
+        case .bytes(let bytes): return bytes
+        case .null: return nil
+        default: throw Self.damaged
+        }
     }
 
     private static var damaged: StateError { .corrupt("a column holds a value that it cannot have") }

@@ -9,8 +9,8 @@ import SyncModel
 import WatermelonWire
 
 /// Finds out the schema version of a pushing client, for clients that do not send it with their pulls.
-struct ShownVersion {
-    /// A pushing client database, and the schema version that its earlier pushes have shown.
+struct PushedVersion {
+    /// A pushing client database, and the schema version that its earlier pushes have stated or implied.
     typealias Pusher = (replica: ReplicaID, version: Int?)
 
     let scope: PushScope
@@ -19,7 +19,7 @@ struct ShownVersion {
 
     /// Stores the client's schema version: the one that it sent, or else the one inferred from the names in its push.
     ///
-    /// A failure is only logged: the next push shows the version again, and this one was applied.
+    /// A failure is only logged: the next push has the version again, and this one was applied.
     func write() async {
         let request = scope.request
         guard pusher != nil || request.lastPulledAt == nil else { return }
@@ -33,7 +33,7 @@ struct ShownVersion {
             let isNews = try await scope.store.notePushed(
                 version: version, replica: pusher?.replica, principal: scope.principal)
             guard isNews else { return }
-            scope.logger.info("a push shows the client's schema version", metadata: ["version": "\(version)"])
+            scope.logger.info("a push implies the client's schema version", metadata: ["version": "\(version)"])
         } catch {
             scope.logger.notWritten("could not record a client's schema version", error)
         }
