@@ -240,8 +240,7 @@ package struct PullMachine: SyncMachine, Sendable {
 
 // What others may know of it.
 extension PullMachine {
-    /// True if a whole type is being compared: a failure then need not fail the pull
-    /// (``PullEvent/comparisonFailed``).
+    /// True if a whole type is being compared: a failure need not fail the pull (``PullEvent/comparisonFailed``).
     package var isComparing: Bool { rollback != nil }
 
     /// The negotiator's decision about the client's schema version, once the context is known.

@@ -62,7 +62,7 @@ import Testing
         arguments: [
             ([task("17", #""name":"n","rank":1.0"#)], "17"),
             ([task("17", #""name":"n","rank":1"#), task("18", #""name":"n","rank":2"#)], "17"),
-            // Two rows may be the record, so nobody knows which.
+            // Two rows may be the record, so it is unknown which.
             ([task("17", #""name":"n","rank":1"#), task("18", #""name":"n","rank":1"#)], nil),
             // The last state of a row counts.
             ([task("17", #""name":"n","rank":1"#), task("17", #""name":"m","rank":1"#)], nil),

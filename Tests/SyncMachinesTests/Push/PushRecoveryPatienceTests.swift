@@ -120,7 +120,7 @@ import Testing
     @Test(
         arguments: [
             (0, .repetition(thenSearch: false)), (999, .repetition(thenSearch: false)), (1_000, .none), (.max, .none),
-            // Nobody knows the age of a journal from the future.
+            // The age of a journal from the future is unknown.
             (-1, .none), (.min, .none),
         ] as [(Int64, PushRecoveryMachine.Means)])
     func `a request is repeated only while the backend knows its key`(

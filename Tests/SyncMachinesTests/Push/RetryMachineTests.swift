@@ -40,7 +40,7 @@ import Testing
         #expect(retries.handle(.done) == .quarantineAgain(7, isRefused: true))
         #expect(retries.handle(.done) == .readClock)
         #expect(retries.handle(.clock(1)) == .attempt(8))
-        // Of a push that failed otherwise nobody knows that much.
+        // Of a push that failed otherwise that much is unknown.
         #expect(retries.handle(.attempted(.failed)) == .quarantineAgain(8, isRefused: true))
         #expect(retries.handle(.done) == .readClock)
         #expect(retries.handle(.clock(2)) == .attempt(9))
