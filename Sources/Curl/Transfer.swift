@@ -73,8 +73,7 @@ final class Transfer {
         self.sockets = sockets
         id = exchange.id
         started = now
-        lastReceived = now
-        lastSent = now
+        (lastReceived, lastSent) = (now, now)
         parser = ResponseHeadParser(limit: settings.maximumHeadBytes)
         if case .none = request.body { isUploading = false } else { isUploading = true }
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
