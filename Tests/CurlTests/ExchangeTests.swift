@@ -63,6 +63,35 @@ func withReactor<Result>(
         }
     }
 
+    /// A handle of libcurl serves one exchange after the other, of different callers.
+    @Test func `nothing of an exchange is left for the next one`() async throws {
+        let heads = Events(of: String.self)
+        try await LoopbackServer.run { peer in
+            while let request = try await peer.readRequest() {
+                heads.add(request.head)
+                try await peer.answer("hello")
+            }
+        } _: { server in
+            try await withReactor { reactor in
+                var first = CurlRequest(method: .put, url: server.url + "/first")
+                first.fields[.authorization] = "Bearer first"
+                first.fields[.cookie] = "session=first"
+                first.fields[.contentType] = "application/json"
+                first.body = .bytes(ByteBuffer(string: "{}"))
+                first.isIdempotent = true
+                for _ in 0..<2 {
+                    _ = try await reactor.execute(first).body.collect(upTo: 5)
+                    #expect(await heads.next()?.contains("Bearer first") == true)
+                }
+                _ = try await reactor.execute(CurlRequest(url: server.url + "/second")).body.collect(upTo: 5)
+                #expect(await heads.next() == "GET /second HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n")
+                let head = try await reactor.execute(CurlRequest(method: .head, url: server.url + "/third"))
+                #expect(head.status == .ok)
+                #expect(await heads.next() == "HEAD /third HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n")
+            }
+        }
+    }
+
     struct Sending: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var method: HTTPRequest.Method
