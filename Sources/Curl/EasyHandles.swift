@@ -6,8 +6,8 @@ import CCurl
 /// Keeps libcurl's handles of ended exchanges for the next ones: a handle has buffers of 200 KiB, whose allocation takes
 /// as long as a small exchange.
 ///
-/// Connections do not belong to handles, so nothing of an exchange is left after `curl_easy_reset` but its buffers. Used
-/// on the reactor's thread only.
+/// Connections do not belong to handles, and TLS sessions are not kept, so nothing of an exchange is left after
+/// `curl_easy_reset` but its buffers. Used on the reactor's thread only.
 final class EasyHandles {
     private let limit: Int
     private var free: [UnsafeMutableRawPointer] = []

@@ -23,8 +23,7 @@ extension Transfer {
     private func setSafety() -> Bool {
         var isSet =
             set(CURLOPT_PROTOCOLS_STR, "http,https")
-            && set(CURLOPT_FOLLOWLOCATION, 0)
-            && set(CURLOPT_PATH_AS_IS, 1)
+            && set(CURLOPT_FOLLOWLOCATION, 0) && set(CURLOPT_PATH_AS_IS, 1)
             && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             // An empty name overrides the environment variables.
@@ -32,8 +31,9 @@ extension Transfer {
             && set(CURLOPT_NOSIGNAL, 1)
             && set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-            && set(CURLOPT_SSL_VERIFYPEER, 1)
-            && set(CURLOPT_SSL_VERIFYHOST, 2)
+            && set(CURLOPT_SSL_VERIFYPEER, 1) && set(CURLOPT_SSL_VERIFYHOST, 2)
+            // The cache belongs to the handle, which serves other exchanges later.
+            && set(CURLOPT_SSL_SESSIONID_CACHE, 0)
             // Bodies are passed on unchanged: libcurl's own decoding has no limit while a transfer is paused.
             && set(CURLOPT_HTTP_CONTENT_DECODING, 0)
             && set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -284,9 +284,10 @@ extension World {
         for line in log.lines {
             count("log: \(line.metadata["code"] ?? line.message)")
             if line.metadata["code"]?.hasPrefix("internal") == true { complain("logged: \(line)") }
-            guard line.message == "what came is compared with what the device has",
-                let index = requests.firstIndex(where: { "\($0.sync.number)" == line.metadata[Self.requestKey] })
-            else { continue }
+            let number = line.metadata[Self.requestKey]
+            guard let index = requests.firstIndex(where: { "\($0.sync.number)" == number }) else { continue }
+            if line.metadata["code"] == "ledger.sweep_failed" { requests[index].sync.dropLooks() }
+            guard line.message == "what came is compared with what the device has" else { continue }
             let (basis, isExact) = (line.metadata["basis"] ?? "", line.metadata["exact"] == "true")
             requests[index].comparison.isExact = isExact
             requests[index].comparison.untracked = Set(

@@ -39,7 +39,7 @@ package final class WorldSync: Sendable {
         var isCut = false
         var isAbandoned = false
         var result: Result<Void, any Error>?
-        var lookedAt = 0
+        var looks: [Int] = []
         var stop = Stop.nowhere
         var reached: [WorldMoment] = []
         var held: CheckedContinuation<Void, Never>?
@@ -86,9 +86,12 @@ package final class WorldSync: Sendable {
     /// True if the device no longer waits for its answer.
     var isAbandoned: Bool { state.withLockedValue(\.isAbandoned) }
 
-    /// The backend's count when it last opened a stream.
-    var lookedAt: Int { state.withLockedValue(\.lookedAt) }
-    func looks(at count: Int) { state.withLockedValue { $0.lookedAt = count } }
+    /// The backend's count when it last opened a stream whose lines count.
+    var lookedAt: Int { state.withLockedValue { $0.looks.last ?? 0 } }
+    func looks(at count: Int) { state.withLockedValue { $0.looks.append(count) } }
+
+    /// Forgets all looks but the first, since the lines of a failed comparison are dropped.
+    func dropLooks() { state.withLockedValue { $0.looks = Array($0.looks.prefix(1)) } }
 
     func end(_ result: Result<Void, any Error>) { state.withLockedValue { $0.result = result } }
     func note(_ figures: SyncFigures) { state.withLockedValue { $0.figures = figures } }

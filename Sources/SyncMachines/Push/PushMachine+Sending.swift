@@ -103,6 +103,8 @@ extension PushMachine {
     /// Goes on with what was put off, after a pause, and with what comes next.
     private mutating func nextCallBatch(_ course: PushCourse, _ calls: CallBatches) -> PushAction {
         var (course, calls) = (course, calls)
+        // What ends here has to write what was just rejected, too.
+        course.sending = .calls(calls)
         var pause: Int64?
         if let delay = calls.delay {
             pause = course.patience.pause(delay.after, query)

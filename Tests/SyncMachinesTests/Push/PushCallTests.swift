@@ -124,6 +124,13 @@ import Testing
         #expect(machine.handle(.done) == .fail(failure, applied: 0))
     }
 
+    @Test func `what was rejected beside a call that the budget gives up is in the journal`() {
+        var (machine, _) = Self.begun(operations: 2, levels: [0..<2], parallel: 2, rejection: .report)
+        #expect(machine.handle(.done) == .send([0, 1]))
+        let results: [Int: CallResult] = [0: .refused(Self.refusal(0)), 1: .notNow(after: nil, isKnown: true)]
+        #expect(machine.handle(.sent(results)) == .endJournal(PushEnd(.failed(.busy), rejected: [0])))
+    }
+
     @Test func `a refusal ends the push after its batch of calls, and what was applied beside it counts`() {
         var (machine, _) = Self.begun(operations: 4, levels: [0..<4], parallel: 4)
         _ = machine.handle(.done)
