@@ -32,6 +32,8 @@ struct DemoStore: Sendable {
         self.ids = ids
         if let file = configuration.file {
             settings.journalMode = .wal
+            // The last connection of a backend before this one locks the file for a moment while it closes.
+            settings.busyMode = .timeout(5)
             queue = try DatabaseQueue(path: file, configuration: settings)
         } else {
             queue = try DatabaseQueue(configuration: settings)
