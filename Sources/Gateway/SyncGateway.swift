@@ -171,7 +171,7 @@ package final class SyncGateway: Sendable {
             cursor: presented, schemaVersion: version)
         let cached = services.cachedAnswers.take(key, at: services.clock.now)
         var random = services.random
-        var query = services.queries.query(at: version)
+        var query = services.queries.value(at: version)
         (query.principal, query.session, query.presented) = (identity.principal, identity.session, presented)
         query.isFirst = request.lastPulledAt == .never
         (query.schemaVersion, query.requested) = (request.schemaVersion, request.migration)
@@ -179,7 +179,7 @@ package final class SyncGateway: Sendable {
         (query.cached, query.startOvers) = (cached?.stream, startOvers)
         let scope = PullScope(
             services: services, query: query, identity: identity,
-            projection: services.projections.projection(at: version), logger: caller.logger)
+            projection: services.projections.value(at: version), logger: caller.logger)
         return PullRunner(scope, cached: cached, cacheKey: key)
     }
 

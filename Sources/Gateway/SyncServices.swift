@@ -28,11 +28,9 @@ final class SyncServices: Sendable {
     let digests: KeyedDigest
     let dialect: WireDialect
     let pullSettings: PullSettings
-    let projections: ProjectionCache
-    /// The digests of the table mappings, for the cursor rows.
-    let mappings: MappingCache
-    /// The parts of queries that depend on the schema version alone.
-    let queries: QueryCache
+    let projections: VersionCache<Projection>
+    /// The parts of queries that depend on the schema version alone: without caller, cursor and replica.
+    let queries: VersionCache<PullQuery>
     /// The schema versions at which the clients' view changes.
     let versions: [Int]
 
@@ -77,9 +75,15 @@ final class SyncServices: Sendable {
         }
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings
-        projections = ProjectionCache(schema: configuration.schema, rules: configuration.envelopeRules)
-        mappings = MappingCache(schema: configuration.schema, digests: digests)
-        queries = QueryCache(schema: configuration.schema, mappings: mappings)
+        let (schema, rules) = (configuration.schema, configuration.envelopeRules)
+        projections = VersionCache { Projection(schema: schema, schemaVersion: $0, rules: rules) }
+        queries = VersionCache { [digests] version in
+            let mappings = MappingDigests(schema, at: version, digests)
+            return PullQuery(
+                principal: Principal(rawValue: ""), session: Session(rawValue: ""), presented: nil, schemaVersion: nil,
+                schema: schema, effectiveVersion: version, mappingDigest: mappings.all, tableDigests: mappings.tables,
+                newReplica: ReplicaID(rawValue: 0))
+        }
         versions = configuration.schema.versions
         comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
         running = FairPermits(maximum: configuration.limits.pulls)

@@ -100,16 +100,13 @@ struct ConflictSearch {
     private func checkRunner(_ tables: Set<Int>) -> CheckRunner {
         let (services, schema, identity) = (scope.services, scope.schema, scope.identity)
         let version = version(tables.map { schema.tables[$0] })
-        let digests = services.mappings.digests(at: version)
-        let query = PullQuery(
-            principal: identity.principal, session: identity.session, presented: row.cursor, isFirst: false,
-            schemaVersion: scope.request.schemaVersion, schema: schema, effectiveVersion: version,
-            mappingDigest: digests.all, tableDigests: digests.tables, newReplica: row.replica
-        ).checking(Set(tables.map { schema.tables[$0].name }))
+        var query = services.queries.value(at: version).checking(Set(tables.map { schema.tables[$0].name }))
+        (query.principal, query.session, query.presented) = (identity.principal, identity.session, row.cursor)
+        (query.isFirst, query.schemaVersion, query.newReplica) = (false, scope.request.schemaVersion, row.replica)
         return CheckRunner(
             PullScope(
                 services: services, query: query, identity: identity,
-                projection: services.projections.projection(at: version), logger: scope.logger))
+                projection: services.projections.value(at: version), logger: scope.logger))
     }
 
     /// Returns the schema version of the client's last pull.

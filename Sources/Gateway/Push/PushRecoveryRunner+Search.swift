@@ -64,16 +64,13 @@ extension PushRecoveryRunner {
     /// Returns a runner of a pull for these tables only, whose lines are only searched.
     private func runner(_ tables: Set<String>, _ presented: Cursor?) -> CheckRunner {
         let version = services.versions.last ?? services.configuration.schema.version
-        let digests = services.mappings.digests(at: version)
         var random = services.random
-        let query = PullQuery(
-            principal: identity.principal, session: identity.session, presented: presented, schemaVersion: nil,
-            schema: services.configuration.schema, effectiveVersion: version, mappingDigest: digests.all,
-            tableDigests: digests.tables, newReplica: .random(using: &random)
-        ).checking(tables)
+        var query = services.queries.value(at: version).checking(tables)
+        (query.principal, query.session, query.presented) = (identity.principal, identity.session, presented)
+        (query.isFirst, query.newReplica) = (presented == nil, .random(using: &random))
         return CheckRunner(
             PullScope(
                 services: services, query: query, identity: identity,
-                projection: services.projections.projection(at: version), logger: logger))
+                projection: services.projections.value(at: version), logger: logger))
     }
 }
