@@ -44,6 +44,8 @@ struct SimulatedStream {
     private let isReset: Bool
     private var phases: [Phase] = []
     private var lines: ArraySlice<Line> = []
+    /// The records that changed between the stream's beginning and their query: it has no line of them.
+    private(set) var overtaken: Set<SimulatedKey> = []
 
     /// Opens a stream at the session's checkpoints, or at those that the request carries.
     init(
@@ -137,12 +139,17 @@ struct SimulatedStream {
         }
     }
 
-    private func upserts(_ namespace: String, of table: SimulatedTable, in backend: SimulatedBackend) -> [Line] {
+    private mutating func upserts(
+        _ namespace: String, of table: SimulatedTable, in backend: SimulatedBackend
+    ) -> [Line] {
         let after = number(namespace) ?? 0
         var found: [(update: Int, line: Line)] = []
         for (key, row) in backend.rows where key.table == table && backend.isVisible(key) {
-            guard let update = table == .files ? row.feeds[namespace] : row.update, after < update, update < now
-            else { continue }
+            guard let update = table == .files ? row.feeds[namespace] : row.update, after < update else { continue }
+            guard update < now else {
+                overtaken.insert(key)
+                continue
+            }
             let content = Content.row(key, row.record, row.damage)
             found.append((update, Line(type: namespace, content: content, token: "\(namespace)|\(update)")))
         }

@@ -25,8 +25,12 @@ final class WorldStream: @unchecked Sendable {
     func next() -> Item {
         guard !isEnded else { return .end }
         switch stream.next(&backend.users.backend) {
-        case .query: return .nothing
-        case .line(let line): return .line(bytes(line))
+        case .query:
+            WorldSync.current?.note(overtaken: stream.overtaken)
+            return .nothing
+        case .line(let line):
+            if case .row(let key, _, _) = line.content { WorldSync.current?.noteSeen(key) }
+            return .line(bytes(line))
         case .reset:
             isEnded = true
             return .line(Self.bytes(type: "SyncResetV1", data: "{}", token: SimulatedSchema.resetToken))

@@ -40,6 +40,7 @@ package final class WorldSync: Sendable {
         var isAbandoned = false
         var result: Result<Void, any Error>?
         var looks: [Int] = []
+        var overtaken: Set<SimulatedKey> = []
         var stop = Stop.nowhere
         var reached: [WorldMoment] = []
         var held: CheckedContinuation<Void, Never>?
@@ -89,6 +90,11 @@ package final class WorldSync: Sendable {
     /// The backend's count when it last opened a stream whose lines count.
     var lookedAt: Int { state.withLockedValue { $0.looks.last ?? 0 } }
     func looks(at count: Int) { state.withLockedValue { $0.looks.append(count) } }
+
+    /// Returns true if a record changed while the streams ran, and none of them had a line of it afterwards.
+    func hasMissed(_ key: SimulatedKey) -> Bool { state.withLockedValue { $0.overtaken.contains(key) } }
+    func note(overtaken keys: Set<SimulatedKey>) { state.withLockedValue { $0.overtaken.formUnion(keys) } }
+    func noteSeen(_ key: SimulatedKey) { state.withLockedValue { _ = $0.overtaken.remove(key) } }
 
     /// Forgets all looks but the first, since the lines of a failed comparison are dropped.
     func dropLooks() { state.withLockedValue { $0.looks = Array($0.looks.prefix(1)) } }
