@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// Runs libcurl on its only thread, and passes requests to it.
@@ -134,10 +135,11 @@ package final class CurlReactor: HTTPTransport {
         var prepared = try PreparedRequest(request)
         guard !Task.isCancelled else { throw .cancelled }
         let id = mailbox.makeTransferID()
+        let completeness = NIOLockedValueBox(false)
         let new = BodyProducer.makeSequence(
             backPressureStrategy: .init(lowWatermark: 2, highWatermark: 6), finishOnDeinit: true,
-            delegate: BodyDelegate(mailbox: mailbox, transfer: id))
-        let exchange = Exchange(id: id, source: new.source)
+            delegate: BodyDelegate(mailbox: mailbox, transfer: id, completeness: completeness))
+        let exchange = Exchange(id: id, source: new.source, completeness: completeness)
         var upload: StartedExchange.Upload?
         if case .stream(let length, let produce) = request.body {
             let channel = UploadChannel(transfer: id, length: length, mailbox: mailbox)

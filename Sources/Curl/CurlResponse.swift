@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import HTTPTypes
+import NIOConcurrencyHelpers
 package import NIOCore
 
 /// The answer to a request: its head, and a body that is still arriving.
@@ -112,7 +113,12 @@ typealias BodyProducer = NIOThrowingAsyncSequenceProducer<
 struct BodyDelegate: NIOAsyncSequenceProducerDelegate {
     let mailbox: Mailbox
     let transfer: UInt64
+    /// True once the whole body has come.
+    let completeness: NIOLockedValueBox<Bool>
 
     func produceMore() { mailbox.post(.resume(transfer)) }
-    func didTerminate() { mailbox.post(.cancel(transfer)) }
+    func didTerminate() {
+        // Most bodies are read to their end; nobody need be woken then.
+        if !completeness.withLockedValue(\.self) { mailbox.post(.cancel(transfer)) }
+    }
 }

@@ -21,29 +21,27 @@ final class Exchange: Sendable {
         case resolved(Result<Head, CurlError>)
     }
 
-    private struct State {
-        var head = HeadState.pending
-        var isComplete = false
-    }
-
     let id: UInt64
     private let source: BodyProducer.Source
-    private let state = NIOLockedValueBox(State())
+    private let headState = NIOLockedValueBox(HeadState.pending)
+    private let completeness: NIOLockedValueBox<Bool>
 
-    init(id: UInt64, source: BodyProducer.Source) {
+    /// Creates an exchange; the reader's delegate has the same `completeness`.
+    init(id: UInt64, source: BodyProducer.Source, completeness: NIOLockedValueBox<Bool>) {
         self.id = id
         self.source = source
+        self.completeness = completeness
     }
 
     /// True if the whole answer has come.
-    var isComplete: Bool { state.withLockedValue { $0.isComplete } }
+    var isComplete: Bool { completeness.withLockedValue(\.self) }
 
     /// Waits for the head, or for the reason why there is none; awaited once.
     func head() async -> Result<Head, CurlError> {
         await withCheckedContinuation { continuation in
-            let result = state.withLockedValue { state -> Result<Head, CurlError>? in
-                if case .resolved(let result) = state.head { return result }
-                state.head = .waiting(continuation)
+            let result = headState.withLockedValue { state -> Result<Head, CurlError>? in
+                if case .resolved(let result) = state { return result }
+                state = .waiting(continuation)
                 return nil
             }
             if let result { continuation.resume(returning: result) }
@@ -52,14 +50,14 @@ final class Exchange: Sendable {
 
     /// Gives the waiting task its head or its error; only the first call counts.
     func resolve(_ result: Result<Head, CurlError>) {
-        let continuation = state.withLockedValue { state -> CheckedContinuation<Result<Head, CurlError>, Never>? in
-            switch state.head {
+        let continuation = headState.withLockedValue { state -> CheckedContinuation<Result<Head, CurlError>, Never>? in
+            switch state {
             case .resolved: return nil
             case .pending:
-                state.head = .resolved(result)
+                state = .resolved(result)
                 return nil
             case .waiting(let continuation):
-                state.head = .resolved(result)
+                state = .resolved(result)
                 return continuation
             }
         }
@@ -75,7 +73,7 @@ final class Exchange: Sendable {
             resolve(.failure(error))
             source.finish(error)
         } else {
-            state.withLockedValue { $0.isComplete = true }
+            completeness.withLockedValue { $0 = true }
             source.finish()
         }
     }

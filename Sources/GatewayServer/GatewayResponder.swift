@@ -74,6 +74,7 @@ struct GatewayResponder: Sendable {
         guard request.method != .trace else {
             throw RequestFailure(allowed: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         }
+        guard request.fields[.upgrade] != nil else { return }
         let protocols = request.fields[values: .upgrade].joined(separator: ",").lowercased()
         guard !protocols.contains("websocket") else { throw GatewayFault.webSocket }
     }

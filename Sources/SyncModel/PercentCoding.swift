@@ -5,6 +5,10 @@
 package enum PercentCoding {
     /// Returns the bytes with `%hh` decoded; if `plusIsSpace`, `+` becomes a space, as in the query of an HTML form.
     package static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+        // Most texts have nothing to decode.
+        if !bytes.contains(UInt8(ascii: "%")), !plusIsSpace || !bytes.contains(UInt8(ascii: "+")) {
+            return Array(bytes)
+        }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes[...]

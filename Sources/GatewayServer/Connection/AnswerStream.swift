@@ -46,9 +46,6 @@ final class AnswerStream {
         self.channel = channel
     }
 
-    /// The event loop of the connection.
-    var eventLoop: any EventLoop { channel.eventLoop }
-
     /// True if the head has been sent, so that the status cannot be changed any more.
     var hasBegun: Bool { status != nil }
 
@@ -61,6 +58,10 @@ final class AnswerStream {
     /// - Throws: ``ClientGone`` or ``ClientTooSlow`` if the connection has ended, or `CancellationError`; all methods
     ///   that write throw these.
     func begin(_ status: Int, _ fields: HTTPFields, length: Int?) async throws {
+        try await write([.head(head(status, fields, length: length))])
+    }
+
+    private func head(_ status: Int, _ fields: HTTPFields, length: Int?) -> HTTPResponseHead {
         var headers = HTTPHeaders()
         for field in fields { headers.add(name: field.name.rawName, value: field.text) }
         for field in commonFields where fields[field.name] == nil || field.name == .vary {
@@ -86,9 +87,8 @@ final class AnswerStream {
             request.wantsKeepAlive && !endsWithConnection && !request.connection.isDraining && !request.body.hasFailed
             && !hasUnreadableRest
         if !keepsConnection { headers.add(name: "Connection", value: "close") }
-        let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
         self.status = status
-        try await write(.head(head))
+        return HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
     }
 
     /// Sends a piece of the body; returns when the connection can take more.
@@ -99,7 +99,7 @@ final class AnswerStream {
         if case .none = framing { return }
         if case .length(let length) = framing, piece.readableBytes > length - bodyBytes { throw AnswerLengthError() }
         bodyBytes += piece.readableBytes
-        try await write(.body(.byteBuffer(piece)))
+        try await write([.body(.byteBuffer(piece))])
     }
 
     /// Ends the answer; returns when the client has it.
@@ -109,7 +109,11 @@ final class AnswerStream {
     /// - Throws: ``AnswerLengthError`` if the body is shorter than was announced.
     func finish() async throws {
         if case .length(let length) = framing, bodyBytes != length { throw AnswerLengthError() }
-        try await write(.end(nil))
+        try await write([.end(nil)])
+        try await waitUntilTaken()
+    }
+
+    private func waitUntilTaken() async throws {
         let end = AnswerEnd(isLong: bodyBytes > Self.shortLimit)
         do {
             try await withTaskCancellationHandler {
@@ -125,8 +129,9 @@ final class AnswerStream {
         isComplete = true
     }
 
-    private func write(_ part: HTTPServerResponsePart) async throws {
-        do { try await outbound.write(part) } catch { throw lost(error) }
+    /// Writes parts, and flushes once behind them.
+    private func write(_ parts: [HTTPServerResponsePart]) async throws {
+        do { try await outbound.write(contentsOf: parts) } catch { throw lost(error) }
     }
 
     /// Converts the error of a failed write: for any error, the client does not take the answer.
@@ -136,11 +141,15 @@ final class AnswerStream {
         return request.connection.isGivenUp ? ClientTooSlow() : ClientGone()
     }
 
-    /// Sends a whole answer.
+    /// Sends a whole answer, in as few packets as it takes.
     func send(_ status: Int, _ fields: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) async throws {
-        try await begin(status, fields, length: body.readableBytes)
-        try await write(body)
-        try await finish()
+        var parts: [HTTPServerResponsePart] = [.head(head(status, fields, length: body.readableBytes))]
+        if case .length = framing, body.readableBytes > 0 {
+            bodyBytes = body.readableBytes
+            parts.append(.body(.byteBuffer(body)))
+        }
+        try await write(parts + [.end(nil)])
+        try await waitUntilTaken()
     }
 
     /// True if the rest of the request is too long to be worth reading.

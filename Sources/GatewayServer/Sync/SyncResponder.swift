@@ -12,8 +12,20 @@ struct SyncResponder: Sendable {
     /// The time that a client waits for the first byte, and for each further one, until the pull is complete.
     struct Patience: Sendable {
         /// The time until the first byte; zero waits for the whole pull.
-        var firstByteAfter: Duration
-        var keepAliveEvery: Duration
+        let firstByteAfter: Duration
+        let keepAliveEvery: Duration
+        private let timer: PatienceTimer
+
+        /// Creates a patience; waits take up to an eighth longer.
+        init(firstByteAfter: Duration, keepAliveEvery: Duration) {
+            self.firstByteAfter = firstByteAfter
+            self.keepAliveEvery = keepAliveEvery
+            let step = TimeAmount(min(firstByteAfter, keepAliveEvery) / 8)
+            timer = PatienceTimer(step: max(.milliseconds(10), min(step, .milliseconds(250))))
+        }
+
+        /// Waits for a part of the patience, or until the task is cancelled.
+        func wait(_ time: Duration) async throws(CancellationError) { try await timer.wait(TimeAmount(time)) }
     }
 
     let service: any SyncService
@@ -114,11 +126,10 @@ struct SyncResponder: Sendable {
             stream, status: 200, contentType: AnswerWriter.contentType,
             acceptEncoding: request.fields[.acceptEncoding])
         // HTTP/1.0 cannot distinguish a body that was cut from one that ended.
-        let loop = stream.eventLoop
         let sendsSpace = patience.firstByteAfter > .zero && request.isModern
         let reply = try await withThrowingTaskGroup(of: Event.self) { group -> any PullReply in
             group.addTask { .complete(try await service.pull(pull, caller: caller)) }
-            if sendsSpace { group.addTask { try await Self.wakeUp(after: patience.firstByteAfter, on: loop) } }
+            if sendsSpace { group.addTask { try await wakeUp(after: patience.firstByteAfter) } }
             while let event = try await group.next() {
                 switch event {
                 case .complete(let reply):
@@ -126,7 +137,7 @@ struct SyncResponder: Sendable {
                     return reply
                 case .wakeUp:
                     try await answer.sendSpace()
-                    group.addTask { try await Self.wakeUp(after: patience.keepAliveEvery, on: loop) }
+                    group.addTask { try await wakeUp(after: patience.keepAliveEvery) }
                 }
             }
             throw CancellationError()
@@ -136,18 +147,8 @@ struct SyncResponder: Sendable {
         return reply.figures
     }
 
-    /// Waits on the connection's loop, whose timers end with their tasks; a timer of `Task.sleep` stays until it fires.
-    private static func wakeUp(after delay: Duration, on loop: any EventLoop) async throws -> Event {
-        let timer = loop.scheduleTask(in: TimeAmount(max(delay, .milliseconds(10)))) {}
-        do {
-            try await withTaskCancellationHandler {
-                try await timer.futureResult.get()
-            } onCancel: {
-                timer.cancel()
-            }
-        } catch {
-            throw CancellationError()
-        }
+    private func wakeUp(after time: Duration) async throws -> Event {
+        try await patience.wait(time)
         return .wakeUp
     }
 }
