@@ -85,29 +85,26 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        var unfinished = try await services.store.unfinishedPushes(of: identity.principal)
-        if unfinished.hasScheduledRetries {
-            try await applyScheduledRetries(identity, caller)
-            unfinished = try await services.store.unfinishedPushes(of: identity.principal)
-        }
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         var startOvers = 0
+        var awaited = AwaitedPushes()
         while true {
-            // Outside the session's lock, because push recovery may need it for a search.
-            try await recoverPushes(of: unfinished.openJournals, identity, caller)
             let end = try await services.streaming(identity, from: presented) {
                 var runner = makeRunner(
-                    request, from: presented, version: version, startOvers: startOvers, identity: identity,
-                    caller: caller)
+                    request, from: presented, version: version, awaiting: awaited, startOvers: startOvers,
+                    identity: identity, caller: caller)
                 return try await runner.run()
             }
             switch end {
             case .answer(let answer): return answer
             case .startOver:
                 startOvers += 1
-                unfinished = try await services.store.unfinishedPushes(of: identity.principal)
+                awaited.areOpen = true
                 caller.logger.info("a pull starts over: ids that the backend has made became known")
+            case .heldUp(let unfinished):
+                // Outside the session's lock, because push recovery may need it for a search.
+                try await finish(unfinished, &awaited, of: identity, for: caller)
             }
         }
     }
@@ -134,14 +131,20 @@ package final class SyncGateway: Sendable {
 
     private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }
 
-    /// Closes the open journals of pushes before a pull, so that no record reaches its own device under another id.
+    /// Deals with what pushes have left to do before a pull: scheduled retries first, and if there are none, open
+    /// journals, so that no record reaches its own device under another id.
     ///
     /// The pull waits for a running push that creates such records; if that takes too long, the pull must not go on.
-    private func recoverPushes(
-        of journals: [Int64], _ identity: CallerIdentity, _ caller: Caller
+    private func finish(
+        _ unfinished: UnfinishedPushes, _ awaited: inout AwaitedPushes, of identity: CallerIdentity,
+        for caller: Caller
     ) async throws {
+        if awaited.areScheduled, unfinished.hasScheduledRetries {
+            awaited.areScheduled = false
+            return try await applyScheduledRetries(identity, caller)
+        }
+        awaited.areOpen = false
         let recovery = PushRecovery(services: services, identity: identity, logger: caller.logger)
-        guard recovery.isNeeded(for: journals) else { return }
         try await services.locks.withLock(pushLock(identity)) { try await recovery.close() }
     }
 
@@ -163,8 +166,8 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, from presented: Cursor?, version: Int, startOvers: Int, identity: CallerIdentity,
-        caller: Caller
+        _ request: PullRequest, from presented: Cursor?, version: Int, awaiting awaited: AwaitedPushes,
+        startOvers: Int, identity: CallerIdentity, caller: Caller
     ) -> PullRunner {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
@@ -179,7 +182,7 @@ package final class SyncGateway: Sendable {
         (query.cached, query.startOvers) = (cached?.stream, startOvers)
         let scope = PullScope(
             services: services, query: query, identity: identity,
-            projection: services.projections.value(at: version), logger: caller.logger)
+            projection: services.projections.value(at: version), logger: caller.logger, awaited: awaited)
         return PullRunner(scope, cached: cached, cacheKey: key)
     }
 

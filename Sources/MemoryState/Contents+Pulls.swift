@@ -18,6 +18,7 @@ extension Contents {
             context.hasLedgers = replicas(of: principal).contains { $0.replica.ledger.base != nil }
             context.session =
                 owner.sessions[Session(rawValue: try key(session.rawValue, "session"))]?.row ?? SessionRow()
+            context.unfinished = unfinishedPushes(of: principal)
         }
         guard let presented else { return context }
         guard let row = owner?.cursors[presented]?.row, let replica = replicas[row.replica] else {
@@ -36,7 +37,21 @@ extension Contents {
         context.lastSeen = replica.lastSeen
         context.hasRedeliveries = replica.redeliveries.values.contains { $0.delivered.map { $0 > presented } ?? true }
         context.ledger = outline(of: row.replica, at: presented)
+        context.held = context.ledger.map(held) ?? [:]
         return context
+    }
+
+    private func unfinishedPushes(of principal: Principal) -> UnfinishedPushes {
+        UnfinishedPushes(
+            openJournals: journals.all.filter { $0.journal.principal == principal && $0.journal.state == .open }
+                .map(\.journal.id),
+            hasScheduledRetries: pushes.entries(of: principal).contains { $0.markedAt != nil })
+    }
+
+    private func held(_ outline: LedgerOutline) -> [String: Int] {
+        let layers = outline.deltas + (outline.base.map { [$0] } ?? [])
+        return layers.flatMap { shelf.layers[$0]?.counts ?? [:] }
+            .reduce(into: [:]) { held, count in held[count.key, default: 0] += count.value.held }
     }
 
     mutating func confirm(_ cursor: Cursor, of principal: Principal, at now: Instant) throws(StateError) {

@@ -45,16 +45,6 @@ extension MemoryStateStore: JournalAdmin {
         }
     }
 
-    /// Returns the open journals and whether retries are scheduled.
-    package func unfinishedPushes(of principal: Principal) async throws -> UnfinishedPushes {
-        try await read { contents in
-            UnfinishedPushes(
-                openJournals: contents.journals.all
-                    .filter { $0.journal.principal == principal && $0.journal.state == .open }.map(\.journal.id),
-                hasScheduledRetries: contents.pushes.entries(of: principal).contains { $0.markedAt != nil })
-        }
-    }
-
     /// Counts an attempt to close a journal.
     package func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) {
         try await write { contents in

@@ -41,13 +41,6 @@ extension MemoryStateStore {
         }
     }
 
-    /// Returns the counts that commits and compactions have written.
-    package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
-        try await read { contents in
-            layers.reduce(into: [:]) { $0[$1] = contents.shelf.layers[$1]?.counts ?? [:] }
-        }
-    }
-
     /// Creates a staged layer.
     package func stageLayer(at now: Instant) async throws -> LayerID {
         try await write { $0.shelf.makeLayer(.staged, of: nil, cursor: nil, at: now) }

@@ -32,9 +32,6 @@ package protocol JournalStore: Sendable {
     /// Returns a principal's open journals, oldest first, with their in-flight operations; almost always empty.
     func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])]
 
-    /// Returns what is left to do of a principal's pushes, in one read.
-    func unfinishedPushes(of principal: Principal) async throws -> UnfinishedPushes
-
     /// Counts a failed attempt of push recovery to resolve a journal although the backend answers.
     ///
     /// - Returns: The number of such attempts, and the time of the first one.

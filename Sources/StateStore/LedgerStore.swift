@@ -20,9 +20,6 @@ package protocol LedgerStore: Sendable {
     /// named.
     func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers
 
-    /// Returns the counts of layers, by table.
-    func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]]
-
     /// Creates a layer that is invisible until a commit names it; a layer that no commit names is collected after an
     /// hour.
     ///

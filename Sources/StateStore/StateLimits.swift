@@ -30,10 +30,9 @@ package struct StateLimits: Hashable, Sendable {
     package var notesPerPrincipal = 60_000
     /// The least age of "last seen", in milliseconds, at which it is written again.
     package var touchInterval: Int64 = 60_000
-    /// The least age of "accepted at", in milliseconds, at which it is written again.
-    ///
-    /// Keep it below `auth_ttl`; otherwise every answer from the state costs a backend call.
-    package var acceptedInterval: Int64 = 10_000
+    /// The least age of "accepted at", in milliseconds, at which it is written again: it keeps a session whose pulls
+    /// bring nothing, and each time costs a durable transaction.
+    package var acceptedInterval: Int64 = 3_600_000
     /// The most rows that one transaction of a collection deletes, so that it never delays a pull for long.
     package var collectBatch = 500
 

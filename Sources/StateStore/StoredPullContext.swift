@@ -43,6 +43,10 @@ package struct StoredPullContext: Hashable, Sendable {
     package var hasRedeliveries: Bool
     /// The number of id mappings that the principal has got so far; 0 if its backend takes the clients' ids.
     package var idSequence: Int64
+    /// The numbers of records that the ledger holds at the presented cursor, by table; empty without a ledger.
+    package var held: [String: Int] = [:]
+    /// The rest of earlier pushes of the principal, which may have to be dealt with first.
+    package var unfinished = UnfinishedPushes()
 
     /// Creates a context; the defaults are those of an unknown principal.
     package init(

@@ -95,7 +95,6 @@ private final class RecordingJournals: JournalStore {
     func openJournals(
         of principal: Principal
     ) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] { [] }
-    func unfinishedPushes(of principal: Principal) async throws -> UnfinishedPushes { UnfinishedPushes() }
     func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) { (1, now) }
     func giveUp(_ index: Int, of journal: Int64) async throws {}
     func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool { false }

@@ -56,8 +56,8 @@ import Testing
             var open = try await store.openJournals(of: alice)
             #expect(open.map(\.journal.id) == [id] && open[0].inFlight.map(\.record.id) == ["a", "b"])
             #expect(try await store.openJournals(of: bob).isEmpty)
-            #expect(try await store.unfinishedPushes(of: alice).openJournals == open.map(\.journal.id))
-            #expect(try await store.unfinishedPushes(of: bob) == UnfinishedPushes())
+            #expect(try await store.context(of: alice).unfinished.openJournals == open.map(\.journal.id))
+            #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
             try await store.advance(
                 Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operationInFlight(2, "c")]), of: id,
                 at: now + 2)

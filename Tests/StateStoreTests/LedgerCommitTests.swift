@@ -21,7 +21,9 @@ import Testing
             try await store.commit(PullCommit(row: row(100), replica: .new, now: now, ledger: staged))
             #expect(try await store.outline(100).base == layer)
             #expect(try await store.view(100) == entries)
-            #expect(try await store.ledgerCounts(of: [layer]) == [layer: TestLedger.count(entries)])
+            #expect(try await store.context(100).held == [TestLedger.table: 50])
+            let ledger = try await store.replicas(of: nil, after: nil, limit: 1).first?.ledger
+            #expect(ledger == TestLedger.count(entries))
             let again = PullCommit(row: try row(200, replica: 2), replica: .new, now: now, ledger: staged)
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(again) }
             await #expect(throws: StateError.ledgerChanged) { try await store.stage(chunks, in: layer) }

@@ -33,8 +33,8 @@ import Testing
                         id: ids[0], principal: alice, push: Self.push("a", .update, #"{"id":"a","x":1}"#), count: 1,
                         firstAt: now, lastAt: now, markedAt: now + 1))
             #expect(try await store.scheduledRetries(of: bob, limit: 9).isEmpty)
-            #expect(try await store.unfinishedPushes(of: alice).hasScheduledRetries)
-            #expect(try await store.unfinishedPushes(of: bob) == UnfinishedPushes())
+            #expect(try await store.context(of: alice).unfinished.hasScheduledRetries)
+            #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
 
             let again = try await store.quarantine(
                 [Self.push("a", .update, #"{"id":"a","x":2}"#)], of: alice, limit: 9, at: now + 5)

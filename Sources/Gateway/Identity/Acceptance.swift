@@ -10,8 +10,6 @@ struct Acceptance {
     private let identity: CallerIdentity
     /// The presented cursor, until the credential is accepted and the cursor can be confirmed.
     private var unconfirmed: Cursor?
-    /// The time at which the replica of a cursor that is confirmed already was last seen; nil for any other cursor.
-    var lastSeen: Instant?
     /// The presented cursor's vector: a stream that tries the credential may start there.
     var vector: CheckpointVector?
 
@@ -49,9 +47,6 @@ struct Acceptance {
 
     private mutating func confirm() async throws {
         guard let cursor = unconfirmed.take() else { return }
-        let now = services.clock.now
-        // The store would find the same; asking it costs a read.
-        if let lastSeen, !isDue(now, after: lastSeen, services.store.limits.touchInterval) { return }
-        try await services.store.confirm(principal: identity.principal, cursor: cursor, at: now)
+        try await services.store.confirm(principal: identity.principal, cursor: cursor, at: services.clock.now)
     }
 }

@@ -21,22 +21,18 @@ extension DeviceState {
     static let maximumNotes = 50_000
 
     /// Returns what the machine needs to know about the replica's ledger.
-    func ledgerContext(acceptedAt: Instant, resyncAt: Instant) async throws -> PullContext.Ledger {
-        guard scope.keepsLedgers, let outline else { return PullContext.Ledger() }
+    func ledgerContext(_ context: StoredPullContext) -> PullContext.Ledger {
+        guard scope.keepsLedgers, let outline = context.ledger else { return PullContext.Ledger() }
         let tuning = scope.services.tuning
         var ledger = PullContext.Ledger(outline, maximumUndos: tuning.undos)
         // With this many additions to the base, lookups take too long.
         ledger.needsCompaction =
             outline.base != nil
             && (outline.deltas.count > tuning.deltas || outline.deltaChunks > tuning.deltaChunks)
-        ledger.acceptedAt = acceptedAt
-        ledger.resyncAt = resyncAt
-        let layers = (outline.base.map { [$0] } ?? []) + outline.deltas
-        let counts = try await scope.store.ledgerCounts(of: layers)
-        var held: [String: Int] = [:]
-        for (table, count) in counts.values.joined() { held[table, default: 0] += count.held }
+        ledger.acceptedAt = context.acceptedAt
+        ledger.resyncAt = context.resyncAt
         for (name, type) in scope.query.ledgered {
-            ledger.rows[name] = type.parts.reduce(0) { $0 + held[$1.table, default: 0] }
+            ledger.rows[name] = type.parts.reduce(0) { $0 + context.held[$1.table, default: 0] }
         }
         return ledger
     }

@@ -19,10 +19,10 @@ struct DeviceState {
     var skipsDamage = false
     /// The ledgers that the diff has read, with their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
-    /// The time at which the presented cursor's replica was last seen, if the cursor is confirmed already.
-    private(set) var lastSeen: Instant?
     /// The time at which the backend last accepted the session's credential, as the state has it.
     private(set) var lastAccepted: Instant?
+    /// The rest of earlier pushes of the principal.
+    private(set) var unfinished = UnfinishedPushes()
     private var hasRedeliveries = false
     /// The records that have to be delivered to the client again.
     private(set) var redeliveries: [PendingRedelivery] = []
@@ -47,11 +47,11 @@ struct DeviceState {
                 metadata: ["code": "pull.foreign_cursor"])
         }
         row = context.row
-        lastSeen = context.row?.isConfirmed == true ? context.lastSeen : nil
         lastAccepted = context.session.acceptedAt
         hasRedeliveries = context.hasRedeliveries
         outline = context.ledger
-        var ledger = try await ledgerContext(acceptedAt: context.acceptedAt, resyncAt: context.resyncAt)
+        unfinished = context.unfinished
+        var ledger = ledgerContext(context)
         if try await hasTooManyNotes(sequence: context.sequence) { ledger.isExact = false }
         if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
         var known = PullContext(
@@ -61,6 +61,7 @@ struct DeviceState {
             ledger: ledger, pushedVersion: context.pushedVersion, now: scope.now)
         known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids
+        known.isHeldUpByPushes = scope.awaited.holdUp(context.unfinished, in: scope.services.journals)
         return known
     }
 

@@ -15,6 +15,9 @@ extension PullRunner: Effects {
             throw failure
         case .refuse(let refusal): throw refusal
         case .startOver: return .startOver
+        case .finishPushes:
+            if let cached = stream.cached { scope.services.cachedAnswers.putBack(cached, at: scope.now) }
+            return .heldUp(by: device.unfinished)
         case .loadContext, .compactLedger, .beginComparison, .dropComparison, .confirm, .stream, .diff, .sleep,
             .readClock, .awaitIDs, .commit:
             return nil
@@ -39,7 +42,7 @@ extension PullRunner: Effects {
         case .awaitIDs: return try await device.awaitIDs(after: stream.spooler)
         case .commit(let row, let isNewReplica):
             try await commit(row, isNewReplica: isNewReplica, without: machine.refusedTypes)
-        case .answer, .fail, .refuse, .startOver: throw PullFailure.unexpectedEvent
+        case .answer, .fail, .refuse, .startOver, .finishPushes: throw PullFailure.unexpectedEvent
         }
         return .done
     }

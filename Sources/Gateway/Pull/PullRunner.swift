@@ -17,6 +17,8 @@ enum PullEnd {
     case answer(PullAnswer)
     /// Ids became known meanwhile, and the pull has to start over; nothing has changed.
     case startOver
+    /// Earlier pushes have left something to do first; nothing has changed.
+    case heldUp(by: UnfinishedPushes)
 }
 
 /// Runs one pull: carries out the actions that the machine decides on.

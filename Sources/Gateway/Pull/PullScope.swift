@@ -18,15 +18,19 @@ final class PullScope: Sendable {
     let identity: CallerIdentity
     let projection: Projection
     let logger: Logger
+    /// The kinds of unfinished pushes that have to be dealt with first.
+    let awaited: AwaitedPushes
 
     init(
-        services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection, logger: Logger
+        services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection, logger: Logger,
+        awaited: AwaitedPushes = AwaitedPushes()
     ) {
         self.services = services
         self.query = query
         self.identity = identity
         self.projection = projection
         self.logger = logger
+        self.awaited = awaited
     }
 
     var store: any StateStore { services.store }

@@ -23,6 +23,8 @@ struct StreamRunner {
     private(set) var taken = StreamIntake.Counts()
     /// The number of times that the stream broke.
     private(set) var breaks = 0
+    /// True if the spooler may hold lines.
+    private var hasStreamed = false
     /// True if the last stream broke without having brought a line.
     private var avoidsCompression = false
     /// The number of lines that had been received when the last stream request was made.
@@ -50,7 +52,6 @@ struct StreamRunner {
     /// Takes the vector, the moments and the ids of the device before anything is streamed.
     mutating func takeOver(_ device: DeviceState) {
         acceptance.vector = device.row?.vector
-        acceptance.lastSeen = device.lastSeen
         lastAccepted = device.lastAccepted
         guard let aliases = device.aliases else { return }
         self.aliases = aliases
@@ -141,6 +142,7 @@ struct StreamRunner {
         guard let cached else { throw PullFailure.unexpectedEvent }
         try await scope.services.identities.verifyName(scope.identity, at: scope.now)
         spooler = cached.spooler
+        hasStreamed = true
         try await spooler.takeUp(at: cached.length)
         taken = spooler.counts
     }
@@ -149,12 +151,13 @@ struct StreamRunner {
     private mutating func stream(
         _ types: [String], from vector: CheckpointVector, afresh: Bool, adding added: [String: Set<String>]
     ) async throws -> StreamEvent {
-        if afresh {
+        if afresh, hasStreamed || !added.isEmpty {
             logFlaws()
             taken = StreamIntake.Counts()
             spooler = scope.services.makeSpooler(
                 scope.projection, for: scope.query.principal, added: added, aliases: aliases)
         }
+        hasStreamed = true
         spooler.beginRequest()
         creations?.beginRequest()
         linesBefore = spooler.counts.lines

@@ -21,9 +21,6 @@ struct PushRecovery {
     /// The caller's push; nil for a pull.
     var push: PushRequest?
 
-    /// Returns whether one of these open journals keeps a pull from going on.
-    func isNeeded(for journals: [Int64]) -> Bool { journals.contains { !services.journals.isHarmless($0) } }
-
     /// Closes the open journals.
     ///
     /// - Precondition: No push runs for the principal meanwhile.

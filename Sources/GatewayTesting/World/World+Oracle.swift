@@ -94,9 +94,7 @@ extension World {
                 let shown = Set(device.shown.keys.filter { $0.table == known }.map(\.id))
                 let odd = held.symmetricDifference(shown).subtracting(users.adrift.map(\.id)).subtracting(noted)
                 if !odd.isEmpty { return "the ledger of \(device.name) is wrong about \(table.name) \(odd.sorted())" }
-                let layers = (outline.base.map { [$0] } ?? []) + outline.deltas
-                let counted = try await store.ledgerCounts(of: layers).values
-                    .reduce(0) { $0 + ($1[table.name]?.held ?? 0) }
+                let counted = context.held[table.name] ?? 0
                 if noted.isEmpty, counted != held.count {
                     return "the ledger of \(device.name) counts \(counted) \(table.name), and has \(held.count)"
                 }

@@ -49,33 +49,19 @@ extension Database {
         of principal: Principal, _ session: Session, at presented: SyncModel.Cursor?
     ) throws -> StoredPullContext {
         var context = StoredPullContext()
-        let known = try row(
-            "SELECT id, newest, sequence, id_sequence FROM principal WHERE digest = ?",
-            [key(principal.rawValue, "principal")])
-        let id = try known?.integer(0)
-        if let id, let known {
-            context.newest = SyncModel.Cursor(rawValue: try known.integer(1))
-            context.sequence = try known.number(2)
-            context.idSequence = try known.number(3)
-            context.hasLedgers = try exists(
-                "SELECT 1 FROM replica WHERE principal = ? AND base IS NOT NULL LIMIT 1", [id])
-            context.session = try sessionRow(session, of: id)
-        }
+        let id = try caller(principal, session, into: &context)
         guard let presented else { return context }
-        if let id, let row = try cursorRow(presented, of: principal, id) {
+        if let id, let (row, anchor, step) = try cursorRow(presented, of: principal, id: id, into: &context) {
             context.row = row
-            context.newestOfReplica = try newestCursor(of: row.replica)
-            guard let anchor = try anchor(of: row.replica) else { return context }
             context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
             context.acceptedAt = anchor.acceptedAt
             context.resyncAt = anchor.resyncAt
             // The pushes of another device show nothing about this one.
             context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
             context.lastSeen = anchor.lastSeen
-            context.hasRedeliveries = try exists(
-                "SELECT 1 FROM owed WHERE replica = ? AND (delivered IS NULL OR delivered > ?) LIMIT 1",
-                [row.replica.rawValue, presented.rawValue])
-            context.ledger = try outline(of: anchor, at: presented)
+            let outline = try outline(of: anchor, at: presented, first: step)
+            context.ledger = outline
+            context.held = try counts(of: outline).mapValues(\.held)
         } else {
             context.belongsToAnotherPrincipal = try exists(
                 """
@@ -84,6 +70,40 @@ extension Database {
                 """, [presented.rawValue, id])
         }
         return context
+    }
+
+    /// Reads what the state knows of a principal and a session, and returns the principal's number; nil if it is new.
+    private func caller(
+        _ principal: Principal, _ session: Session, into context: inout StoredPullContext
+    ) throws -> Int64? {
+        let row = try row(
+            """
+            SELECT p.id, p.newest, p.sequence, p.id_sequence,
+                EXISTS (SELECT 1 FROM replica WHERE principal = p.id AND base IS NOT NULL),
+                EXISTS (SELECT 1 FROM push_journal WHERE principal = p.id AND state = 'open'),
+                EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id AND marked_at IS NOT NULL),
+                s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at
+            FROM principal p LEFT JOIN session s ON s.principal = p.id AND s.digest = ?
+            LEFT JOIN vector v ON v.id = s.position WHERE p.digest = ?
+            """, [key(session.rawValue, "session"), key(principal.rawValue, "principal")])
+        guard let row else { return nil }
+        let id = try row.integer(0)
+        context.newest = SyncModel.Cursor(rawValue: try row.integer(1))
+        context.sequence = try row.number(2)
+        context.idSequence = try row.number(3)
+        context.hasLedgers = try row.integer(4) != 0
+        if try row.integer(5) != 0 {
+            context.unfinished.openJournals = try rows(
+                "SELECT id FROM push_journal WHERE principal = ? AND state = 'open' ORDER BY id", [id]
+            ).map { try $0.integer(0) }
+        }
+        context.unfinished.hasScheduledRetries = try row.integer(6) != 0
+        guard try row.optionalInteger(7) != nil else { return id }
+        context.session = try SessionRow(
+            generation: Int(row.number(7)),
+            position: row.integer(8) == 0 ? .unknown : .at(Self.vector(row.bytes(9))),
+            acceptedAt: row.optionalInstant(10))
+        return id
     }
 
     /// Returns the data needed to confirm a cursor; it is news if the replica goes on with the cursor.
@@ -100,41 +120,39 @@ extension Database {
         return try (row.integer(0), row.integer(1), row.integer(2) != 0, row.instant(3))
     }
 
-    /// Returns a session, or the values of a new one if the state does not know it.
-    fileprivate func sessionRow(_ session: Session, of principal: Int64) throws -> SessionRow {
-        let row = try row(
-            """
-            SELECT s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at
-            FROM session s LEFT JOIN vector v ON v.id = s.position WHERE s.principal = ? AND s.digest = ?
-            """, [principal, key(session.rawValue, "session")])
-        guard let row else { return SessionRow() }
-        return try SessionRow(
-            generation: Int(row.number(0)),
-            position: row.integer(1) == 0 ? .unknown : .at(Self.vector(row.bytes(2))),
-            acceptedAt: row.optionalInstant(3))
-    }
-
-    /// Returns a cursor with its vector.
-    fileprivate func cursorRow(_ cursor: SyncModel.Cursor, of principal: Principal, _ id: Int64) throws -> CursorRow? {
+    /// Returns a cursor with its vector, what its ledger hangs on, and the step from it down to the ledger's base.
+    private func cursorRow(
+        _ cursor: SyncModel.Cursor, of principal: Principal, id: Int64, into context: inout StoredPullContext
+    ) throws -> (row: CursorRow, anchor: LedgerAnchor, step: LedgerStep)? {
         let row = try row(
             """
             SELECT c.replica, c.parent, v.tokens, c.schema_version, s.digest, c.generation, c.confirmed, c.mapping,
-                c.noted, coalesce(w.states, x''), c.id_sequence, coalesce(c.kept, x'')
+                c.noted, coalesce(w.states, x''), c.id_sequence, coalesce(c.kept, x''),
+                (SELECT max(cursor) FROM cursor WHERE replica = c.replica),
+                EXISTS (SELECT 1 FROM owed
+                    WHERE replica = c.replica AND (delivered IS NULL OR delivered > c.cursor)),
+                c.layer, c.below, c.exact, coalesce(l.chunks, 0), \(LedgerAnchor.columns)
             FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
             JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
-            LEFT JOIN sweep_states w ON w.id = c.sweeps
+            LEFT JOIN sweep_states w ON w.id = c.sweeps LEFT JOIN layer l ON l.id = c.layer
             WHERE c.principal = ? AND c.cursor = ?
             """, [id, cursor.rawValue])
-        return try row.map { row in
-            try CursorRow(
-                principal: principal, cursor: cursor, replica: ReplicaID(rawValue: row.integer(0)),
-                parent: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
-                vector: Self.vector(row.bytes(2)),
-                schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
-                generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
-                noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
-                ids: VisibleIDs(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
-        }
+        guard let row else { return nil }
+        context.newestOfReplica = try row.optionalInteger(12).flatMap(SyncModel.Cursor.init(rawValue:))
+        context.hasRedeliveries = try row.integer(13) != 0
+        let replica = ReplicaID(rawValue: try row.integer(0))
+        let found = try CursorRow(
+            principal: principal, cursor: cursor, replica: replica,
+            parent: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
+            vector: Self.vector(row.bytes(2)),
+            schemaVersion: row.optionalInteger(3).map(Int.init), session: Session(rawValue: row.text(4)),
+            generation: Int(row.number(5)), isConfirmed: row.integer(6) != 0, mappingDigest: row.text(7),
+            noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
+            ids: VisibleIDs(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
+        let step = try LedgerStep(
+            cursor: cursor.rawValue, layer: row.optionalInteger(14), below: row.optionalInteger(15),
+            isExact: row.integer(16) != 0, chunks: row.amount(17))
+        return (found, try LedgerAnchor(row, of: replica, from: 18), step)
     }
 
     /// Decodes stored comparison states.

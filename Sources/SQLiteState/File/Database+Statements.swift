@@ -18,6 +18,9 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
+    /// Runs a statement that returns no rows, and about which GRDB need not know, such as the beginning of a read.
+    func step(_ sql: String) throws { try query(sql, []) { _ in false } }
+
     /// Returns the first row; nil if there is none.
     func row(_ sql: String, _ arguments: Arguments = []) throws -> StoredRow? {
         var row: StoredRow?

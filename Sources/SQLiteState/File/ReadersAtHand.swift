@@ -50,10 +50,10 @@ final class ReadersAtHand: Sendable {
             return try connection.inDatabase { db in
                 // As GRDB's own transactions, but from statements that are prepared once: preparing them takes as long
                 // as the reads.
-                try db.run("BEGIN DEFERRED TRANSACTION")
+                try db.step("BEGIN DEFERRED TRANSACTION")
                 defer { if db.isInsideTransaction { try? db.rollback() } }
                 let result = try body(db)
-                try db.run("COMMIT TRANSACTION")
+                try db.step("COMMIT TRANSACTION")
                 return result
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {

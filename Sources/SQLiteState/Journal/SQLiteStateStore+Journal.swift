@@ -58,19 +58,6 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Reads two index ranges that are almost always empty.
-    package func unfinishedPushes(of principal: Principal) async throws -> UnfinishedPushes {
-        try await readFew { db in
-            guard let owner = try db.principalID(principal) else { return UnfinishedPushes() }
-            return UnfinishedPushes(
-                openJournals: try db.rows(
-                    "SELECT id FROM push_journal WHERE principal = ? AND state = 'open' ORDER BY id", [owner]
-                ).map { try $0.integer(0) },
-                hasScheduledRetries: try db.exists(
-                    "SELECT 1 FROM push_quarantine WHERE principal = ? AND marked_at IS NOT NULL LIMIT 1", [owner]))
-        }
-    }
-
     /// Counts an attempt in one transaction; an attempt for a closed journal is not counted.
     package func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) {
         try await write { db in

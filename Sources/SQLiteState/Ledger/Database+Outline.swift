@@ -52,24 +52,32 @@ struct LedgerStep: Sendable {
     var isCompacted: Bool { below == cursor }
 }
 
+extension LedgerAnchor {
+    /// The columns of the table `replica`, as `r`, in the order in which the initialiser reads them.
+    static let columns = """
+        r.principal, r.tip, r.base, r.folded, r.horizon, r.ledger_version, r.fold_after, r.accepted_at, r.resync_at,
+        r.pushed_version, r.last_seen
+        """
+
+    /// Reads the columns of a row from an index on.
+    init(_ row: StoredRow, of replica: ReplicaID, from first: Int) throws {
+        try self.init(
+            replica: replica, principal: row.integer(first),
+            tip: row.optionalInteger(first + 1).flatMap(SyncModel.Cursor.init(rawValue:)),
+            base: row.optionalInteger(first + 2).map(LayerID.init(rawValue:)),
+            compacted: row.optionalInteger(first + 3), horizon: row.optionalInteger(first + 4),
+            version: Int(row.number(first + 5)), compactAfter: row.integer(first + 6),
+            acceptedAt: row.instantSince1970(first + 7), resyncAt: row.instantSince1970(first + 8),
+            lastSeen: row.instant(first + 10), pushedVersion: row.optionalInteger(first + 9).map(Int.init))
+    }
+}
+
 extension Database {
     /// Returns the ledger's columns of a replica's row; nil if there is no such replica.
     func anchor(of replica: ReplicaID) throws -> LedgerAnchor? {
         try row(
-            """
-            SELECT principal, tip, base, folded, horizon, ledger_version, fold_after, accepted_at, resync_at,
-                pushed_version, last_seen
-            FROM replica WHERE id = ? AND dead = 0
-            """, [replica.rawValue]
-        ).map { row in
-            try LedgerAnchor(
-                replica: replica, principal: row.integer(0),
-                tip: row.optionalInteger(1).flatMap(SyncModel.Cursor.init(rawValue:)),
-                base: row.optionalInteger(2).map(LayerID.init(rawValue:)), compacted: row.optionalInteger(3),
-                horizon: row.optionalInteger(4), version: Int(row.number(5)), compactAfter: row.integer(6),
-                acceptedAt: row.instantSince1970(7), resyncAt: row.instantSince1970(8), lastSeen: row.instant(10),
-                pushedVersion: row.optionalInteger(9).map(Int.init))
-        }
+            "SELECT \(LedgerAnchor.columns) FROM replica r WHERE r.id = ? AND r.dead = 0", [replica.rawValue]
+        ).map { try LedgerAnchor($0, of: replica, from: 0) }
     }
 
     /// Returns the cursors from this one down to the newest that is in the base, newest first, without those that added
@@ -96,11 +104,15 @@ extension Database {
         }
     }
 
-    /// Returns a replica's ledger as one of its cursors sees it.
-    func outline(of anchor: LedgerAnchor, at cursor: SyncModel.Cursor?) throws -> LedgerOutline {
+    /// Returns a replica's ledger as one of its cursors sees it; `first` is the step from the cursor, if it is known.
+    func outline(
+        of anchor: LedgerAnchor, at cursor: SyncModel.Cursor?, first: LedgerStep? = nil
+    ) throws -> LedgerOutline {
         var outline = LedgerOutline(replica: anchor.replica, base: anchor.base, version: anchor.readableVersion)
         guard anchor.base != nil, let cursor else { return outline }
-        let steps = try steps(from: cursor, in: anchor)
+        // Most cursors are in the base.
+        let inBase = first.flatMap { $0.isCompacted ? [$0] : nil }
+        let steps = try inBase ?? steps(from: cursor, in: anchor)
         outline.deltas = steps.compactMap { $0.layer.map(LayerID.init(rawValue:)) }
         outline.deltaChunks = steps.reduce(0) { $0 + $1.chunks }
         guard let bottom = steps.last, bottom.isCompacted else {
@@ -108,8 +120,12 @@ extension Database {
             return outline
         }
         outline.undos = try rows(
-            "SELECT id FROM layer WHERE replica = ? AND kind = ? AND cursor > ? ORDER BY cursor, id",
-            [anchor.replica.rawValue, LayerKind.undo, bottom.cursor]
+            // A parameter for the kind would have the statement prepared again each time, since SQLite would have to see
+            // if the value allows for a partial index.
+            """
+            SELECT id FROM layer WHERE replica = ? AND kind = \(LayerKind.undo.rawValue) AND cursor > ?
+            ORDER BY cursor, id
+            """, [anchor.replica.rawValue, bottom.cursor]
         ).map { LayerID(rawValue: try $0.integer(0)) }
         outline.isExact = steps.first?.isExact == true && bottom.cursor >= anchor.horizon ?? 0
         return outline

@@ -75,8 +75,9 @@ extension Database {
     ) throws {
         guard !chunks.isEmpty else { return }
         let known = try integer(
-            "SELECT max(id) FROM layer WHERE replica = ? AND kind = ? AND cursor = ? AND id > ?",
-            [anchor.replica.rawValue, LayerKind.undo, cursor.rawValue, anchor.compactAfter])
+            """
+            SELECT max(id) FROM layer WHERE replica = ? AND kind = \(LayerKind.undo.rawValue) AND cursor = ? AND id > ?
+            """, [anchor.replica.rawValue, cursor.rawValue, anchor.compactAfter])
         let layer =
             try known ?? makeLayer(.undo, replica: anchor.replica, cursor: cursor, at: cursor.time)
         try add(chunks, to: layer, limit: limit)

@@ -61,13 +61,6 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Returns the counts that commits and compactions have written.
-    package func ledgerCounts(of layers: [LayerID]) async throws -> [LayerID: [String: LedgerCount]] {
-        try await readFew { db in
-            try layers.reduce(into: [:]) { counts, layer in counts[layer] = try db.counts(of: layer.rawValue) }
-        }
-    }
-
     /// Returns ledgers in the order of the replicas' numbers, those of at most 1,000 replicas.
     package func ledgers(of principal: Principal) async throws -> [LedgerOutline] {
         try await read { db in

@@ -38,11 +38,12 @@ extension SQLiteStateStore {
 
     /// Reads first; most principals have no receipts.
     package func dropReceipts(principal: Principal) async throws {
-        let owner = try await readFewForWrite { db -> Int64? in
-            guard let id = try db.principalID(principal),
-                try db.exists("SELECT 1 FROM push WHERE principal = ? LIMIT 1", [id])
-            else { return nil }
-            return id
+        let owner = try await readFewForWrite { db in
+            try db.integer(
+                """
+                SELECT p.id FROM principal p
+                WHERE p.digest = ? AND EXISTS (SELECT 1 FROM push WHERE principal = p.id)
+                """, [key(principal.rawValue, "principal")])
         }
         guard let owner else { return }
         try await write { try $0.run("DELETE FROM push WHERE principal = ?", [owner]) }

@@ -44,6 +44,8 @@ package enum PullAction: Hashable, Sendable {
     case refuse(SchemaRefusal)
     /// The end: nothing has changed, and the pull starts over with the ids that became known.
     case startOver
+    /// The end: nothing has changed, and the pull begins anew once earlier pushes are dealt with.
+    case finishPushes
 }
 
 /// The outcome of the last ``PullAction``.

@@ -60,6 +60,8 @@ package struct PullContext: Hashable, Sendable {
     package var ids = VisibleIDs()
     /// The least schema version that has all that the replica's pushes have named; nil where they have told nothing.
     package var pushedVersion: Int?
+    /// True if earlier pushes of the principal have left something to do that has to come before a pull (finding 19).
+    package var isHeldUpByPushes = false
     /// The time of reading.
     package var now: Instant
 

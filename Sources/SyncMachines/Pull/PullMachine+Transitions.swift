@@ -143,9 +143,12 @@ extension PullMachine {
         return .commit(row, isNewReplica: !ending.course.isContinuation)
     }
 
-    mutating func fail(_ failure: PullFailure) -> PullAction {
+    mutating func fail(_ failure: PullFailure) -> PullAction { end(.fail(failure)) }
+
+    /// Ends a pull that changes nothing a client could see.
+    mutating func end(_ action: PullAction) -> PullAction {
         state = .ended(nil)
-        return .fail(failure)
+        return action
     }
 
     mutating func unexpected(_ event: some Any) -> PullAction {

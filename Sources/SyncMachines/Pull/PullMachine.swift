@@ -101,12 +101,10 @@ package struct PullMachine: SyncMachine, Sendable {
     private mutating func contextLoaded(_ context: PullContext) -> PullAction {
         switch state {
         case .loading:
+            guard !context.isHeldUpByPushes else { return end(.finishPushes) }
             var planner = PullPlanner(query: query, settings: settings, context: context)
             planner.negotiate()
-            if case .refuse(let refusal) = planner.negotiation.outcome {
-                state = .ended(nil)
-                return .refuse(refusal)
-            }
+            if case .refuse(let refusal) = planner.negotiation.outcome { return end(.refuse(refusal)) }
             guard let cursor = planner.unconfirmed else { return compactOrPlan(planner) }
             state = .confirming(planner)
             return .confirm(cursor)
@@ -195,8 +193,7 @@ package struct PullMachine: SyncMachine, Sendable {
             return course.isIdle(row, at: now) ? answerNothing(course, row) : diff(course, nil)
         case .readingClock(let ending): return commit(ending, at: now)
         case .loading, .confirming, .compacting, .streaming, .askingForPermit, .comparing, .droppingComparison,
-            .diffing,
-            .waiting, .awaitingIDs, .committing, .ended:
+            .diffing, .waiting, .awaitingIDs, .committing, .ended:
             return unexpected(PullEvent.clock(now))
         }
     }

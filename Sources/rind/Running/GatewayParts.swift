@@ -99,8 +99,6 @@ extension Configuration {
     var stateOptions: SQLiteStateStore.Options {
         var options = SQLiteStateStore.Options()
         options.busyTimeout = state.busyTimeout
-        // Were it longer than half of this, a fresh yes of the backend would often look like an old one.
-        options.limits.acceptedInterval = min(options.limits.acceptedInterval, identity.authTTL.milliseconds / 2)
         // What the configuration wants whole is not cut by the store.
         if pull.quarantineKeep == .whole { options.limits.quarantineBytes = pull.maxLine }
         return options

@@ -235,6 +235,7 @@ extension Fuzz {
         context.hasLedgers = isSo()
         context.pushedVersion = any([nil, 1, 2])
         context.hasDuplicates = number(below: 5) == 0
+        context.isHeldUpByPushes = number(below: 20) == 0
         context.ids = VisibleIDs(sequence: Int64(number(below: 2)))
         context.now = PullLedgerTests.now
         return context

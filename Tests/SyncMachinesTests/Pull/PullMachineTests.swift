@@ -29,6 +29,14 @@ import Testing
         pull.send(.done, expect: .answer(plan))
     }
 
+    @Test(arguments: [nil, 1_000] as [Int64?])
+    func `a pull that unfinished pushes hold up ends before it writes or streams anything`(presented: Int64?) throws {
+        var pull = Book(presented: presented)
+        var context = Book.context(try presented.map { _ in try Book.row(isConfirmed: false) })
+        context.isHeldUpByPushes = true
+        pull.send(.context(context), expect: .finishPushes)
+    }
+
     @Test func `a first sync that follows another device's pull makes the position unknown first`() {
         var pull = Book()
         pull.send(.context(Book.context(nil)), expect: .storePosition(.unknown))
