@@ -5,6 +5,7 @@ import Dispatch
 import GRDB
 import NIOConcurrencyHelpers
 package import StateStore
+import SyncModel
 
 /// Stores the state in one SQLite file, for one gateway.
 ///
@@ -72,6 +73,22 @@ package final class SQLiteStateStore: StateStore {
     func readFewForWrite<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         if let result = try await readAtHand(body) { return result }
         return try await readForWrite(body)
+    }
+
+    /// Runs a read of rows that few principals have, if a look at hand finds that this one has some; otherwise nil.
+    ///
+    /// The condition is one on a principal `p`, and `number` the value of its parameter, if there is one.
+    func readSeldom<T: Sendable>(
+        of principal: Principal, where condition: String, _ number: Int64? = nil,
+        reading body: @escaping @Sendable (Database, Int64) throws -> T
+    ) async throws -> T? {
+        let owner = try await readFew { db in
+            try db.integer(
+                "SELECT p.id FROM principal p WHERE p.digest = ? AND \(condition)",
+                [key(principal.rawValue, "principal")] + (number.map { [$0] } ?? []))
+        }
+        guard let owner else { return nil }
+        return try await read { try body($0, owner) }
     }
 
     private func readAtHand<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T? {

@@ -11,15 +11,14 @@ extension SQLiteStateStore {
     package func idMappings(
         of principal: Principal, after sequence: Int64, limit: Int
     ) async throws -> [StoredIDMapping] {
-        try await read { db in
-            guard let owner = try db.principalID(principal) else { return [] }
-            return try db.rows(
+        try await readSeldom(of: principal, where: "p.id_sequence > ?", sequence) { db, owner in
+            try db.rows(
                 """
                 SELECT client_table, client_id, backend_id, is_public, sequence FROM id_map
                 WHERE principal = ? AND sequence > ? ORDER BY sequence LIMIT ?
                 """, [owner, sequence, min(max(0, limit), 10_000)]
             ).map { try StoredIDMapping($0) }
-        }
+        } ?? []
     }
 
     /// Writes mappings in one transaction.

@@ -44,9 +44,10 @@ extension SQLiteStateStore {
     package func openJournals(
         of principal: Principal
     ) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
-        try await read { db in
-            guard let owner = try db.principalID(principal) else { return [] }
-            return try db.rows(
+        try await readSeldom(
+            of: principal, where: "EXISTS (SELECT 1 FROM push_journal WHERE principal = p.id AND state = 'open')"
+        ) { db, owner in
+            try db.rows(
                 """
                 SELECT \(PushJournal.columns) FROM push_journal j JOIN principal p ON p.id = j.principal
                 WHERE j.principal = ? AND j.state = 'open' ORDER BY j.id
@@ -55,7 +56,7 @@ extension SQLiteStateStore {
                 let journal = try PushJournal(row)
                 return try (journal, db.inFlight(of: journal.id))
             }
-        }
+        } ?? []
     }
 
     /// Counts an attempt in one transaction; an attempt for a closed journal is not counted.

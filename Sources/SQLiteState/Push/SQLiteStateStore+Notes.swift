@@ -11,16 +11,17 @@ extension SQLiteStateStore {
     ///
     /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
     package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
-        try await read { db in
-            guard let owner = try db.principalID(principal) else { return [] }
-            return try db.rows(
+        try await readSeldom(
+            of: principal, where: "EXISTS (SELECT 1 FROM push_note WHERE principal = p.id AND sequence > ?)", sequence
+        ) { db, owner in
+            try db.rows(
                 """
                 SELECT client_table, record, CASE WHEN state = 3 AND accepted > ?2 THEN 1 ELSE state END, sequence, links,
                     shape
                 FROM push_note WHERE principal = ?1 AND sequence > ?2 ORDER BY sequence DESC LIMIT ?3
                 """, [owner, sequence, max(0, limit)]
             ).map { try $0.pushNote() }.reversed()
-        }
+        } ?? []
     }
 
     /// Checks the same range in the index alone.
@@ -49,16 +50,20 @@ extension SQLiteStateStore {
     /// Reads first; writes only for principals that have pushed that much.
     package func beginNotes(of principal: Principal) async throws -> Int64 {
         let kept = max(0, limits.notesPerPrincipal)
-        let found = try await read { db -> (owner: Int64, sequence: Int64, last: Int64?)? in
-            guard let owner = try db.principalID(principal) else { return nil }
-            let sequence = try db.row("SELECT sequence FROM principal WHERE id = ?", [owner])?.number(0) ?? 0
-            let last = try db.integer(
-                "SELECT sequence FROM push_note WHERE principal = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
-                [owner, kept])
-            return (owner, sequence, last)
+        let found = try await readFew { db in
+            try db.row(
+                "SELECT id, sequence FROM principal WHERE digest = ?", [key(principal.rawValue, "principal")]
+            ).map { try (owner: $0.integer(0), sequence: $0.number(1)) }
         }
         guard let found else { return 0 }
-        if let last = found.last {
+        // Each note has its number, so that there cannot be more notes than numbers.
+        guard found.sequence > kept else { return found.sequence }
+        let last = try await read { db in
+            try db.integer(
+                "SELECT sequence FROM push_note WHERE principal = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+                [found.owner, kept])
+        }
+        if let last {
             try await dropNotes(of: found.owner, in: 0...last, onlyFresh: false)
             try Task.checkCancellation()
         }

@@ -9,10 +9,11 @@ package import SyncModel
 extension SQLiteStateStore {
     /// Reads one index range of the key, and a row for each entry of the principal.
     package func quarantinedKinds(of principal: Principal) async throws -> [PushedRecordKey: OperationKind] {
-        try await read { db in
-            guard let owner = try db.principalID(principal) else { return [:] }
-            return try db.quarantinedKinds(of: owner)
-        }
+        try await readSeldom(
+            of: principal, where: "EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id)"
+        ) { db, owner in
+            try db.quarantinedKinds(of: owner)
+        } ?? [:]
     }
 
     /// Puts records into quarantine; counts the entries that there would be before it writes.
@@ -44,16 +45,18 @@ extension SQLiteStateStore {
 
     /// Returns scheduled retries by an index that contains only them.
     package func scheduledRetries(of principal: Principal, limit: Int) async throws -> [QuarantinedPush] {
-        try await read { db in
-            guard let owner = try db.principalID(principal) else { return [] }
-            return try db.rows(
+        try await readSeldom(
+            of: principal,
+            where: "EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id AND marked_at IS NOT NULL)"
+        ) { db, owner in
+            try db.rows(
                 """
                 SELECT \(QuarantinedPush.columns), q.body
                 FROM push_quarantine q JOIN principal p ON p.id = q.principal
                 WHERE q.principal = ? AND q.marked_at IS NOT NULL ORDER BY q.id LIMIT ?
                 """, [owner, max(0, limit)]
             ).map { try QuarantinedPush($0) }
-        }
+        } ?? []
     }
 
     /// Counts an attempt in one row.
