@@ -32,7 +32,7 @@ package struct Deduplicator: Sendable {
     private var storedLength: UInt64 = 0
 
     /// Creates a deduplicator that keeps at most about `runLength` entries in memory.
-    package init(runLength: Int = 262_144) { self.runLength = runLength }
+    package init(runLength: Int = 65_536) { self.runLength = runLength }
 
     /// True if the run must be taken away before the next entry.
     package var isRunFull: Bool {

@@ -25,7 +25,7 @@ package struct StreamIntake: Sendable {
         /// The most quarantined lines that are kept for the state; all are counted.
         package var quarantineLines = 256
         /// The number of de-duplication entries that are gathered before they are sorted and taken away.
-        package var run = 262_144
+        package var run = 65_536
         /// The most lines about ids that are kept in one pull; all are counted.
         package var idMappings = 10_000
         /// Creates the default limits.

@@ -193,7 +193,7 @@ extension Configuration {
         /// The directory of the files; nil is the system's temporary directory.
         package var dir: String?
         /// The bytes of one answer that are kept in memory before a file is used.
-        package var memory = 32 << 20
+        package var memory = 8 << 20
         /// The most bytes of one answer.
         package var max = 4 << 30
         /// The most memory of all answers until they are sent or dropped.

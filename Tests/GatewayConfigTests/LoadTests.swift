@@ -36,7 +36,7 @@ import Testing
         #expect(c.ledger.mode == .full && c.ledger.resweepEvery == .seconds(604_800) && c.ledger.resweepParallel == 2)
         #expect(c.ledger.resweepRows == 1_000_000 && c.ledger.rewind == .seconds(604_800) && c.ledger.maxSweep == 20)
         #expect(c.ledger.maxOffline == .seconds(31_536_000))
-        #expect(c.spool.dir == nil && c.spool.memory == 32 << 20 && c.spool.max == 4 << 30)
+        #expect(c.spool.dir == nil && c.spool.memory == 8 << 20 && c.spool.max == 4 << 30)
         #expect(c.spool.memoryTotal == 512 << 20 && c.spool.diskTotal == 16 << 30)
         #expect(c.limits.body == 32 << 20 && c.limits.jsonDepth == 64 && c.limits.queue == 8)
         #expect(c.limits.queueWait == .seconds(30) && c.log.level == .info && c.log.format == .text)
