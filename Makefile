@@ -9,7 +9,7 @@ MUTATIONS ?= 1000000
 OPTIMISED := -c release -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test soak figures lint format bench docs-check
+.PHONY: help setup build counted demo test costs soak figures lint format bench docs-check
 
 help: ## Show this list
 	@echo 'usage: make TARGET [ARGS="..."]'
@@ -23,12 +23,18 @@ setup: ## Check the Swift toolchain and install the Debian packages that are mis
 build: setup ## Build everything, tests too
 	swift build --build-tests $(SWIFTFLAGS)
 
+counted: setup ## Build what is counted, optimised: the byte path alone
+	swift build -c release --product rind-count $(SWIFTFLAGS)
+
 demo: setup ## Run the gateway with a demo backend; ARGS=--once ends by itself
 	swift build --product rind $(SWIFTFLAGS)
 	@"$$(swift build --show-bin-path $(SWIFTFLAGS))/rind" demo $(ARGS)
 
 test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)
+
+costs: counted ## Count what a line costs, and compare with the limits
+	@.ci/test --filter CostTests $(SWIFTFLAGS) $(ARGS)
 
 soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, a flood
 	@.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)

@@ -33,6 +33,7 @@ let package = Package(
     products: [
         .executable(name: "rind", targets: ["rind"]),
         .executable(name: "rind-bench", targets: ["rind-bench"]),
+        .executable(name: "rind-count", targets: ["rind-count"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -107,6 +108,8 @@ let package = Package(
                 "Deduplication", "DemoBackend", "GatewayConfig", "JSONBytes", "Ledger", "LineProjection",
                 "SyncMachines", "SyncModel", arguments, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
+        .executableTarget(
+            name: "rind-count", dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),
         .target(name: "MemoryState", dependencies: ["StateStore", "SyncModel", nioLocks]),
         .target(
             name: "GatewayTesting",

@@ -19,7 +19,7 @@ enum ImportTable {
         ["SQLiteState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
-        ["rind", "rind-bench", "GatewayTesting"],
+        ["rind", "rind-bench", "rind-count", "GatewayTesting"],
     ]
 
     /// Targets that compute and nothing else: no I/O, no clock, no C, no Foundation, not even the system's C library.
@@ -84,6 +84,7 @@ enum ImportTable {
             "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncMachines",
             "SyncModel",
         ],
+        "rind-count": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"],
         "GatewayTesting": [
             "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
             "HTTPTypes", "JSONBytes", "Ledger", "LineProjection", "Logging", "MemoryState", "NIOConcurrencyHelpers",

@@ -42,7 +42,7 @@ enum BanRule {
             return switch scope {
             case .everywhere: true
             case .sources: file.isSource
-            case .libraries: file.isSource && !["rind", "rind-bench"].contains(file.target)
+            case .libraries: file.isSource && !["rind", "rind-bench", "rind-count"].contains(file.target)
             case .simulated:
                 file.isSource
                     && [

@@ -1,0 +1,48 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// What is counted, as it was counted last, and by how much it may grow before a test fails.
+///
+/// docs/TESTING.md says under "Costs" how to read the counts and when to change a value here.
+enum CostLimits {
+    /// Instructions of an optimised build by Swift 6.3 on x86-64, for a line as ``BytePathCostTests`` describes it.
+    static let projection = CostLimit("instructions a line, split and projected", counted: 12_795, margin: 10)
+    static let answer = CostLimit("instructions a line, from bytes to answer and ledger", counted: 16_033, margin: 10)
+}
+
+/// The most that something may cost.
+struct CostLimit: Sendable, CustomTestStringConvertible {
+    /// What is counted, for how much of it.
+    let name: String
+    /// The count when the limit was set.
+    let counted: Double
+    /// How many percent more than that are allowed.
+    let margin: Double
+
+    init(_ name: String, counted: Double, margin: Double) {
+        self.name = name
+        self.counted = counted
+        self.margin = margin
+    }
+
+    var testDescription: String { name }
+
+    /// The most that is allowed.
+    var most: Double { counted * (1 + margin / 100) }
+
+    /// Prints a count, and fails where it is more than the limit allows.
+    func check(_ count: Double, sourceLocation: SourceLocation = #_sourceLocation) {
+        let isLow = count < counted * (1 - margin / 100)
+        let facts = "\(name): \(Self.text(count)), at most \(Self.text(most))"
+        print("cost: \(facts)\(isLow ? "; it has fallen: lower the limit in CostLimits.swift" : "")")
+        #expect(count <= most, "\(facts): it has become more expensive", sourceLocation: sourceLocation)
+    }
+
+    /// A number with one digit after the point, where it has any.
+    private static func text(_ number: Double) -> String {
+        number == number.rounded() ? "\(Int(number))" : String(format: "%.1f", number)
+    }
+}
