@@ -33,7 +33,7 @@ demo: setup ## Run the gateway with a demo backend; ARGS=--once ends by itself
 test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)
 
-costs: counted ## Count what a line costs, and compare with the limits
+costs: counted ## Count what a line and an idle pull cost, and compare with the limits
 	@.ci/test --filter CostTests $(SWIFTFLAGS) $(ARGS)
 
 soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, a flood

@@ -34,6 +34,8 @@ let package = Package(
         .executable(name: "rind", targets: ["rind"]),
         .executable(name: "rind-bench", targets: ["rind-bench"]),
         .executable(name: "rind-count", targets: ["rind-count"]),
+        // Preloaded into `rind` by a test.
+        .library(name: "AllocationCount", type: .dynamic, targets: ["CAllocationCount"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -110,6 +112,7 @@ let package = Package(
             ]),
         .executableTarget(
             name: "rind-count", dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),
+        .target(name: "CAllocationCount"),
         .target(name: "MemoryState", dependencies: ["StateStore", "SyncModel", nioLocks]),
         .target(
             name: "GatewayTesting",
@@ -192,6 +195,6 @@ let package = Package(
 )
 
 let pure: Set<String> = ["INI", "SyncModel", "WatermelonWire"]
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "CAllocationCount" {
     target.swiftSettings = strict + (pure.contains(target.name) ? [.strictMemorySafety()] : [])
 }

@@ -9,7 +9,7 @@ enum ImportTable {
     ///
     /// A target imports what lies on lower floors, never its own or a higher one.
     static let floors: [[String]] = [
-        ["CCurl", "CMalloc", "CZlib"],
+        ["CAllocationCount", "CCurl", "CMalloc", "CZlib"],
         ["JSONBytes", "SyncModel", "Gzip", "Curl"],
         ["INI"],
         ["LineProjection"],

@@ -12,7 +12,7 @@ import Testing
 /// difference between a run with three passes and one with a single pass, so that the start and the making of the lines
 /// do not count.
 @Suite(
-    .serialized, .timeLimit(.minutes(5)),
+    .serialized, .timeLimit(.minutes(10)),
     .enabled(if: InstructionCount.isPossible, "make costs counts, with valgrind"))
 struct BytePathCostTests {
     private static let lines = 2_000

@@ -28,11 +28,11 @@ struct GatewayProcess: Sendable {
     /// Starts it with its state, configuration and log in a directory, and waits until it listens.
     ///
     /// Overrides are keys with other values, such as `["gateway.shutdown_grace": "1s"]`; `softDescriptors` is the soft
-    /// limit that it begins with; `diskSize` gives it a disk of that many bytes at `disk` in the directory. If it ends
-    /// instead, ``Failure/ended(_:_:)`` has its status and what it said.
+    /// limit that it begins with; `diskSize` gives it a disk of that many bytes at `disk` in the directory; `variables`
+    /// are added to its environment. If it ends instead, ``Failure/ended(_:_:)`` has its status and what it said.
     static func start(
         backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil,
-        softDescriptors: Int? = nil, diskSize: Int? = nil
+        softDescriptors: Int? = nil, diskSize: Int? = nil, variables: [String: String] = [:]
     ) async throws -> GatewayProcess {
         guard FileManager.default.isExecutableFile(atPath: program.path) else {
             throw Failure.noProgram(program.path)
@@ -69,7 +69,7 @@ struct GatewayProcess: Sendable {
                 program.path, file.path, disk,
             ]
         }
-        process.environment = environment
+        process.environment = environment.merging(variables) { $1 }
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardOutput = FileHandle.nullDevice
         try process.run()
@@ -87,12 +87,13 @@ struct GatewayProcess: Sendable {
 
     /// Starts it, passes it to the body, and kills it where it still runs then.
     static func with<Value>(
-        backend: String, directory: String, overrides: [String: String] = [:], softDescriptors: Int? = nil,
-        diskSize: Int? = nil, _ body: (GatewayProcess) async throws -> Value
+        backend: String, directory: String, overrides: [String: String] = [:], configuration: String? = nil,
+        softDescriptors: Int? = nil, diskSize: Int? = nil, variables: [String: String] = [:],
+        _ body: (GatewayProcess) async throws -> Value
     ) async throws -> Value {
         let process = try await start(
-            backend: backend, directory: directory, overrides: overrides, softDescriptors: softDescriptors,
-            diskSize: diskSize)
+            backend: backend, directory: directory, overrides: overrides, configuration: configuration,
+            softDescriptors: softDescriptors, diskSize: diskSize, variables: variables)
         do {
             let value = try await body(process)
             try await process.kill()

@@ -25,6 +25,17 @@ struct GatewayWatch: Sendable {
         try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(gateway.processIdentifier)/fd").count
     }
 
+    /// How often its threads have given a processor up or lost it so far; nil where the system does not tell.
+    var contextSwitches: Int? {
+        let tasks = "/proc/\(gateway.processIdentifier)/task"
+        guard let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks) else { return nil }
+        return threads.reduce(0) { sum, thread in
+            let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
+            let counts = text.split(separator: "\n").filter { $0.contains("voluntary_ctxt_switches:") }
+            return sum + counts.compactMap { Int($0.filter(\.isNumber)) }.reduce(0, +)
+        }
+    }
+
     /// The lines of the log since the last call that tell of a defect, with the line that tells its cause.
     func defects() throws -> [String] {
         let handle = try FileHandle(forReadingFrom: gateway.errors)
