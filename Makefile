@@ -36,11 +36,12 @@ test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 costs: counted ## Count what a line and an idle pull cost, and compare with the limits
 	@.ci/test --filter CostTests $(SWIFTFLAGS) $(ARGS)
 
-soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, a flood
+soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, kills, a flood
 	@.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
 	@RIND_TEST_SEEDS=$(SEEDS) .ci/test $(OPTIMISED) --filter SimulationTests $(SWIFTFLAGS)
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
+	@RIND_TEST_KILLS=100 .ci/test $(OPTIMISED) --filter KillTests $(SWIFTFLAGS)
 	@RIND_TEST_FLOOD=1 .ci/test $(OPTIMISED) --filter FloodTests $(SWIFTFLAGS)
 
 figures: setup ## Print how large the tree is, and how well it keeps to its shape

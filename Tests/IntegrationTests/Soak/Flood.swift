@@ -163,7 +163,7 @@ extension Flood {
 
 extension Duration {
     /// In seconds, with a tenth.
-    fileprivate var formatted: String {
+    var formatted: String {
         let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
         return "\(tenths / 10).\(tenths % 10) s"
     }

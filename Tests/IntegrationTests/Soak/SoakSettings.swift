@@ -22,6 +22,10 @@ enum SoakSettings {
         .map { (environment["RIND_TEST_SEED"].flatMap { UInt64($0) } ?? 1) + $0 }
     /// The one request that is played again: `RIND_TEST_MUTATION`.
     static let mutation = environment["RIND_TEST_MUTATION"].flatMap { Int($0) }
+    /// How many gateways are killed under load, for each way to push: `RIND_TEST_KILLS`.
+    static let kills = environment["RIND_TEST_KILLS"].flatMap { Int($0) } ?? 5
+    /// How many users have four devices each meanwhile.
+    static let killUsers = kills > 5 ? 16 : 6
     /// Whether the flood is let loose: `RIND_TEST_FLOOD=1`.
     static let isFlooding = environment["RIND_TEST_FLOOD"] == "1"
 }
