@@ -97,10 +97,12 @@ struct AssetStream {
     /// Returns the stream of a backend whose session has acknowledged everything, and in which `count` assets have been
     /// renamed since.
     ///
-    /// Each round renames other assets, spread over the whole table.
+    /// Each round renames other assets, spread over the whole table. The names and the token of the complete line have
+    /// the number of the round, behind ``roundMark``.
     func changes(_ count: Int, round: Int) -> ByteBuffer {
         var buffer = ByteBuffer()
         var choice = SeededGenerator(seed: UInt64(round))
+        let number = String(decoding: Self.roundDigits(round), as: UTF8.self)
         var changed: Set<Int> = []
         while changed.count < min(count, rows) {
             let row = Int(choice.next() % UInt64(rows))
@@ -108,11 +110,21 @@ struct AssetStream {
             var random = generator(at: row)
             let owner = Self.owner
             var line = self.line(row, owner: owner, &random)
-            line.replace(".jpeg", with: "_\(round).jpeg")
+            line.replace(".jpeg", with: "_round-\(number).jpeg")
             buffer.writeString(line)
         }
-        buffer.writeString(Self.completeLine(&choice))
+        buffer.writeString(
+            #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|round-\#(number)"}"# + "\n")
         return buffer
+    }
+
+    /// The bytes before the number of a round.
+    static let roundMark = Array("round-".utf8)
+
+    /// Returns the number of a round, always with the same number of digits.
+    static func roundDigits(_ round: Int) -> [UInt8] {
+        let digits = Array(String(round).utf8.suffix(8))
+        return Array(repeating: UInt8(ascii: "0"), count: 8 - digits.count) + digits
     }
 
     private static var random: SeededGenerator { SeededGenerator(seed: 42) }

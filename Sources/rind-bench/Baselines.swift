@@ -49,65 +49,6 @@ enum NodeBaseline {
         }).listen(port, '127.0.0.1')
 
         """
-
-    /// The same for pulls that mostly bring nothing, with connections that are kept and cursors that are stored.
-    static let idle = """
-        // Usage: node idle.js PORT BACKEND_PORT
-        const http = require('node:http')
-        const [port, backend] = process.argv.slice(2).map(Number)
-        const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
-
-        function cursors() {
-          try {
-            const { DatabaseSync } = require('node:sqlite')
-            const db = new DatabaseSync('cursors.db')
-            db.exec('CREATE TABLE cursor (user TEXT, time INTEGER, tokens TEXT, PRIMARY KEY (user, time))')
-            const find = db.prepare('SELECT tokens FROM cursor WHERE user = ? AND time = ?')
-            const insert = db.prepare('INSERT OR REPLACE INTO cursor VALUES (?, ?, ?)')
-            return { get: (user, time) => find.get(user, time)?.tokens, set: (...row) => insert.run(...row) }
-          } catch {
-            const rows = new Map()
-            return {
-              get: (user, time) => rows.get(user + time),
-              set: (user, time, tokens) => rows.set(user + time, tokens),
-            }
-          }
-        }
-        const stored = cursors()
-
-        function read(authorization, checkpoints) {
-          return new Promise((resolve, reject) => {
-            const body = JSON.stringify({ types: ['AssetsV1'], checkpoints })
-            const headers = { authorization, 'content-type': 'application/json', 'content-length': body.length }
-            http.request({ agent, port: backend, method: 'POST', path: '/sync/stream', headers }, response => {
-              let text = ''
-              response.setEncoding('utf8').on('data', part => text += part).on('end', () => resolve(text))
-            }).on('error', reject).end(body)
-          })
-        }
-
-        http.createServer(async (request, response) => {
-          const user = request.headers.authorization
-          const since = new URL(request.url, 'http://gateway').searchParams.get('last_pulled_at')
-          const tokens = JSON.parse(stored.get(user, Number(since)) ?? '{}')
-          const changes = { assets: { created: [], updated: [], deleted: [] } }
-          let timestamp = Number(since)
-          for (const text of (await read(user, tokens)).split('\\n')) {
-            if (!text) continue
-            const line = JSON.parse(text)
-            if (line.type === 'AssetV1') changes.assets.created.push(line.data)
-            tokens[line.ack.split('|')[0]] = line.ack
-          }
-          if (changes.assets.created.length > 0) {
-            timestamp = Date.now()
-            stored.set(user, timestamp, JSON.stringify(tokens))
-          }
-          const body = JSON.stringify({ changes, timestamp })
-          response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-          response.end(body)
-        }).listen(port, '127.0.0.1')
-
-        """
 }
 
 /// nginx as a plain reverse proxy: the least that any hop costs.
@@ -156,7 +97,7 @@ enum NginxBaseline {
 
 /// The gateway's configuration: the defaults, except ports and paths.
 enum GatewayBaseline {
-    /// Returns the configuration for idle pulls: who calls is read from the token, and the gateway keeps the checkpoints.
+    /// Returns the configuration for small pulls: who calls is read from the token, and the gateway keeps the checkpoints.
     static func idle(port: Int, backendPort: Int, state: URL) -> String {
         configuration(port: port, backendPort: backendPort, state: state)
             .replacing("principal = backend:GET /users/me id", with: "principal = bearer")

@@ -5,14 +5,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The client of a measurement: sends one request, reads the answer as fast as it comes and counts the records in it.
 struct DrainClient {
     /// The answer that came.
@@ -160,14 +152,10 @@ struct MarkCounter {
     }
 
     private func occurrences(in bytes: UnsafeRawBufferPointer) -> Int {
-        guard var start = bytes.baseAddress else { return 0 }
-        let end = start + bytes.count
-        var found = 0
-        while let hit = memchr(start, CInt(mark[0]), end - start) {
-            let candidate = UnsafeRawPointer(hit)
-            let isMark = end - candidate >= mark.count && memcmp(candidate, mark, mark.count) == 0
-            if isMark { found += 1 }
-            start = candidate + (isMark ? mark.count : 1)
+        var (found, start) = (0, 0)
+        while let offset = bytes.firstOffset(of: mark, from: start) {
+            found += 1
+            start = offset + mark.count
         }
         return found
     }

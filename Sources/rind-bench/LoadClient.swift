@@ -16,14 +16,22 @@ struct LoadClient {
         var latencies: [Int] = []
         /// The number of answers by status.
         var statuses: [Int: Int] = [:]
+        /// The number of answers with another content than they must have, and one of them.
+        var wrong = (count: 0, example: "")
         /// The time that the round took.
         var wall = Duration.zero
         /// The time since the round began at which the connections stop.
         fileprivate var isOver = false
     }
 
-    /// Makes a caller's next request from its last answer's body, which is empty for the first one.
-    typealias NextRequest = @Sendable (_ caller: Int, _ body: ByteBuffer) -> ByteBuffer
+    /// The requests of all callers, and what is right as their answer.
+    struct Course: Sendable {
+        /// Makes a caller's next request.
+        var request: @Sendable (_ caller: Int) -> ByteBuffer
+        /// Returns true if the caller's answer, which is a 2xx, has the right content; notes what its next request
+        /// needs.
+        var isRight: @Sendable (_ caller: Int, _ answer: LoadAnswer) -> Bool
+    }
 
     let port: Int
     let connections: Int
@@ -33,7 +41,7 @@ struct LoadClient {
     /// Sends requests for a time, or one request for each caller if there is no time.
     ///
     /// - Throws: ``LoadFailure``, and errors of the connections.
-    func run(for time: TimeAmount?, _ next: @escaping NextRequest) async throws -> Outcome {
+    func run(for time: TimeAmount?, _ course: Course) async throws -> Outcome {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let outcome = NIOLockedValueBox(Outcome())
         let clock = ContinuousClock()
@@ -49,7 +57,8 @@ struct LoadClient {
                         channel.eventLoop.makeCompletedFuture {
                             try channel.pipeline.syncOperations.addHandler(
                                 LoadHandler(
-                                    turns: turns, isEndless: time != nil, next: next, outcome: outcome, end: promise))
+                                    turns: turns, isEndless: time != nil, course: course, outcome: outcome, end: promise
+                                ))
                         }
                     }
                     .connect(host: "127.0.0.1", port: port).get()
@@ -86,21 +95,20 @@ private final class LoadHandler: ChannelInboundHandler {
 
     private let turns: [Int]
     private let isEndless: Bool
-    private let next: LoadClient.NextRequest
+    private let course: LoadClient.Course
     private let outcome: NIOLockedValueBox<LoadClient.Outcome>
     private let end: EventLoopPromise<Void>
     private var turn = 0
     private var sentAt = NIODeadline.now()
     private var received = ByteBuffer()
-    private var bodies: [Int: ByteBuffer] = [:]
 
     init(
-        turns: [Int], isEndless: Bool, next: @escaping LoadClient.NextRequest,
+        turns: [Int], isEndless: Bool, course: LoadClient.Course,
         outcome: NIOLockedValueBox<LoadClient.Outcome>, end: EventLoopPromise<Void>
     ) {
         self.turns = turns
         self.isEndless = isEndless
-        self.next = next
+        self.course = course
         self.outcome = outcome
         self.end = end
     }
@@ -112,7 +120,7 @@ private final class LoadHandler: ChannelInboundHandler {
         guard isEndless ? !isOver : turn < turns.count else { return end.succeed() }
         let caller = turns[turn % turns.count]
         sentAt = .now()
-        context.writeAndFlush(wrapOutboundOut(next(caller, bodies[caller] ?? ByteBuffer())), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(course.request(caller)), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -121,11 +129,12 @@ private final class LoadHandler: ChannelInboundHandler {
         guard let answer = AnswerReader.read(received) else { return }
         guard answer.status > 0 else { return fail(LoadFailure.unreadable, context) }
         let taken = Int((NIODeadline.now() - sentAt).nanoseconds / 1_000)
+        let isRight = answer.kind != .done || course.isRight(turns[turn % turns.count], answer)
         outcome.withLockedValue {
             $0.latencies.append(taken)
             $0.statuses[answer.status, default: 0] += 1
+            if !isRight { $0.wrong = ($0.wrong.count + 1, answer.excerpt) }
         }
-        bodies[turns[turn % turns.count]] = answer.body
         received.clear()
         turn += 1
         send(context)
@@ -138,36 +147,5 @@ private final class LoadHandler: ChannelInboundHandler {
     private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
         end.fail(error)
         context.close(promise: nil)
-    }
-}
-
-/// Finds the end of an answer with a length or in chunks (RFC 9112, section 6).
-enum AnswerReader {
-    /// Returns a whole answer, with its chunks as they came; nil while it is not whole, status 0 if it cannot be read.
-    static func read(_ bytes: ByteBuffer) -> (status: Int, body: ByteBuffer)? {
-        let view = bytes.readableBytesView
-        let mark = Array("\r\n\r\n".utf8)
-        guard let head = view.firstRange(of: mark) else { return nil }
-        let fields = String(decoding: view[..<head.lowerBound], as: UTF8.self).lowercased()
-        let lines = fields.split(separator: "\r\n")
-        guard let first = lines.first, let status = Int(first.split(separator: " ").dropFirst().first ?? "") else {
-            return (0, ByteBuffer())
-        }
-        let body = view[head.upperBound...]
-        if let length = lines.first(where: { $0.hasPrefix("content-length:") })
-            .flatMap({ Int($0.dropFirst(15).drop { $0 == " " }) })
-        {
-            return body.count < length ? nil : (status, ByteBuffer(body))
-        }
-        guard fields.contains("transfer-encoding: chunked") else { return (status == 204 ? 204 : 0, ByteBuffer()) }
-        return body.suffix(5).elementsEqual("0\r\n\r\n".utf8) ? (status, ByteBuffer(body)) : nil
-    }
-
-    /// Returns the number that a member of the JSON body has; nil if there is none.
-    static func number(_ name: String, in body: ByteBuffer) -> Int? {
-        let view = body.readableBytesView
-        guard let mark = view.firstRange(of: Array("\"\(name)\":".utf8)) else { return nil }
-        let digits = view[mark.upperBound...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        return Int(String(decoding: digits, as: UTF8.self))
     }
 }

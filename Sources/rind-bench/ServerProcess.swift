@@ -79,10 +79,10 @@ final class ServerProcess {
         throw Failure.silent(name: name, output: lastWords)
     }
 
-    /// Ends the server and waits until it is gone.
-    func stop() async {
+    /// Ends the server and waits until it is gone; SIGKILL leaves it no time to finish anything.
+    func stop(with signal: Int32 = SIGTERM) async {
         guard process.isRunning else { return }
-        process.terminate()
+        kill(process.processIdentifier, signal)
         let deadline = ContinuousClock.now + .seconds(10)
         while process.isRunning {
             if ContinuousClock.now > deadline { kill(process.processIdentifier, SIGKILL) }
@@ -117,9 +117,14 @@ final class ServerProcess {
     }
 
     /// The most memory that was ever resident, in bytes; nil if the system does not report it.
-    var peakResidentBytes: Int? {
+    var peakResidentBytes: Int? { memory("VmHWM:") }
+
+    /// The memory that is resident now, in bytes; nil if the system does not report it.
+    var residentBytes: Int? { memory("VmRSS:") }
+
+    private func memory(_ name: String) -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
             let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
         else { return nil }
         return kibibytes * 1024

@@ -2,64 +2,85 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import NIOConcurrencyHelpers
 import NIOCore
+import NIOHTTP1
 
-/// Runs the servers of ``Small`` and measures them in turns.
+/// Runs the servers of one scenario of ``Small`` and measures them in turns.
 final class SmallCourse {
     /// The reasons why a figure would mean nothing.
     enum Failure: Error, CustomStringConvertible {
         case refused(name: String, statuses: [Int: Int], output: String)
+        case wrong(name: String, count: Int, example: String)
+        case wrongOperations(name: String, found: Int, expected: Int)
+        case noFigure(String)
 
         var description: String {
             switch self {
             case .refused(let name, let statuses, let output):
                 "\(name) answered \(statuses.map { "\($0.value) times \($0.key)" }.sorted().joined(separator: ", ")); "
                     + "its last words:\n\(output)"
+            case .wrong(let name, let count, let example):
+                "\(count) answers of \(name) have another content than they must have; one begins with\n\(example)"
+            case .wrongOperations(let name, let found, let expected):
+                "the backend got \(found) operations from \(name) instead of \(expected)"
+            case .noFigure(let name): "\(name) does not say how many operations it got"
             }
         }
     }
 
+    /// The data of one course: what is measured, and with how many.
+    struct Plan {
+        var scenario: SmallScenario
+        var sizes: SmallScenario.Sizes
+        var connections: Int
+        var callers: Int
+    }
+
     /// One server, and the requests that it gets.
-    private final class Contestant {
+    final class Contestant {
         let name: String
         let version: String
         let server: ServerProcess
-        let next: LoadClient.NextRequest
-        var samples: [SmallReport.Sample] = []
+        let requests: SmallRequests
+        /// True if the server gets the calls of a gateway, to pass them through.
+        let isPassing: Bool
+        fileprivate(set) var samples: [SmallReport.Sample] = []
 
-        init(
-            _ name: String, _ server: ServerProcess, version: String, next: @escaping LoadClient.NextRequest
-        ) {
+        init(_ name: String, _ server: ServerProcess, version: String, requests: SmallRequests, isPassing: Bool = false)
+        {
             self.name = name
             self.version = version
             self.server = server
-            self.next = next
+            self.requests = requests
+            self.isPassing = isPassing
         }
     }
 
-    private let connections: Int
-    private let callers: Int
-    private let directory: URL
-    private let backend: ServerProcess
-    private var contestants: [Contestant] = []
-    private var notes: [String] = []
+    let plan: Plan
+    let directory: URL
+    let backend: ServerProcess
+    var contestants: [Contestant] = []
+    var notes: [String] = []
 
-    /// Starts every server that is installed; each missing one becomes a note.
-    init(connections: Int, callers: Int, directory: URL, other: String?) async throws {
-        self.connections = connections
-        self.callers = callers
+    /// Starts every server that is installed, with its files in `directory`; each missing one becomes a note.
+    init(_ plan: Plan, directory: URL, other: String?) async throws {
+        self.plan = plan
         self.directory = directory
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let port = try await ServerProcess.freePort()
         backend = try ServerProcess(
-            "backend", executable: Tools.own, arguments: ["serve-stream", "--rows", "50", "--port", "\(port)"],
+            "backend", executable: Tools.own,
+            arguments: [
+                "serve-stream", "--rows", "\(plan.sizes.rows)", "--changes", "\(plan.sizes.changes)", "--port",
+                "\(port)",
+            ],
             port: port, directory: directory)
         do {
             try await backend.waitUntilReady()
             try await addNginx()
             try await addGateway("rind", Tools.rind)
             if let other { try await addGateway("other", other) }
-            try await addNode()
+            if plan.scenario.hasNode { try await addNode() }
             for contestant in contestants { try await contestant.server.waitUntilReady() }
         } catch {
             await stop()
@@ -73,122 +94,73 @@ final class SmallCourse {
         await backend.stop()
     }
 
-    /// Measures idle pulls in turns, after each caller has made its first sync; the first turn is not measured.
-    func measure(for time: TimeAmount, runs: Int) async throws -> SmallReport {
-        for contestant in contestants { _ = try await load(contestant, for: nil) }
+    /// Measures in turns, after each caller has made its first pull; the first turn is not measured.
+    func measure(for time: TimeAmount, runs: Int) async throws -> SmallReport.Section {
+        for contestant in contestants where !contestant.isPassing && plan.scenario != .first {
+            _ = try await load(contestant, contestant.requests.firstPulls, for: nil)
+        }
         for run in 0...runs {
-            Text.note(run == 0 ? "to warm up" : "run \(run) of \(runs)")
+            Text.note("\(plan.scenario.rawValue): " + (run == 0 ? "to warm up" : "run \(run) of \(runs)"))
             for contestant in contestants {
                 let sample = try await measure(contestant, for: time)
                 if run > 0 { contestant.samples.append(sample) }
             }
             contestants.append(contestants.removeFirst())
         }
-        return SmallReport(
-            connections: connections, callers: callers, machine: .current, notes: notes,
+        return SmallReport.Section(
+            scenario: plan.scenario, title: plan.scenario.title(plan.sizes), connections: plan.connections,
+            callers: plan.callers,
             ways: contestants.sorted { $0.name < $1.name }
                 .map { SmallReport.Way(name: $0.name, version: $0.version, samples: $0.samples) })
     }
 
     private func measure(_ contestant: Contestant, for time: TimeAmount) async throws -> SmallReport.Sample {
+        let operations = plan.scenario == .push ? try await pushedOperations() : 0
         let (processor, switches) = (contestant.server.processorSeconds, contestant.server.contextSwitches)
-        let outcome = try await load(contestant, for: time)
+        let requests = contestant.requests
+        let outcome = try await load(
+            contestant, contestant.isPassing ? requests.passedCourse : requests.course, for: time)
         let count = Double(max(outcome.latencies.count, 1))
-        let sorted = outcome.latencies.sorted()
-        func percentile(_ share: Double) -> Double {
-            sorted.isEmpty ? 0 : Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1_000
-        }
-        return SmallReport.Sample(
-            requestsPerSecond: count / (outcome.wall / .seconds(1)), median: percentile(0.5),
-            percentile99: percentile(0.99), percentile999: percentile(0.999),
+        let latencies = Latencies(outcome.latencies)
+        let sample = SmallReport.Sample(
+            requestsPerSecond: count / (outcome.wall / .seconds(1)), median: latencies.milliseconds(0.5),
+            percentile99: latencies.milliseconds(0.99), percentile999: latencies.milliseconds(0.999),
             processorMicroseconds: processor.flatMap { before in
                 contestant.server.processorSeconds.map { ($0 - before) * 1e6 / count }
             },
             switches: switches.flatMap { before in
                 contestant.server.contextSwitches.map { Double($0 - before) / count }
             })
+        if plan.scenario == .push {
+            let (found, expected) = (
+                try await pushedOperations() - operations, outcome.latencies.count * SmallPush.size
+            )
+            guard found == expected else {
+                throw Failure.wrongOperations(name: contestant.name, found: found, expected: expected)
+            }
+        }
+        return sample
     }
 
-    private func load(_ contestant: Contestant, for time: TimeAmount?) async throws -> LoadClient.Outcome {
-        let client = LoadClient(port: contestant.server.port, connections: connections, callers: callers)
-        let outcome = try await client.run(for: time, contestant.next)
+    private func load(
+        _ contestant: Contestant, _ course: LoadClient.Course, for time: TimeAmount?
+    ) async throws -> LoadClient.Outcome {
+        let client = LoadClient(port: contestant.server.port, connections: plan.connections, callers: plan.callers)
+        let outcome = try await client.run(for: time, course)
         guard outcome.statuses.keys.allSatisfy({ $0 == 200 }) else {
             throw Failure.refused(
                 name: contestant.name, statuses: outcome.statuses, output: contestant.server.lastWords)
         }
+        guard outcome.wrong.count == 0 else {
+            throw Failure.wrong(name: contestant.name, count: outcome.wrong.count, example: outcome.wrong.example)
+        }
         return outcome
     }
-}
 
-extension SmallCourse {
-    private func addNginx() async throws {
-        guard let nginx = Tools.find("nginx") else {
-            notes.append("nginx is not installed: there is nothing to compare with (apt-get install nginx-light).")
-            return
-        }
-        let port = try await ServerProcess.freePort()
-        let configuration = NginxBaseline.configuration(
-            port: port, backendPort: backend.port, isBuffering: true, directory: directory, keptConnections: 64)
-        let file = try write(configuration, to: "nginx.conf")
-        let server = try ServerProcess(
-            "nginx", executable: nginx, arguments: ["-p", directory.path, "-c", file, "-e", "stderr"], port: port,
-            directory: directory)
-        let body = #"{"types":["AssetsV1"],"checkpoints":{"AssetV1":"AssetV1|1","SyncCompleteV1":"SyncCompleteV1|1"}}"#
-        let requests = (0..<callers).map { caller in
-            ByteBuffer(
-                string: "POST /sync/stream HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer caller-\(caller)\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-        }
-        contestants.append(
-            Contestant("nginx", server, version: Tools.version(nginx, "-v")) { caller, _ in requests[caller] })
-    }
-
-    private func addGateway(_ name: String, _ path: String?) async throws {
-        guard let path else {
-            notes.append("rind is not beside rind-bench: build it with 'swift build -c release --product rind'.")
-            return
-        }
-        let port = try await ServerProcess.freePort()
-        let state = directory.appendingPathComponent("\(name).db")
-        let configuration = GatewayBaseline.idle(port: port, backendPort: backend.port, state: state)
-        let server = try ServerProcess(
-            name, executable: path,
-            arguments: ["serve", "--config", try write(configuration, to: "\(name).ini")], port: port,
-            directory: directory)
-        contestants.append(Contestant(name, server, version: Tools.version(path, "version"), next: Self.pulls()))
-    }
-
-    private func addNode() async throws {
-        guard let node = Tools.find("node") else {
-            notes.append("node is not installed: the gateway in Node.js is left out (apt-get install nodejs).")
-            return
-        }
-        let port = try await ServerProcess.freePort()
-        let server = try ServerProcess(
-            "node", executable: node,
-            arguments: [try write(NodeBaseline.idle, to: "idle.js"), "\(port)", "\(backend.port)"], port: port,
-            directory: directory)
-        notes.append("node keeps its cursors in node:sqlite where its version has that, else in memory.")
-        contestants.append(Contestant("node", server, version: Tools.version(node, "--version"), next: Self.pulls()))
-    }
-
-    /// Makes pulls with the cursor of the caller's last answer.
-    private static func pulls() -> LoadClient.NextRequest {
-        let cursors = NIOLockedValueBox<[Int: Int]>([:])
-        return { caller, body in
-            let cursor = cursors.withLockedValue { cursors -> Int? in
-                if let cursor = AnswerReader.number("timestamp", in: body) { cursors[caller] = cursor }
-                return cursors[caller]
-            }
-            return ByteBuffer(
-                string: "GET /sync?schema_version=1&last_pulled_at=\(cursor.map { "\($0)" } ?? "null") HTTP/1.1\r\n"
-                    + "Host: bench\r\nAuthorization: Bearer caller-\(caller)\r\nAccept: application/json\r\n\r\n")
-        }
-    }
-
-    private func write(_ text: String, to name: String) throws -> String {
-        let file = directory.appendingPathComponent(name)
-        try text.write(to: file, atomically: true, encoding: .utf8)
-        return file.path
+    /// Returns the number of operations that the backend got so far.
+    private func pushedOperations() async throws -> Int {
+        let answer = try await DrainClient().fetch(.GET, "/operations", port: backend.port)
+        guard let operations = answer.cursor else { throw Failure.noFigure(backend.name) }
+        return operations
     }
 }

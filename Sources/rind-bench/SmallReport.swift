@@ -26,15 +26,53 @@ struct SmallReport: Codable {
         func median(_ figure: (Sample) -> Double?) -> Double? { Spread(samples.compactMap(figure))?.median }
     }
 
-    var scenario = "Small"
-    var connections: Int
-    var callers: Int
-    var machine: Machine
-    var notes: [String]
-    var ways: [Way]
+    /// A figure that the gateway should reach beside another server.
+    struct Goal: Codable {
+        var other: String
+        /// The least share of the other's requests a second.
+        var rate: Double?
+        /// The most times the latency that 99 of 100 of the other's answers keep.
+        var percentile99: Double?
 
-    /// The table and its sentences.
+        /// Creates a goal.
+        init(_ other: String, rate: Double? = nil, percentile99: Double? = nil) {
+            self.other = other
+            self.rate = rate
+            self.percentile99 = percentile99
+        }
+    }
+
+    /// One scenario with one number of connections.
+    struct Section: Codable {
+        var scenario: SmallScenario
+        var title: String
+        var connections: Int
+        var callers: Int
+        var ways: [Way]
+    }
+
+    var scenario = "Small"
+    var machine: Machine
+    var notes: [String] = []
+    var sections: [Section] = []
+}
+
+// The report for reading.
+extension SmallReport {
+    /// The tables and their sentences.
     var text: String {
+        let versions = sections.flatMap(\.ways).reduce(into: [String]()) { lines, way in
+            let line = "\(way.name): \(way.version)"
+            if !lines.contains(line) { lines.append(line) }
+        }
+        return
+            (["Small: small syncs, in turns", machine.sentence, ""] + sections.flatMap { [$0.text, ""] } + versions
+            + notes).joined(separator: "\n")
+    }
+}
+
+extension SmallReport.Section {
+    fileprivate var text: String {
         var table = [["", "requests/s", "", "", "ms", "", "", "CPU µs", "switches"]]
         table.append(["", "min", "median", "max", "50 %", "99 %", "99.9 %", "a request", "a request"])
         for way in ways {
@@ -47,21 +85,43 @@ struct SmallReport: Codable {
                         cell(way.median(\.switches), 1),
                     ])
         }
-        let head = "Small: idle pulls of \(callers) callers on \(connections) connections, in turns"
-        let sentences = ["nginx", "node", "other"].compactMap { sentence(comparedWith: $0) }
-        return
-            ([head, machine.sentence, "", Text.table(table), ""] + ways.map { "\($0.name): \($0.version)" } + notes
-            + sentences).joined(separator: "\n")
+        let head = "\(scenario.rawValue): \(title); \(callers) callers on \(connections) connections"
+        return ([head, Text.table(table)] + sentences).joined(separator: "\n")
     }
 
     private func cell(_ value: Double?, _ digits: Int) -> String { value.map { Text.number($0, digits) } ?? "-" }
 
+    private var sentences: [String] {
+        let rates = ["nginx", "node", "other"].compactMap { name -> String? in
+            guard let ratio = ratio(to: name, \.requestsPerSecond) else { return nil }
+            let goal = scenario.goals.first { $0.other == name && $0.rate != nil }?.rate
+            return verdict(goal.map { ratio.median >= $0 })
+                + "rind answers \(Text.number(ratio.median, 3)) times as many requests as \(name) (\(range(ratio)))"
+                + (goal.map { "; goal: at least \(Text.number($0, 2))" } ?? "")
+        }
+        let times = scenario.goals.compactMap { goal -> String? in
+            guard let most = goal.percentile99, let ratio = ratio(to: goal.other, \.percentile99) else { return nil }
+            return verdict(ratio.median <= most)
+                + "99 % of its answers take at most \(Text.number(ratio.median, 1)) times as long as those of "
+                + "\(goal.other) (\(range(ratio))); goal: at most \(Text.number(most, 0))"
+        }
+        return rates + times
+    }
+
+    private func verdict(_ isReached: Bool?) -> String {
+        switch isReached {
+        case true?: "reached  "
+        case false?: "MISSED   "
+        case nil: "         "
+        }
+    }
+
+    private func range(_ ratio: Spread) -> String { "\(Text.number(ratio.min, 2)) to \(Text.number(ratio.max, 2))" }
+
     /// Compares the gateway with another server, turn by turn.
-    private func sentence(comparedWith name: String) -> String? {
-        guard let rind = ways.first(where: { $0.name == "rind" }), let way = ways.first(where: { $0.name == name }),
-            let ratio = Spread(zip(rind.samples, way.samples).map { $0.requestsPerSecond / $1.requestsPerSecond })
+    private func ratio(to name: String, _ figure: (SmallReport.Sample) -> Double) -> Spread? {
+        guard let rind = ways.first(where: { $0.name == "rind" }), let way = ways.first(where: { $0.name == name })
         else { return nil }
-        return "rind answers \(Text.number(ratio.median, 3)) times as many requests as \(name) "
-            + "(\(Text.number(ratio.min, 3)) to \(Text.number(ratio.max, 3)))"
+        return Spread(zip(rind.samples, way.samples).map { figure($0) / figure($1) })
     }
 }

@@ -34,4 +34,16 @@ enum Tools {
         process.waitUntilExit()
         return text.split(separator: "\n").first.map(String.init) ?? "unknown"
     }
+
+    /// Returns true if a program ends without an error.
+    static func succeeds(_ path: String, _ arguments: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
 }
