@@ -108,7 +108,7 @@ let package = Package(
                 // Not imported, only built along: it is what FirstSync runs.
                 "rind",
                 "Deduplication", "DemoBackend", "GatewayConfig", "JSONBytes", "Ledger", "LineProjection",
-                "SyncMachines", "SyncModel", arguments, nioCore, nioHTTP1, nioLocks, nioPosix,
+                "SyncMachines", "SyncModel", arguments, grdb, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .executableTarget(
             name: "rind-count", dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),

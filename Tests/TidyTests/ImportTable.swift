@@ -80,7 +80,7 @@ enum ImportTable {
             "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
-            "ArgumentParser", "Deduplication", "DemoBackend", "GatewayConfig", "JSONBytes", "Ledger",
+            "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "JSONBytes", "Ledger",
             "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncMachines",
             "SyncModel",
         ],

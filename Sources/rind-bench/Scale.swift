@@ -1,0 +1,64 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import NIOCore
+
+/// Measures a gateway whose state holds many replicas.
+///
+/// Question: how long does the gateway take to be ready after it was killed, and does an idle pull cost more, if the
+/// state holds a million replicas instead of a thousand?
+///
+/// N: 1,000 and 1,000,000 replicas, the same 256 callers of each. Goals: see ``ScaleReport/Goal``.
+struct Scale: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Scale",
+        abstract: "A state of a million replicas: ready after a kill, and idle pulls.",
+        discussion: """
+            Two gateways have the replicas of the same callers in their states; the others are copies, made by SQL. \
+            They take turns, and ratios are taken within one turn. A missed goal is printed and is no failure.
+            """)
+
+    @Option(help: "How many replicas the large state has.")
+    var replicas: Int?
+
+    @Option(help: "How many replicas the small state has.")
+    var few = 1_000
+
+    @Option(help: "How many seconds each gateway is measured in a turn.")
+    var seconds = 2
+
+    @Option(help: "How many turns there are, and how often each gateway is killed.")
+    var runs: Int?
+
+    @Flag(help: "Few replicas and short turns, to see that everything works.")
+    var quick = false
+
+    @Flag(help: "Prints JSON to standard output, and the table to standard error.")
+    var json = false
+
+    mutating func validate() throws {
+        guard seconds > 0, (runs ?? 1) > 0, few >= ScaleCourse.callers, (replicas ?? few) >= few else {
+            throw ValidationError(
+                "--seconds and --runs begin at 1, --few at \(ScaleCourse.callers), --replicas at --few")
+        }
+    }
+
+    func run() async throws { try await WorkingDirectory.with(measure) }
+
+    private func measure(in directory: URL) async throws {
+        let course = ScaleCourse(directory: directory)
+        let report: ScaleReport
+        do {
+            report = try await course.measure(
+                few: few, many: replicas ?? (quick ? 2 * few : 1_000_000), runs: runs ?? (quick ? 1 : 7),
+                for: quick ? .milliseconds(200) : .seconds(Int64(seconds)))
+        } catch {
+            await course.stop()
+            throw error
+        }
+        await course.stop()
+        try Text.publish(report, as: report.text, isJSON: json)
+    }
+}
