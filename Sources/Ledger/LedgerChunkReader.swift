@@ -56,6 +56,22 @@ package struct LedgerChunkReader: Sendable {
         return true
     }
 
+    /// Returns the offsets of the entries from the current one on, found by their lengths alone.
+    ///
+    /// - Throws: ``LedgerError/damaged`` if an entry cannot be.
+    func offsets() throws(LedgerError) -> [Int] {
+        var rest = self
+        var offsets = [start]
+        while try rest.next() { offsets.append(rest.start) }
+        return offsets
+    }
+
+    /// Goes to the entry at one of the ``offsets()``.
+    mutating func move(to offset: Int) throws(LedgerError) {
+        end = offset
+        guard try next() else { throw .damaged }
+    }
+
     /// The state of the record.
     @inline(__always)
     package var state: LedgerState {

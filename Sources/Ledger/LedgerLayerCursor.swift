@@ -102,12 +102,43 @@ struct LedgerLayerCursor: Sendable {
             if position == .entry, !(head < hash) { return head == hash }
             skipChunks(to: hash)
             if reached == nil, index + 1 < window.count, hash < window[index + 1].chunk.first { return false }
+            var steps = 0
             while try step() == .entry {
                 if !(head < hash) { return head == hash }
+                steps += 1
+                if steps == Self.stepsInARow { try skipEntries(before: hash) }
             }
             guard position == .gap, try await leap(to: hash) else { return false }
         }
         return false
+    }
+
+    /// A cursor that looks for an id takes this many steps; then it halves what is left of the chunk.
+    ///
+    /// Each step hashes an id, and a chunk has hundreds.
+    private static let stepsInARow = 8
+
+    /// Goes on to the last entry of the chunk before an id, by bisection.
+    ///
+    /// The order of what is skipped is not checked; the chunk's checksum was.
+    private mutating func skipEntries(before hash: IDHash) throws(LedgerError) {
+        guard let reached else { return }
+        do throws(LedgerError) {
+            let offsets = try reader.offsets()
+            guard reached + offsets.count - 1 == window[index].chunk.entries else { throw LedgerError.damaged }
+            var (before, behind) = (0, offsets.count)
+            while behind - before > 1 {
+                let middle = (before + behind) / 2
+                try reader.move(to: offsets[middle])
+                if reader.hash(scope.key) < hash { before = middle } else { behind = middle }
+            }
+            try reader.move(to: offsets[before])
+            self.reached = reached + before
+            head = reader.hash(scope.key)
+        } catch {
+            guard scope.skipsDamage else { throw error }
+            closeReader()
+        }
     }
 
     /// Leaves the current chunk if a later one of the window begins at `hash` or before it.

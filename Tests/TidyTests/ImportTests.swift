@@ -31,7 +31,7 @@ import Testing
     @Test(
         arguments: [
             ("CCurl", ["Curl"]), ("CMalloc", ["Gateway"]), ("CZlib", ["DemoBackend", "DemoBackendTests", "Gzip"]),
-            ("GRDB", ["DemoBackend", "IntegrationTests", "SQLiteState", "StateStoreTests"]),
+            ("GRDB", ["DemoBackend", "IntegrationTests", "SQLiteState", "StateStoreTests", "rind-bench"]),
             ("ArgumentParser", ["rind", "rind-bench"]),
         ])
     func `what is dangerous or large has one door`(module: String, doors: [String]) {

@@ -19,11 +19,11 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Returns at most 1,000 chunks at a time, about 16 MiB.
+    /// Returns at most 1,000 chunks at a time, about 16 MiB; a few are read at hand.
     package func ledgerChunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int
     ) async throws -> [StoredChunk] {
-        try await read { db in
+        let body: @Sendable (Database) throws -> [StoredChunk] = { db in
             // No hash precedes the empty one.
             try db.rows(
                 """
@@ -36,7 +36,11 @@ extension SQLiteStateStore {
                 ]
             ).map { try $0.chunk(of: table, from: 0) }
         }
+        return try await limit <= Self.chunksAtHand ? readFew(body) : read(body)
     }
+
+    /// The most chunks that are read in the caller's thread: 128 KiB.
+    private static let chunksAtHand = 8
 
     /// Reads all layers in one consistent read.
     package func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers {
