@@ -69,7 +69,8 @@ let package = Package(
 
         // What speaks to the outside.
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
-        .target(name: "Curl", dependencies: ["CCurl", nioCore, nioLocks, httpTypes]),
+        .target(name: "Threads", dependencies: [nioLocks]),
+        .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
         .target(
             name: "SQLiteState",
             dependencies: ["StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),

@@ -4,6 +4,7 @@
 import CCurl
 import NIOConcurrencyHelpers
 import NIOCore
+import Threads
 
 /// Runs libcurl on its only thread, and passes requests to it.
 ///
@@ -31,9 +32,9 @@ package final class CurlReactor: HTTPTransport {
     }
 
     private let mailbox: Mailbox
-    private let thread: ReactorThread
+    private let thread: DedicatedThread
 
-    private init(mailbox: Mailbox, thread: ReactorThread) {
+    private init(mailbox: Mailbox, thread: DedicatedThread) {
         self.mailbox = mailbox
         self.thread = thread
     }
@@ -47,7 +48,7 @@ package final class CurlReactor: HTTPTransport {
         rind_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.maximumConnections)
         rind_multi_set_long(raw, CURLMOPT_MAXCONNECTS, max(1, settings.maximumIdleConnections))
         let mailbox = Mailbox(multi: multi)
-        let thread = ReactorThread.start {
+        let thread = DedicatedThread.start {
             ReactorLoop(multi: multi, mailbox: mailbox, settings: settings).run()
         }
         guard let thread else {

@@ -9,7 +9,7 @@ enum ImportTable {
     ///
     /// A target imports what lies on lower floors, never its own or a higher one.
     static let floors: [[String]] = [
-        ["CAllocationCount", "CCurl", "CMalloc", "CZlib"],
+        ["CAllocationCount", "CCurl", "CMalloc", "CZlib", "Threads"],
         ["JSONBytes", "SyncModel", "Gzip", "Curl"],
         ["INI"],
         ["LineProjection"],
@@ -51,7 +51,8 @@ enum ImportTable {
         "StateStore": ["SyncModel"],
 
         "Gzip": ["CZlib", "NIOCore"],
-        "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore"],
+        "Threads": ["NIOConcurrencyHelpers"],
+        "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "Threads"],
         "SQLiteState": ["Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [

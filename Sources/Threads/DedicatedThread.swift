@@ -9,8 +9,8 @@ import Glibc
 import Musl
 #endif
 
-/// A thread whose end a task can await without blocking its own thread.
-final class ReactorThread: Sendable {
+/// A thread whose end a task can await without blocking its own thread; for C libraries that wait or block.
+package final class DedicatedThread: Sendable {
     private struct State {
         var handle: pthread_t?
         var hasEnded = false
@@ -22,8 +22,8 @@ final class ReactorThread: Sendable {
     private init() {}
 
     /// Starts `body` on a new thread; returns nil if the system has none left.
-    static func start(_ body: @escaping @Sendable () -> Void) -> ReactorThread? {
-        let thread = ReactorThread()
+    package static func start(_ body: @escaping @Sendable () -> Void) -> DedicatedThread? {
+        let thread = DedicatedThread()
         let start = Unmanaged.passRetained(
             Start {
                 body()
@@ -40,7 +40,7 @@ final class ReactorThread: Sendable {
     }
 
     /// Returns when the thread has ended.
-    func join() async {
+    package func join() async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLockedValue { state in
                 if !state.hasEnded { state.waiters.append(continuation) }
@@ -53,7 +53,7 @@ final class ReactorThread: Sendable {
     }
 
     /// Lets the thread clean up after itself; it cannot be joined afterwards.
-    func detach() {
+    package func detach() {
         if let handle = state.withLockedValue({ $0.handle.take() }) { pthread_detach(handle) }
     }
 
