@@ -52,6 +52,7 @@ let package = Package(
         // The C libraries.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Pure: no I/O, no NIO, no C, no Foundation.
@@ -71,6 +72,7 @@ let package = Package(
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
         .target(name: "Threads", dependencies: [nioLocks]),
         .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
+        .target(name: "Postgres", dependencies: ["CPQ", "SyncModel", "Threads", nioCore, nioLocks, log]),
         .target(
             name: "SQLiteState",
             dependencies: ["StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),
@@ -140,6 +142,8 @@ let package = Package(
         .testTarget(
             name: "CurlTests",
             dependencies: ["Curl", "GatewayTesting", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "SyncModel", nioCore, nioPosix, nioLocks, log]),
         .testTarget(
             name: "StateStoreTests",
             dependencies: ["MemoryState", "SQLiteState", "StateStore", "SyncModel", grdb, nioLocks]),

@@ -9,9 +9,9 @@ enum ImportTable {
     ///
     /// A target imports what lies on lower floors, never its own or a higher one.
     static let floors: [[String]] = [
-        ["CAllocationCount", "CCurl", "CMalloc", "CZlib", "Threads"],
+        ["CAllocationCount", "CCurl", "CMalloc", "CPQ", "CZlib", "Threads"],
         ["JSONBytes", "SyncModel", "Gzip", "Curl"],
-        ["INI"],
+        ["INI", "Postgres"],
         ["LineProjection"],
         ["Deduplication"],
         ["Ledger"],
@@ -53,6 +53,7 @@ enum ImportTable {
         "Gzip": ["CZlib", "NIOCore"],
         "Threads": ["NIOConcurrencyHelpers"],
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "Threads"],
+        "Postgres": ["CPQ", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel", "Threads"],
         "SQLiteState": ["Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
@@ -104,6 +105,7 @@ enum ImportTable {
         "CurlTests": [
             "Curl", "GatewayTesting", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
+        "PostgresTests": ["Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "SyncModel"],
         "StateStoreTests": ["GRDB", "MemoryState", "NIOConcurrencyHelpers", "SQLiteState", "StateStore", "SyncModel"],
         "BackendTests": [
             "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "HTTPTypes", "JSONBytes", "Logging",
