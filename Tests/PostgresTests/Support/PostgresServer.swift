@@ -1,0 +1,161 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Testing
+
+/// A real PostgreSQL with a cluster of its own: in a temporary directory, on a free port, without waits for the disk.
+///
+/// It is there for the test process alone: a shell keeps watch, and removes server and directory as soon as its input
+/// ends, which also happens when the process is killed. Local connections and those of most users need no password;
+/// `secret` has one, and `encrypted` must use TLS.
+final class PostgresServer: Sendable {
+    /// The directory with server, password file and certificate; also that of the socket.
+    let directory: String
+    let port: Int
+    private let programs: String
+
+    /// The server of all tests that do it no harm.
+    static func shared() async throws -> PostgresServer { try await sharedStart.value }
+
+    /// The server of the tests that stop and kill it, one after the other.
+    static func stoppable() async throws -> PostgresServer { try await stoppableStart.value }
+
+    private static let sharedStart = Task { try await PostgresServer() }
+    private static let stoppableStart = Task { try await PostgresServer() }
+
+    /// Whether there is a PostgreSQL to run; build machines must have one.
+    static var isInstalled: Bool { installation != nil || ProcessInfo.processInfo.environment["CI"] == "true" }
+
+    /// The directory of its programs, of the newest version.
+    private static let installation: String? = {
+        let root = "/usr/lib/postgresql"
+        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
+        return versions.sorted().reversed().map { "\(root)/\($0)/bin" }
+            .first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
+    }()
+
+    /// Makes a cluster and starts its server.
+    private init() async throws {
+        let programs = try #require(Self.installation, "PostgreSQL is not installed")
+        self.programs = programs
+        (directory, port) = try await Command.onThread {
+            let directory = try Self.makeDirectory()
+            let port = try Self.freePort()
+            let watch = try Command.spawn(
+                Self.unprivileged + ["sh", "-c", Self.script, "watch", programs, directory, "\(port)"])
+            // It says "ready", or why not; its input stays open for as long as this process lives.
+            var text = ""
+            var byte: UInt8 = 0
+            while !text.hasSuffix("ready\n"), read(watch.output, &byte, 1) == 1 {
+                text.unicodeScalars.append(.init(byte))
+            }
+            try #require(text.hasSuffix("ready\n"), "PostgreSQL did not start: \(text)")
+            return (directory, port)
+        }
+    }
+
+    /// A connection string for this server over TCP, with more words.
+    func conninfo(_ more: String = "", user: String = "postgres", port: Int? = nil) -> String {
+        "host=127.0.0.1 port=\(port ?? self.port) user=\(user) dbname=postgres sslmode=disable gssencmode=disable \(more)"
+    }
+
+    /// Stops the server, in one of the ways of `pg_ctl`.
+    func stop(_ mode: String) async throws { try await control("stop", "-m", mode) }
+
+    /// Kills all processes of the server, as when the machine fails.
+    func killAll() async throws {
+        let file = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
+        let process = try #require(file.split(separator: "\n").first.map(String.init))
+        // The first process is stopped before its children are killed, or it would start others.
+        _ = try await Command.run([
+            "sh", "-c", "kill -STOP $1; pkill -KILL -P $1; kill -KILL $1", "kill", process,
+        ])
+    }
+
+    /// Starts the server again; after ``killAll()`` once the system has removed its processes.
+    func start() async throws {
+        // As long as one is left, pg_ctl refuses.
+        while (try? await control("start", "-l", "\(directory)/log")) == nil { try Task.checkCancellation() }
+    }
+
+    private func control(_ arguments: String...) async throws {
+        _ = try await Command.run(
+            Self.unprivileged + ["\(programs)/pg_ctl", "-s", "-w", "-D", "\(directory)/data"] + arguments)
+    }
+
+    /// PostgreSQL refuses to run as root.
+    static var unprivileged: [String] {
+        guard getuid() == 0 else { return [] }
+        return ["setpriv", "--reuid", user, "--regid", user == "nobody" ? "nogroup" : user, "--clear-groups"]
+    }
+
+    private static var user: String { getpwnam("postgres") == nil ? "nobody" : "postgres" }
+
+    private static func makeDirectory() throws -> String {
+        var name = Array("/tmp/rind-postgres-XXXXXX".utf8CString)
+        try #require(mkdtemp(&name) != nil)
+        let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if getuid() == 0, let entry = getpwnam(user) { chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) }
+        return path
+    }
+
+    /// Returns a port that no server uses at the moment.
+    static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return try withUnsafeMutablePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                try #require(bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0)
+            }
+            return Int(UInt16(bigEndian: pointer.pointee.sin_port))
+        }
+    }
+
+    private static let script = """
+        programs=$1 directory=$2 port=$3
+        cd "$directory" || exit 1
+        finish() {
+            "$programs/pg_ctl" -s -D data stop -m immediate
+            cd / && rm -rf "$directory"
+        }
+        trap finish EXIT
+        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \\
+            -addext subjectAltName=DNS:localhost -keyout server.key -out server.crt 2>/dev/null || exit 1
+        chmod 644 server.crt
+        chmod 600 server.key
+        "$programs/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >/dev/null || exit 1
+        cat >>data/postgresql.conf <<END
+        port = $port
+        listen_addresses = '127.0.0.1'
+        unix_socket_directories = '$directory'
+        fsync = off
+        max_connections = 60
+        deadlock_timeout = 50ms
+        ssl = on
+        ssl_cert_file = '$directory/server.crt'
+        ssl_key_file = '$directory/server.key'
+        END
+        cat >data/pg_hba.conf <<END
+        local all all trust
+        hostnossl all encrypted 127.0.0.1/32 reject
+        host all secret 127.0.0.1/32 scram-sha-256
+        host all all 127.0.0.1/32 trust
+        END
+        "$programs/pg_ctl" -s -w -D data -l log start || { cat log; exit 1; }
+        "$programs/psql" -q -h "$directory" -p "$port" -U postgres -d postgres <<END || exit 1
+        CREATE ROLE encrypted LOGIN;
+        CREATE ROLE secret LOGIN PASSWORD 'only for tests';
+        CREATE ROLE single LOGIN CONNECTION LIMIT 1;
+        CREATE ROLE reader LOGIN SUPERUSER;
+        ALTER ROLE reader SET default_transaction_read_only = on;
+        END
+        echo ready
+        cat >/dev/null
+        """
+}

@@ -1,0 +1,132 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Testing
+
+/// A proxy in front of a server, which counts round trips and can lose connections at a chosen moment.
+final class ServerProxy: Sendable {
+    /// Names the moment at which a connection is lost.
+    enum Loss: Sendable {
+        /// The statements with a COMMIT do not reach the server.
+        case before
+        /// They do, but its answer does not come back.
+        case after
+    }
+
+    /// The counts and the plan.
+    struct State {
+        var syncs = 0
+        var connections = 0
+        var loss: Loss?
+    }
+
+    let state = NIOLockedValueBox(State())
+    let port: Int
+    private let channel: any Channel
+
+    private init(channel: any Channel, port: Int) {
+        self.channel = channel
+        self.port = port
+    }
+
+    /// The number of times that the server was asked to answer all that came before.
+    var roundTrips: Int { state.withLockedValue { $0.syncs } }
+
+    /// Runs a proxy in front of a port around the body.
+    static func with<R>(to target: Int, _ body: (ServerProxy) async throws -> R) async throws -> R {
+        let shared = NIOLockedValueBox<ServerProxy?>(nil)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { client in
+                guard let proxy = shared.withLockedValue({ $0 }) else { return client.close() }
+                proxy.state.withLockedValue { $0.connections += 1 }
+                return ClientBootstrap(group: client.eventLoop).connect(host: "127.0.0.1", port: target)
+                    .flatMapThrowing { server in
+                        try server.pipeline.syncOperations.addHandler(AnswerHandler(client: client, proxy: proxy))
+                        try client.pipeline.syncOperations.addHandler(RequestHandler(server: server, proxy: proxy))
+                    }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let proxy = ServerProxy(channel: channel, port: try #require(channel.localAddress?.port))
+        shared.withLockedValue { $0 = proxy }
+        do {
+            let result = try await body(proxy)
+            try await channel.close()
+            return result
+        } catch {
+            try await channel.close()
+            throw error
+        }
+    }
+}
+
+/// Passes on what the client sends, message by message, and counts the messages Sync.
+private final class RequestHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let server: any Channel
+    private let proxy: ServerProxy
+    private var buffer = ByteBuffer()
+    private var hasBegun = false
+
+    init(server: any Channel, proxy: ServerProxy) {
+        self.server = server
+        self.proxy = proxy
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        buffer.writeBuffer(&bytes)
+        var passed = ByteBuffer()
+        while var message = nextMessage() {
+            if message.getInteger(at: message.readerIndex, as: UInt8.self) == UInt8(ascii: "S"), hasBegun {
+                proxy.state.withLockedValue { $0.syncs += 1 }
+            }
+            passed.writeBuffer(&message)
+        }
+        hasBegun = true
+        let isCommit = passed.readableBytesView.firstRange(of: "COMMIT".utf8) != nil
+        if isCommit, case .before = proxy.state.withLockedValue({ $0.loss }) {
+            context.close(promise: nil)
+            return
+        }
+        server.writeAndFlush(passed, promise: nil)
+    }
+
+    /// The next whole message; the first one of a connection has no letter before its length.
+    private func nextMessage() -> ByteBuffer? {
+        let offset = hasBegun ? 1 : 0
+        guard let length = buffer.getInteger(at: buffer.readerIndex + offset, as: UInt32.self) else { return nil }
+        return buffer.readSlice(length: Int(length) + offset)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { server.close(promise: nil) }
+}
+
+/// Passes on what the server answers.
+private final class AnswerHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let client: any Channel
+    private let proxy: ServerProxy
+
+    init(client: any Channel, proxy: ServerProxy) {
+        self.client = client
+        self.proxy = proxy
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        // The tag of the command; it means that the transaction has taken place.
+        let isCommitted = bytes.readableBytesView.firstRange(of: "COMMIT".utf8) != nil
+        if isCommitted, case .after = proxy.state.withLockedValue({ $0.loss }) {
+            client.close(promise: nil)
+            return
+        }
+        client.writeAndFlush(bytes, promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { client.close(promise: nil) }
+}
