@@ -33,6 +33,9 @@ struct ConnectionHandle: @unchecked Sendable {
     /// True if the connection cannot be used any more.
     var isBroken: Bool { PQstatus(raw) != CONNECTION_OK }
 
+    /// True if the server has not answered all that it was sent.
+    var isAtWork: Bool { PQtransactionStatus(raw) == PQTRANS_ACTIVE }
+
     /// Closes the connection at once; a transaction is rolled back when the server notices.
     func close() { PQfinish(raw) }
 

@@ -69,7 +69,7 @@ final class PoolLoop {
             machine.cancel(job: id)
             jobs[id] = nil
             guard let connection = connections.values.first(where: { $0.job?.id == id }) else { return }
-            drop(connection, isAtWork: true)
+            drop(connection)
         case .rollBack(let id):
             guard let connection = connections[id] else { return }
             rollBack(connection)
@@ -152,7 +152,7 @@ extension PoolLoop {
         guard end.isIntact else {
             // Reported first: closing may be followed by another job's start.
             job?.reply.resolve(end.outcome.map { .init(connection: 0, results: $0) }.mapError { $0 })
-            return drop(connection, isAtWork: false)
+            return drop(connection)
         }
         guard let job else { return release(connection) }
         switch end.outcome {
@@ -185,22 +185,22 @@ extension PoolLoop {
             guard let deadline = connection.deadline, deadline <= now else { continue }
             let outcome = connection.outcome(endedBy: .timeout(.call))
             connection.job?.reply.resolve(outcome.map { .init(connection: 0, results: $0) }.mapError { $0 })
-            drop(connection, isAtWork: connection.job != nil)
+            drop(connection)
         }
     }
 
     /// Closes a connection; if the server is still at work, it is told to stop, on a thread that may wait for it.
-    private func drop(_ connection: PooledConnection, isAtWork: Bool) {
+    private func drop(_ connection: PooledConnection) {
         connections[connection.id] = nil
         let (id, handle) = (connection.id, connection.handle)
-        let thread =
-            isAtWork
-            ? DedicatedThread.start { [mailbox] in
+        if handle.isAtWork {
+            let thread = DedicatedThread.start { [mailbox] in
                 handle.cancelAndClose()
                 mailbox.post(.closed(connection: id))
-            } : nil
-        thread?.detach()
-        guard thread == nil else { return }
+            }
+            // Without a thread to spare the server finds out by itself.
+            if let thread { return thread.detach() }
+        }
         handle.close()
         carryOut(machine.remove(id, at: .now()))
     }

@@ -22,9 +22,11 @@ struct ValueTests {
         }
     }
 
-    @Test(arguments: [nil, 0, 1, 256, 20 << 20])
+    @Test(arguments: [nil, 0, 1, 256, 5 << 20])
     func `bytes come back as they were sent, however many they are`(count: Int?) async throws {
-        let value = count.map { count in (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
+        let value = count.map { count in
+            (0..<min(count, 256)).map { UInt8($0) } + [UInt8](repeating: 7, count: max(0, count - 256))
+        }
         try await PostgresPool.withShared { pool in
             let row = try await row(pool, "SELECT $1", .bytes(value))
             // Compared first: a failure would print them all.
@@ -93,6 +95,17 @@ struct ValueTests {
             let few = PostgresStatement(statement.sql, [.integer(50)])
             let rows = try await pool.query(few, mode, within: ample).rows
             #expect(rows.count == 50)
+        }
+    }
+
+    @Test func `a statement whose result is above the limit ends at the server too`() async throws {
+        try await PostgresPool.withShared(change: { $0.maximumResultBytes = 100_000 }) { pool in
+            let error = await postgresError {
+                _ = try await pool.query(
+                    "SELECT generate_series(1, 1000000000000) /* too much */", .readOnly, within: ample)
+            }
+            #expect(error == .resultTooLarge(limit: 100_000))
+            try await pool.wait(untilRunning: false, "/* too much */")
         }
     }
 
