@@ -96,7 +96,10 @@ struct PipelineProgress {
         isWrite && steps.last == .commit && !isCommitted ? .outcomeUnknown(PostgresError.clean("\(error)")) : error
     }
 
-    private mutating func fail(_ error: PostgresError) { failure = failure ?? error }
+    private mutating func fail(_ error: PostgresError) {
+        // A server may stop between COMMIT and Sync: its last word comes after the transaction has taken place.
+        if !isCommitted { failure = failure ?? error }
+    }
 
     private var statementsBefore: Int { steps[..<index].count { $0 == .statement } }
 }

@@ -47,6 +47,10 @@ struct PipelineProgressTests {
             testDescription: "a server that stops during COMMIT",
             events: [.done("BEGIN"), .done("X"), .refused(stopping, isFatal: true)], isCommitted: nil),
         Case(
+            testDescription: "a server that stops after COMMIT",
+            events: [.done("BEGIN"), .done("X"), .done("COMMIT"), .refused(stopping, isFatal: true)],
+            isCommitted: true),
+        Case(
             testDescription: "a pooler that has lost the server",
             events: [.refused(lost, isFatal: true)], isCommitted: nil),
         Case(testDescription: "no answer, and no COMMIT", commits: false, events: [], isCommitted: false),
