@@ -32,6 +32,17 @@ enum Command {
         }
     }
 
+    /// Closes all inherited descriptors but the first three, and goes on as the program.
+    ///
+    /// A server outlives many tests: with the sockets of one, it would keep their connections open.
+    private static let closing = """
+        for fd in /proc/self/fd/*; do
+            fd=${fd##*/}
+            [ "$fd" -gt 2 ] && eval "exec $fd>&-"
+        done
+        exec "$@"
+        """
+
     /// Starts a program; it gets the end of its input when the test process ends, whatever ends it.
     static func spawn(_ arguments: [String]) throws -> (process: pid_t, input: CInt, output: CInt) {
         // One at a time: a child that starts between two lines would have the pipes of another one.
@@ -47,6 +58,7 @@ enum Command {
         posix_spawn_file_actions_adddup2(&actions, input[0], 0)
         posix_spawn_file_actions_adddup2(&actions, output[1], 1)
         posix_spawn_file_actions_adddup2(&actions, output[1], 2)
+        let arguments = ["bash", "-c", closing, "bash"] + arguments
         var pointers = arguments.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var process: pid_t = 0
