@@ -11,6 +11,9 @@ package import WatermelonWire
 
 /// The gateway without its HTTP server: serves clients' pulls and pushes, and calls the backend.
 package final class SyncGateway: Sendable {
+    /// The longest time for which the state may hear nothing of a device that pulls, in milliseconds.
+    package static let idleCursorAge = PullMachine.idleCursorAge
+
     private let services: SyncServices
 
     /// Creates a gateway over a state and a backend.
@@ -141,6 +144,8 @@ package final class SyncGateway: Sendable {
     ) async throws {
         if awaited.areScheduled, unfinished.hasScheduledRetries {
             awaited.areScheduled = false
+            // Retries may leave journals of their own.
+            awaited.areOpen = true
             return try await applyScheduledRetries(identity, caller)
         }
         awaited.areOpen = false

@@ -40,6 +40,14 @@ import Testing
         }
     }
 
+    @Test func `a device whose pulls bring nothing is not taken for one that stays away`() {
+        var ledger = Configuration.Ledger()
+        ledger.maxOffline = .seconds(86_400)
+        // Its last write may be a day old with each of its pulls.
+        let lastWrite = Self.start - 24 * Self.hour
+        #expect(ledger.retention(at: Self.start + Self.hour).seenBefore <= lastWrite)
+    }
+
     private func left(after steps: [(shown: Int64, passed: Int64)]) async throws -> Int {
         try await Place.withDirectory { directory in
             let path = directory.appending(path: "rind-state.db").path(percentEncoded: false)

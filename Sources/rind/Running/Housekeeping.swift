@@ -73,10 +73,11 @@ extension GatewayConfig.Configuration.Ledger {
     ///
     /// Cursors that a later one has replaced live as long as devices: a device may come back with such a cursor,
     /// restored from a backup. The layers that lead back to such a cursor go earlier, so that device gets a full stream
-    /// and its diff.
+    /// and its diff. A device whose pulls bring nothing is written about once a day, so it may look a day older than it
+    /// is.
     func retention(at now: Instant) -> Retention {
         Retention(
-            now: now, seenBefore: now - maxOffline.milliseconds, supersededBefore: now - maxOffline.milliseconds,
-            undoBefore: now - rewind.milliseconds)
+            now: now, seenBefore: now - maxOffline.milliseconds - SyncGateway.idleCursorAge,
+            supersededBefore: now - maxOffline.milliseconds, undoBefore: now - rewind.milliseconds)
     }
 }
