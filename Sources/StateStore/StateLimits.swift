@@ -41,8 +41,7 @@ package struct StateLimits: Hashable, Sendable {
 
     /// Returns true if the moment at which a session was last accepted is due to be written again.
     ///
-    /// A moment in the future is due, too: the clock has gone back, and until the clock arrived there, the session
-    /// would count as accepted.
+    /// A moment in the far future is due, too: the clock has gone back, and the session would never become old.
     package func isAcceptanceDue(_ now: Instant, after last: Instant) -> Bool {
         isDue(now, after: last, acceptedInterval) || isDue(last, after: now, acceptedInterval)
     }
