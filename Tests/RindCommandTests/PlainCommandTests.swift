@@ -65,7 +65,7 @@ import Testing
         ledger.rewind = .seconds(3_600)
         let retention = ledger.retention(at: 10_000_000_000)
         #expect(retention.now == 10_000_000_000)
-        #expect(retention.seenBefore == 2_224_000_000 && retention.supersededBefore == 2_224_000_000)
+        #expect(retention.seenBefore == 2_224_000_000 - 86_400_000 && retention.supersededBefore == 2_224_000_000)
         #expect(retention.undoBefore == 9_996_400_000)
     }
 
