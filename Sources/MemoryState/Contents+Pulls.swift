@@ -34,7 +34,6 @@ extension Contents {
         context.resyncAt = replica.resyncAt
         // The pushes of another device show nothing about this one.
         context.pushedVersion = context.isFork ? nil : replica.pushedVersion
-        context.lastSeen = replica.lastSeen
         context.hasRedeliveries = replica.redeliveries.values.contains { $0.delivered.map { $0 > presented } ?? true }
         context.ledger = outline(of: row.replica, at: presented)
         context.held = context.ledger.map(held) ?? [:]

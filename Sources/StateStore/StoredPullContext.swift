@@ -36,8 +36,6 @@ package struct StoredPullContext: Hashable, Sendable {
     /// (``StateStore/notePushed(version:replica:principal:)``); nil if they have not, and for a fork, whose own pushes
     /// they may not be.
     package var pushedVersion: Int?
-    /// The time at which the row's replica was last seen; 0 without a row.
-    package var lastSeen: Instant
     /// True if records have to be delivered to the row's replica again
     /// (``LedgerStore/redeliveries(of:at:limit:)``).
     package var hasRedeliveries: Bool
@@ -53,10 +51,9 @@ package struct StoredPullContext: Hashable, Sendable {
         row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
         newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
         ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
-        acceptedAt: Instant = 0, resyncAt: Instant = 0, pushedVersion: Int? = nil, lastSeen: Instant = 0,
+        acceptedAt: Instant = 0, resyncAt: Instant = 0, pushedVersion: Int? = nil,
         hasRedeliveries: Bool = false, idSequence: Int64 = 0
     ) {
-        self.lastSeen = lastSeen
         self.hasRedeliveries = hasRedeliveries
         self.idSequence = idSequence
         self.row = row

@@ -10,6 +10,9 @@ struct AwaitedPushes {
     /// True for pushes with an open journal.
     var areOpen = true
 
+    /// Waits for nothing: a conflict check and a search are parts of what others wait for.
+    static let none = AwaitedPushes(areScheduled: false, areOpen: false)
+
     /// Returns true if unfinished pushes have to be dealt with first.
     func holdUp(_ unfinished: UnfinishedPushes, in running: RunningJournals) -> Bool {
         areScheduled && unfinished.hasScheduledRetries

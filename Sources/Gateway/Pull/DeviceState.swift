@@ -40,6 +40,13 @@ struct DeviceState {
         let query = scope.query
         let context = try await scope.store.pullContext(
             principal: query.principal, session: query.session, presented: query.presented)
+        unfinished = context.unfinished
+        guard !scope.awaited.holdUp(unfinished, in: scope.services.journals) else {
+            // The pull begins anew behind them, and everything else is loaded and logged then.
+            var known = PullContext(now: scope.now)
+            known.isHeldUpByPushes = true
+            return known
+        }
         if context.belongsToAnotherPrincipal {
             // The cursor is useless here, but the operator may want to know (finding 26).
             scope.logger.warning(
@@ -50,7 +57,6 @@ struct DeviceState {
         lastAccepted = context.session.acceptedAt
         hasRedeliveries = context.hasRedeliveries
         outline = context.ledger
-        unfinished = context.unfinished
         var ledger = ledgerContext(context)
         if try await hasTooManyNotes(sequence: context.sequence) { ledger.isExact = false }
         if try await !loadIDs(upTo: context.idSequence) { ledger.isExact = false }
@@ -61,7 +67,6 @@ struct DeviceState {
             ledger: ledger, pushedVersion: context.pushedVersion, now: scope.now)
         known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids
-        known.isHeldUpByPushes = scope.awaited.holdUp(context.unfinished, in: scope.services.journals)
         return known
     }
 

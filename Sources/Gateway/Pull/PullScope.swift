@@ -23,7 +23,7 @@ final class PullScope: Sendable {
 
     init(
         services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection, logger: Logger,
-        awaited: AwaitedPushes = AwaitedPushes()
+        awaited: AwaitedPushes = .none
     ) {
         self.services = services
         self.query = query

@@ -58,7 +58,6 @@ extension Database {
             context.resyncAt = anchor.resyncAt
             // The pushes of another device show nothing about this one.
             context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
-            context.lastSeen = anchor.lastSeen
             let outline = try outline(of: anchor, at: presented, first: step)
             context.ledger = outline
             context.held = try counts(of: outline).mapValues(\.held)
