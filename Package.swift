@@ -110,7 +110,7 @@ let package = Package(
             dependencies: [
                 // Not imported, only built along: it is what FirstSync runs.
                 "rind",
-                "Deduplication", "DemoBackend", "GatewayConfig", "JSONBytes", "Ledger", "LineProjection",
+                "Deduplication", "DemoBackend", "GatewayConfig", "Gzip", "JSONBytes", "Ledger", "LineProjection",
                 "SyncMachines", "SyncModel", arguments, grdb, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .executableTarget(

@@ -58,8 +58,10 @@ enum NginxBaseline {
     ///
     /// With kept connections, nginx sends its requests on connections to the backend that it keeps open.
     static func configuration(
-        port: Int, backendPort: Int, isBuffering: Bool, directory: URL, keptConnections: Int = 0
+        port: Int, backendPort: Int, isBuffering: Bool, isCompressing: Bool = false, directory: URL,
+        keptConnections: Int = 0
     ) -> String {
+        let gzip = isCompressing ? "gzip on; gzip_comp_level 1; gzip_types application/jsonlines+json;" : ""
         let kept = keptConnections > 0 ? "keepalive \(keptConnections); keepalive_requests 1000000;" : ""
         return """
             daemon off;
@@ -75,6 +77,7 @@ enum NginxBaseline {
                 uwsgi_temp_path \(directory.path)/nginx-uwsgi;
                 scgi_temp_path \(directory.path)/nginx-scgi;
                 keepalive_requests 1000000;
+                \(gzip)
                 upstream backend { server 127.0.0.1:\(backendPort); \(kept) }
                 server {
                     listen 127.0.0.1:\(port);

@@ -17,7 +17,7 @@ import SyncModel
 ///
 /// N: the stream of ``FirstSync``, in chunks of 64 KiB as they come from libcurl. Expected: a plain pass of this kind
 /// reaches 1.7 to 1.9 GB/s.
-struct BytePath: AsyncParsableCommand {
+struct BytePath: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "BytePath", abstract: "Lines, projection and de-duplication over a stream in memory.")
 
@@ -34,7 +34,7 @@ struct BytePath: AsyncParsableCommand {
     var json = false
 
     /// The figures that were measured.
-    struct Report: Codable {
+    struct Figures: Report, Codable {
         /// One stage, measured together with everything before it.
         struct Stage: Codable {
             var name: String
@@ -55,7 +55,7 @@ struct BytePath: AsyncParsableCommand {
         let wall = ContinuousClock.now
         let processor = Watch.processorSeconds
 
-        func note(_ stage: inout Report.Stage) {
+        func note(_ stage: inout Figures.Stage) {
             stage.processorSeconds.append(Watch.processorSeconds - processor)
             stage.wallSeconds.append(wall.duration(to: .now) / .seconds(1))
         }
@@ -71,14 +71,14 @@ struct BytePath: AsyncParsableCommand {
         guard (rows ?? 1) > 0, (runs ?? 1) > 0 else { throw ValidationError("--rows and --runs begin at 1") }
     }
 
-    func run() async throws {
+    func measure(in directory: URL) async throws -> Figures {
         let rows = rows ?? (quick ? 5_000 : 300_000)
         let stream = AssetStream(rows: rows).bytes()
         let projection = try makeProjection()
-        var report = Report(
+        var report = Figures(
             rows: rows, bytes: stream.readableBytes, machine: .current,
             stages: ["lines", "+ projection", "+ segments", "+ de-duplication"].map {
-                Report.Stage(name: $0, processorSeconds: [], wallSeconds: [])
+                Figures.Stage(name: $0, processorSeconds: [], wallSeconds: [])
             })
         for _ in 0..<(runs ?? (quick ? 2 : 7)) {
             try check(measure(&report.stages[0]) { splitLines(stream) }, is: rows + 1, "lines")
@@ -86,7 +86,7 @@ struct BytePath: AsyncParsableCommand {
             try check(try measure(&report.stages[2]) { try intake(stream, projection).counts.rows }, is: rows, "rows")
             try check(try await measureIntake(of: stream, projection, stage: &report.stages[3]), is: rows, "records")
         }
-        try Text.publish(report, as: table(report), isJSON: json)
+        return report
     }
 
     private func makeProjection() throws -> Projection {
@@ -108,7 +108,7 @@ struct BytePath: AsyncParsableCommand {
         }
     }
 
-    private func measure(_ stage: inout Report.Stage, _ body: () throws -> Int) rethrows -> Int {
+    private func measure(_ stage: inout Figures.Stage, _ body: () throws -> Int) rethrows -> Int {
         let watch = Watch()
         let result = try body()
         watch.note(&stage)
@@ -165,7 +165,7 @@ struct BytePath: AsyncParsableCommand {
     }
 
     private func measureIntake(
-        of stream: ByteBuffer, _ projection: Projection, stage: inout Report.Stage
+        of stream: ByteBuffer, _ projection: Projection, stage: inout Figures.Stage
     ) async throws -> Int {
         let watch = Watch()
         var runs: [UInt8] = []
@@ -181,24 +181,34 @@ struct BytePath: AsyncParsableCommand {
         watch.note(&stage)
         return diff.diffed.verdicts.reduce(0) { $0 + $1.created.count }
     }
+}
 
-    private func table(_ report: Report) -> String {
+// The report for reading.
+extension BytePath.Figures {
+    /// The least speed of lines and projection on one core, in GB/s.
+    private static let goal = 1.0
+
+    /// The table, and its sentence.
+    var text: String {
         let header = [
             ["", "CPU s", "", "", "GB/s", "wall s"], ["", "min", "median", "max", "median", "median"],
         ]
-        let rows = report.stages.compactMap { stage -> [String]? in
+        let rows = stages.compactMap { stage -> [String]? in
             guard let processor = Spread(stage.processorSeconds), let wall = Spread(stage.wallSeconds) else {
                 return nil
             }
-            let speed = Double(report.bytes) / processor.median / 1e9
+            let speed = Double(bytes) / processor.median / 1e9
             return [stage.name] + processor.cells(3) + [Text.number(speed, 2), Text.number(wall.median, 3)]
         }
-        return """
-            BytePath: \(Text.grouped(report.rows)) rows, \(Text.number(Double(report.bytes) / 1e6, 1)) MB, one core
-            \(report.machine.sentence)
+        let head = "BytePath: \(Text.grouped(self.rows)) rows, \(Text.number(Double(bytes) / 1e6, 1)) MB, one core"
+        return ([head, machine.sentence, "", Text.table(header + rows), ""] + outcomes.map(\.sentence))
+            .joined(separator: "\n")
+    }
 
-            \(Text.table(header + rows))
-            """
+    /// The figure that has a goal.
+    var outcomes: [Outcome] {
+        let speeds = stages[1].processorSeconds.map { Double(bytes) / $0 / 1e9 }
+        return [Outcome("lines + projection: GB/s of one core", Spread(speeds), .atLeast, Self.goal)].compactMap(\.self)
     }
 }
 

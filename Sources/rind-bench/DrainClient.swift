@@ -18,6 +18,8 @@ struct DrainClient {
         var wall = Duration.zero
         /// The body, if it was requested.
         var body = ByteBuffer()
+        /// True if the body is compressed: its records are not counted then.
+        var isGzip = false
         /// The last bytes of the body, which contain the cursor.
         var tail: [UInt8] = []
 
@@ -26,6 +28,10 @@ struct DrainClient {
             let digits = tail.split { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.last
             return digits.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
         }
+
+        /// The length that a compressed body says it has without compression: its last four bytes, little-endian, the
+        /// length modulo 2^32 (RFC 1952 section 2.3.1).
+        var inflatedBytes: Int { tail.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) } }
     }
 
     /// The longest time that an answer may take before the measurement is given up.
@@ -34,12 +40,15 @@ struct DrainClient {
     private let group = MultiThreadedEventLoopGroup.singleton
 
     /// Sends a request on a connection of its own; keeping the body of the answer costs time.
-    func fetch(_ method: HTTPMethod, _ path: String, port: Int, keepsBody: Bool = false) async throws -> Answer {
+    func fetch(
+        _ method: HTTPMethod, _ path: String, port: Int, keepsBody: Bool = false, acceptsGzip: Bool = false
+    ) async throws -> Answer {
         var head = HTTPRequestHead(version: .http1_1, method: method, uri: path)
         head.headers = [
             "host": "127.0.0.1:\(port)", "authorization": "Bearer rind-bench", "connection": "close",
             "accept": "application/json",
         ]
+        if acceptsGzip { head.headers.add(name: "accept-encoding", value: "gzip") }
         if method == .POST { head.headers.add(name: "content-length", value: "0") }
         let promise = group.next().makePromise(of: Answer.self)
         let clock = ContinuousClock()
@@ -106,10 +115,12 @@ private final class DrainHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): answer.status = head.status
+        case .head(let head):
+            answer.status = head.status
+            answer.isGzip = head.headers["content-encoding"].contains("gzip")
         case .body(var part):
             answer.bytes += part.readableBytes
-            part.withUnsafeReadableBytes { counter.feed($0) }
+            if !answer.isGzip { part.withUnsafeReadableBytes { counter.feed($0) } }
             answer.tail = (answer.tail + part.readableBytesView.suffix(Self.tailBytes)).suffix(Self.tailBytes)
             if keepsBody { answer.body.writeBuffer(&part) }
         case .end:

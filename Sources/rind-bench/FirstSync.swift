@@ -10,7 +10,7 @@ import Foundation
 /// the gateway that a team would write first?
 ///
 /// N: 300,000 rows, 190 MB of stream. Bound: the gateway stays under 256 MiB resident, whatever the stream's size.
-struct FirstSync: AsyncParsableCommand {
+struct FirstSync: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "FirstSync",
         abstract: "A first sync through the gateway, through nginx and through a plain Node.js gateway.",
@@ -22,6 +22,9 @@ struct FirstSync: AsyncParsableCommand {
 
     /// The most memory that the gateway may keep resident, in bytes.
     static let memoryBound = 256 << 20
+
+    /// The number of rows whose processor time has a goal.
+    static let usualRows = 300_000
 
     @Option(help: "How many rows the stream has.")
     var rows: Int?
@@ -44,6 +47,9 @@ struct FirstSync: AsyncParsableCommand {
     @Flag(help: "Has nginx buffer what it passes through; by default it passes bytes on as they come.")
     var nginxBuffering = false
 
+    @Flag(help: "The client accepts gzip, which the gateway and nginx use with the same level; leaves Node.js out.")
+    var gzip = false
+
     @Option(help: ArgumentHelp("Another build of rind that takes part, to compare with.", valueName: "path"))
     var other: String?
 
@@ -51,22 +57,18 @@ struct FirstSync: AsyncParsableCommand {
         guard (rows ?? 1) > 0, (runs ?? 1) > 0 else { throw ValidationError("--rows and --runs begin at 1") }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
-        let rows = rows ?? (quick ? 5_000 : 300_000)
+    func measure(in directory: URL) async throws -> FirstSyncReport {
+        let rows = rows ?? (quick ? 5_000 : Self.usualRows)
         let course = try await FirstSyncCourse(
-            rows: rows, directory: directory, withNginx: !skipNginx, withNode: !skipNode,
-            isNginxBuffering: nginxBuffering, other: other)
-        let report: FirstSyncReport
+            rows: rows, directory: directory, withNginx: !skipNginx, withNode: !skipNode && !gzip,
+            isNginxBuffering: nginxBuffering, isCompressed: gzip, other: other)
         do {
-            report = try await course.measure(runs: runs ?? (quick ? 2 : 7))
+            let report = try await course.measure(runs: runs ?? (quick ? 2 : 7))
+            await course.stop()
+            return report
         } catch {
             await course.stop()
             throw error
         }
-        await course.stop()
-        try Text.publish(report, as: report.text, isJSON: json)
-        if report.isWithinBound == false { throw ExitCode.failure }
     }
 }

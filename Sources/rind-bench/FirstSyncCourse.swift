@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Gzip
 import NIOCore
 import NIOHTTP1
 
@@ -17,6 +18,8 @@ final class FirstSyncCourse {
         let translates: Bool
         let version: String
         var samples: [FirstSyncReport.Sample] = []
+        /// The length of its answer without compression, once that was looked into.
+        var inflatedBytes: Int?
 
         init(_ name: String, _ server: ServerProcess, translates: Bool, version: String) {
             self.name = name
@@ -46,6 +49,7 @@ final class FirstSyncCourse {
     }
 
     private let rows: Int
+    private let isCompressed: Bool
     private let directory: URL
     private let backend: ServerProcess
     private var contestants: [Contestant] = []
@@ -54,9 +58,11 @@ final class FirstSyncCourse {
 
     /// Starts every server that is installed; each missing one becomes a note.
     init(
-        rows: Int, directory: URL, withNginx: Bool, withNode: Bool, isNginxBuffering: Bool, other: String?
+        rows: Int, directory: URL, withNginx: Bool, withNode: Bool, isNginxBuffering: Bool,
+        isCompressed: Bool, other: String?
     ) async throws {
         self.rows = rows
+        self.isCompressed = isCompressed
         self.directory = directory
         let port = try await ServerProcess.freePort()
         backend = try ServerProcess(
@@ -91,7 +97,8 @@ final class FirstSyncCourse {
         let port = try await ServerProcess.freePort()
         let file = try write(
             NginxBaseline.configuration(
-                port: port, backendPort: backend.port, isBuffering: isBuffering, directory: directory),
+                port: port, backendPort: backend.port, isBuffering: isBuffering, isCompressing: isCompressed,
+                directory: directory),
             to: "nginx.conf")
         let server = try ServerProcess(
             "nginx", executable: nginx, arguments: ["-p", directory.path, "-c", file, "-e", "stderr"], port: port,
@@ -142,7 +149,7 @@ final class FirstSyncCourse {
             for contestant in contestants { contestant.samples.append(try await sample(contestant)) }
         }
         return FirstSyncReport(
-            rows: rows, backendBytes: bytes, machine: machine, notes: notes,
+            rows: rows, backendBytes: bytes, isCompressed: isCompressed, machine: machine, notes: notes,
             ways: contestants.map { contestant in
                 FirstSyncReport.Way(
                     name: contestant.name, version: contestant.version, samples: contestant.samples,
@@ -161,16 +168,35 @@ final class FirstSyncCourse {
 
     /// Fetches once; throws if the status or the number of records is wrong.
     private func fetch(_ contestant: Contestant, keepsBody: Bool = false) async throws -> DrainClient.Answer {
-        let answer = try await client.fetch(
-            contestant.method, contestant.path, port: contestant.server.port, keepsBody: keepsBody)
+        var answer = try await client.fetch(
+            contestant.method, contestant.path, port: contestant.server.port, keepsBody: keepsBody,
+            acceptsGzip: isCompressed)
         guard answer.status == .ok else {
             throw Failure.refused(
                 name: contestant.name, status: answer.status.code, output: contestant.server.lastWords)
         }
+        if answer.isGzip { try check(&answer, of: contestant, isKept: keepsBody) }
         guard answer.records == rows else {
             throw Failure.wrongCount(name: contestant.name, found: answer.records, expected: rows)
         }
         return answer
+    }
+
+    /// Inflates a compressed answer that was kept and counts its records; of any other, the length must be the same.
+    private func check(_ answer: inout DrainClient.Answer, of contestant: Contestant, isKept: Bool) throws {
+        if isKept {
+            let inflater = try Inflater(limit: .max)
+            var (input, body, counter) = (answer.body, ByteBuffer(), MarkCounter(AssetStream.recordMark))
+            while var piece = try inflater.next(from: &input) {
+                piece.withUnsafeReadableBytes { counter.feed($0) }
+                body.writeBuffer(&piece)
+            }
+            try inflater.finish()
+            contestant.inflatedBytes = body.readableBytes
+            (answer.body, answer.records) = (body, counter.count)
+        } else if answer.inflatedBytes == contestant.inflatedBytes {
+            answer.records = rows
+        }
     }
 
     /// Runs the first round, which is not measured: all ways that translate must give the same bytes, except newlines
@@ -181,9 +207,9 @@ final class FirstSyncCourse {
         var streamed = 0
         var first: (name: String, body: [UInt8])?
         for contestant in contestants {
-            let answer = try await fetch(contestant, keepsBody: contestant.translates)
+            let answer = try await fetch(contestant, keepsBody: contestant.translates || isCompressed)
             guard contestant.translates else {
-                streamed = answer.bytes
+                streamed = max(streamed, answer.bytes)
                 continue
             }
             let body = Self.withoutCursor(answer.body)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``FirstSync`` has measured.
-struct FirstSyncReport: Codable {
+struct FirstSyncReport: Report, Codable {
     /// One answer.
     struct Sample: Codable {
         var wallSeconds: Double
@@ -20,24 +20,58 @@ struct FirstSyncReport: Codable {
         var peakResidentBytes: Int?
     }
 
+    /// The figures that the gateway should reach.
+    enum Goal {
+        /// The most times the time of nginx, and the same if both compress with one level.
+        static let time = 2.0
+        static let compressedTime = 1.1
+        /// The most processor time for ``FirstSync/usualRows``.
+        static let processorSeconds = 0.45
+        /// The most resident memory, whatever the number of rows.
+        static let peakMebibytes = 96.0
+    }
+
     var scenario = "FirstSync"
     var rows: Int
     var backendBytes: Int
+    /// True if the client accepts gzip, and the ways compress.
+    var isCompressed: Bool
     var machine: Machine
     var notes: [String]
     var ways: [Way]
 
-    init(rows: Int, backendBytes: Int, machine: Machine, notes: [String], ways: [Way]) {
+    init(
+        rows: Int, backendBytes: Int, isCompressed: Bool, machine: Machine, notes: [String], ways: [Way]
+    ) {
         self.rows = rows
         self.backendBytes = backendBytes
+        self.isCompressed = isCompressed
         self.machine = machine
         self.notes = notes
         self.ways = ways
     }
 
     /// True if the gateway stayed within ``FirstSync/memoryBound``; nil if that is unknown.
-    var isWithinBound: Bool? {
+    var isWithinBounds: Bool? {
         ways.first { $0.name == "rind" }?.peakResidentBytes.map { $0 < FirstSync.memoryBound }
+    }
+
+    /// The gateway's figures that have a goal.
+    ///
+    /// Processor time has one for the usual number of rows only.
+    var outcomes: [Outcome] {
+        let rind = ways.first { $0.name == "rind" }
+        let size = "\(Text.grouped(rows)) rows\(isCompressed ? ", gzip" : "")"
+        let processor = Spread(rind?.samples.compactMap(\.processorSeconds) ?? [])
+        let peak = rind?.peakResidentBytes.flatMap { Spread([Double($0) / 0x1p20]) }
+        return [
+            Outcome(
+                "\(size): time, to nginx", ratios("rind", "nginx"), .atMost,
+                isCompressed ? Goal.compressedTime : Goal.time),
+            isCompressed || rows != FirstSync.usualRows
+                ? nil : Outcome("\(size): CPU seconds", processor, .atMost, Goal.processorSeconds),
+            Outcome("\(size): peak MiB", peak, .atMost, Goal.peakMebibytes, digits: 0),
+        ].compactMap(\.self)
     }
 
     /// The table and its sentences.
@@ -55,6 +89,7 @@ struct FirstSyncReport: Codable {
             sentence("rind", comparedWith: "other"), boundSentence,
         ]
         .compactMap { $0 }
+        lines += outcomes.map(\.sentence)
         return lines.joined(separator: "\n")
     }
 
@@ -92,7 +127,7 @@ struct FirstSyncReport: Codable {
     }
 
     private var boundSentence: String? {
-        isWithinBound.map {
+        isWithinBounds.map {
             "The gateway \($0 ? "stayed under" : "EXCEEDED") its bound of \(FirstSync.memoryBound >> 20) MiB resident."
         }
     }

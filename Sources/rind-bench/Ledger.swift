@@ -11,7 +11,7 @@ import Foundation
 ///
 /// N: 1,000,000 records, 640 MB of stream; the small pull against a replica of 10,000. Bounds: see
 /// ``LedgerReport/Bound``.
-struct Ledger: AsyncParsableCommand {
+struct Ledger: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Ledger",
         abstract: "What remembering costs: a first sync with and without ledger, small pulls, bytes a record.",
@@ -47,9 +47,7 @@ struct Ledger: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
+    func measure(in directory: URL) async throws -> LedgerReport {
         let rows = rows ?? (quick ? 5_000 : 1_000_000)
         let course = LedgerCourse(rows: rows, changes: changes, directory: directory)
         var report = LedgerReport(rows: rows, changes: changes, machine: .current, isJudged: !quick)
@@ -63,7 +61,6 @@ struct Ledger: AsyncParsableCommand {
             throw error
         }
         await course.stop()
-        try Text.publish(report, as: report.text, isJSON: json)
-        if report.isWithinBounds == false { throw ExitCode.failure }
+        return report
     }
 }

@@ -17,6 +17,7 @@ extension LedgerReport {
             let mark = isJudged ? (verdict.isKept ? "kept  " : "MISSED") : "      "
             lines.append("\(mark)  \(verdict.sentence)")
         }
+        if isJudged { lines += outcomes.map(\.sentence) }
         return lines.joined(separator: "\n")
     }
 

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``Ledger`` has measured.
-struct LedgerReport: Codable {
+struct LedgerReport: Report, Codable {
     /// The most that the ledger may cost.
     enum Bound {
         /// The time of a first sync with a ledger, divided by that of one without.
         static let firstSync = 1.15
+        /// The ratio that a first sync should reach; its bound leaves room for noise.
+        static let firstSyncGoal = 1.1
         /// The additional memory of a first sync with a ledger, in bytes.
         static let memory = 64 << 20
         /// The time of a small pull of a large replica, divided by that of a small replica; equal except for noise.
@@ -126,6 +128,13 @@ struct LedgerReport: Codable {
             verdicts.append(("\(sentence); bound \(Text.number(size.bound, 0))", size.perRecord <= size.bound))
         }
         return verdicts
+    }
+
+    /// The figure that has a goal of its own, below its bound.
+    var outcomes: [Outcome] {
+        let ratios = firstSyncs.ratios(\.wallSeconds)
+        return [Outcome("first sync: time with a ledger to without", ratios, .atMost, Bound.firstSyncGoal)]
+            .compactMap(\.self)
     }
 
     /// True if every bound was kept; nil if no figure was compared with one.

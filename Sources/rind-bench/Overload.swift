@@ -12,7 +12,7 @@ import NIOCore
 ///
 /// N: first syncs of 50 rows, each by a caller who is new, at a steady rate; once the processors limit, once a backend
 /// that takes 400 ms. Goals: see ``OverloadReport/Goal``.
-struct Overload: AsyncParsableCommand {
+struct Overload: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Overload",
         abstract: "Twice and ten times as many pulls as the gateway can answer.",
@@ -47,9 +47,7 @@ struct Overload: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
+    func measure(in directory: URL) async throws -> OverloadReport {
         var report = OverloadReport(machine: .current)
         for latency in [0, latency] {
             let course = try await OverloadCourse(
@@ -64,6 +62,6 @@ struct Overload: AsyncParsableCommand {
             }
             await course.stop()
         }
-        try Text.publish(report, as: report.text, isJSON: json)
+        return report
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``Overload`` has measured.
-struct OverloadReport: Codable {
+struct OverloadReport: Report, Codable {
     /// The figure that the gateway should reach.
     enum Goal {
         /// The least share of its best rate that it answers with 2xx.
@@ -60,6 +60,9 @@ struct OverloadReport: Codable {
 
 // The report for reading.
 extension OverloadReport {
+    /// The figures that have a goal.
+    var outcomes: [Outcome] { sections.flatMap { section in Self.factors.indices.compactMap(section.outcome) } }
+
     /// The tables and their sentences.
     var text: String {
         (["Overload: first syncs of new callers, at a steady rate", machine.sentence, ""]
@@ -86,23 +89,25 @@ extension OverloadReport.Section {
                 "\(turns.reduce(0) { $0 + $1.rounds[index].unanswered })", cell(2, \.processors),
             ])
         }
-        let limit = latency == 0 ? "the processors limit" : "the backend takes \(latency) ms"
         let best = Spread(turns.map(\.best)).map { Text.number($0.median, 0) } ?? "-"
         let head = "\(limit): \(best) pulls a second at best, \(OverloadCourse.pulls) at a time"
         return ([head, Text.table(table)] + OverloadReport.factors.indices.flatMap(sentences)).joined(separator: "\n")
     }
 
+    private var limit: String { latency == 0 ? "the processors limit" : "the backend takes \(latency) ms" }
+
+    /// The share of its best rate that the gateway keeps at one multiple.
+    fileprivate func outcome(_ index: Int) -> Outcome? {
+        let times = Text.number(OverloadReport.factors[index], 0)
+        return Outcome(
+            "\(limit): 2xx at \(times) times the best rate, to the best",
+            Spread(turns.map { $0.rounds[index].done.perSecond / $0.best }), .atLeast, OverloadReport.Goal.share)
+    }
+
     private func sentences(_ index: Int) -> [String] {
         let rounds = turns.map { $0.rounds[index] }
         let times = Text.number(OverloadReport.factors[index], 0)
-        var sentences: [String] = []
-        if let share = Spread(turns.map { $0.rounds[index].done.perSecond / $0.best }) {
-            sentences.append(
-                (share.median >= OverloadReport.Goal.share ? "reached  " : "MISSED   ")
-                    + "at \(times) times its best rate it answers \(Text.number(share.median, 2)) of that "
-                    + "(\(Text.number(share.min, 2)) to \(Text.number(share.max, 2))); goal: at least "
-                    + Text.number(OverloadReport.Goal.share, 1))
-        }
+        var sentences = [outcome(index)].compactMap { $0?.sentence }
         let others = rounds.flatMap(\.statuses).filter { !(200..<300).contains($0.key) && $0.key != 503 }
         let lost = rounds.reduce(0) { $0 + $1.unanswered }
         if lost > 0 || rounds.contains(where: { $0.refused.perSecond > 0 }) {

@@ -10,7 +10,7 @@ import Foundation
 /// directly, by stream push and call by call, and how much memory does a push of several weeks' changes take?
 ///
 /// N: 10,000 records, and 50,000 for the memory. Bounds: see ``PushReport/Bound``.
-struct Push: AsyncParsableCommand {
+struct Push: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Push",
         abstract: "A push through the gateway and the same operations sent directly, in one request and call by call.",
@@ -50,9 +50,7 @@ struct Push: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
+    func measure(in directory: URL) async throws -> PushReport {
         let (records, runs) = (records ?? (quick ? 100 : 10_000), runs ?? (quick ? 2 : 9))
         let large = large ?? (quick ? 500 : 50_000)
         let course = PushCourse(parallel: parallel, latency: latency, directory: directory)
@@ -70,8 +68,7 @@ struct Push: AsyncParsableCommand {
             throw error
         }
         await course.stop()
-        try Text.publish(report, as: report.text, isJSON: json)
-        if report.isWithinBounds == false { throw ExitCode.failure }
+        return report
     }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``Push`` has measured.
-struct PushReport: Codable {
+struct PushReport: Report, Codable {
     /// The most that the gateway may cost.
     enum Bound {
         /// The time of a stream push, divided by that of the same request sent to the backend.

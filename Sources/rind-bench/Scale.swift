@@ -11,7 +11,7 @@ import NIOCore
 /// state holds a million replicas instead of a thousand?
 ///
 /// N: 1,000 and 1,000,000 replicas, the same 256 callers of each. Goals: see ``ScaleReport/Goal``.
-struct Scale: AsyncParsableCommand {
+struct Scale: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Scale",
         abstract: "A state of a million replicas: ready after a kill, and idle pulls.",
@@ -45,20 +45,17 @@ struct Scale: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
+    func measure(in directory: URL) async throws -> ScaleReport {
         let course = ScaleCourse(directory: directory)
-        let report: ScaleReport
         do {
-            report = try await course.measure(
+            let report = try await course.measure(
                 few: few, many: replicas ?? (quick ? 2 * few : 1_000_000), runs: runs ?? (quick ? 1 : 7),
                 for: quick ? .milliseconds(200) : .seconds(Int64(seconds)))
+            await course.stop()
+            return report
         } catch {
             await course.stop()
             throw error
         }
-        await course.stop()
-        try Text.publish(report, as: report.text, isJSON: json)
     }
 }

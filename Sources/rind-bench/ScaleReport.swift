@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``Scale`` has measured.
-struct ScaleReport: Codable {
+struct ScaleReport: Report, Codable {
     /// The figures that the gateway should reach with the large state.
     enum Goal {
         /// The most milliseconds until it is ready.
@@ -53,30 +53,22 @@ struct ScaleReport: Codable {
                     ])
         }
         let head = "Scale: a kill, and idle pulls of \(callers) callers, by the number of replicas in the state"
-        return ([head, machine.sentence, "", Text.table(table), ""] + sentences).joined(separator: "\n")
+        return ([head, machine.sentence, "", Text.table(table), ""] + outcomes.map(\.sentence)).joined(separator: "\n")
     }
 
-    private var sentences: [String] {
+    /// The figures that have a goal.
+    var outcomes: [Outcome] {
         guard let few = states.first, let many = states.last else { return [] }
-        var sentences: [String] = []
-        if let ready = Spread(many.readyMilliseconds)?.median {
-            sentences.append(
-                verdict(ready <= Goal.readyMilliseconds)
-                    + "with \(Text.grouped(many.replicas)) replicas it is ready after \(Text.number(ready, 0)) ms; "
-                    + "goal: at most \(Text.number(Goal.readyMilliseconds, 0))")
-        }
         let costs = zip(many.pulls, few.pulls).compactMap { many, few in
             many.processorMicroseconds.flatMap { many in few.processorMicroseconds.map { many / $0 } }
         }
-        if let cost = Spread(costs) {
-            sentences.append(
-                verdict(cost.median <= Goal.cost)
-                    + "an idle pull takes \(Text.number(cost.median, 2)) times the processor time that it takes with "
-                    + "\(Text.grouped(few.replicas)) (\(Text.number(cost.min, 2)) to \(Text.number(cost.max, 2))); "
-                    + "goal: at most \(Text.number(Goal.cost, 1))")
-        }
-        return sentences
+        let size = "\(Text.grouped(many.replicas)) replicas"
+        return [
+            Outcome(
+                "\(size): ms until ready after a kill", Spread(many.readyMilliseconds), .atMost,
+                Goal.readyMilliseconds, digits: 0),
+            Outcome(
+                "\(size): CPU of an idle pull, to \(Text.grouped(few.replicas))", Spread(costs), .atMost, Goal.cost),
+        ].compactMap(\.self)
     }
-
-    private func verdict(_ isReached: Bool) -> String { isReached ? "reached  " : "MISSED   " }
 }

@@ -11,7 +11,7 @@ import NIOCore
 /// beside many of them?
 ///
 /// N: 1,000 clients that read 5 MB each at 64 KiB/s. Goals: see ``SlowReport/Goal``.
-struct Slow: AsyncParsableCommand {
+struct Slow: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Slow",
         abstract: "A thousand clients that read large answers slowly, and small pulls beside them.",
@@ -45,20 +45,17 @@ struct Slow: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
+    func measure(in directory: URL) async throws -> SlowReport {
         let course = try await SlowCourse(
             clients: clients ?? (quick ? 20 : 1_000), rows: rows ?? (quick ? 1_000 : 17_000), spoolMemory: spoolMemory,
             directory: directory)
-        let report: SlowReport
         do {
-            report = try await course.measure(for: .seconds(quick ? 1 : Int64(seconds)))
+            let report = try await course.measure(for: .seconds(quick ? 1 : Int64(seconds)))
+            await course.stop()
+            return report
         } catch {
             await course.stop()
             throw error
         }
-        await course.stop()
-        try Text.publish(report, as: report.text, isJSON: json)
     }
 }

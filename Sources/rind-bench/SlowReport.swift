@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``Slow`` has measured.
-struct SlowReport: Codable {
+struct SlowReport: Report, Codable {
     /// The figures that the gateway should reach.
     enum Goal {
         /// The most additional memory for each slow reader, in KiB.
@@ -83,32 +83,28 @@ extension SlowReport {
             .joined(separator: "\n")
     }
 
-    private var sentences: [String] {
-        var sentences: [String] = []
-        if putOff > 0 {
-            sentences.append(
-                "MISSED   \(Text.grouped(begun)) slow readers instead of \(Text.grouped(clients)): there was no room "
-                    + "for the answers of more")
+    /// The figures that have a goal.
+    var outcomes: [Outcome] {
+        let most = [residentWaiting, residentReading].compactMap(\.self).max()
+        let each = residentBefore.flatMap { before in most.map { Double($0 - before) / 1024 / Double(begun) } }
+        let ratio = alone.flatMap { alone in
+            beside.flatMap { alone.percentile99 > 0 ? $0.percentile99 / alone.percentile99 : nil }
         }
-        if let residentBefore, let most = [residentWaiting, residentReading].compactMap(\.self).max() {
-            let each = Double(most - residentBefore) / 1024 / Double(begun)
-            sentences.append(
-                verdict(each <= Goal.clientKibibytes)
-                    + "a slow reader takes \(Text.number(each, 0)) KiB; goal: at most "
-                    + Text.number(Goal.clientKibibytes, 0))
-        }
-        if let alone, let beside, alone.percentile99 > 0 {
-            let ratio = beside.percentile99 / alone.percentile99
-            sentences.append(
-                verdict(ratio <= Goal.percentile99)
-                    + "99 % of idle pulls beside them take at most \(Text.number(ratio, 1)) times as long as alone; goal: "
-                    + "at most \(Text.number(Goal.percentile99, 0))")
-        }
-        if let wholeMeanwhile, wholeMeanwhile > 0 {
-            sentences.append("         \(wholeMeanwhile) of them had read everything before the measurement ended")
-        }
-        return sentences
+        return [
+            Outcome(
+                "slow readers that are answered, of \(Text.grouped(clients))", Spread([Double(opened - putOff)]),
+                .atLeast,
+                Double(clients), digits: 0),
+            Outcome("KiB a slow reader", Spread([each].compactMap(\.self)), .atMost, Goal.clientKibibytes, digits: 0),
+            Outcome(
+                "idle pulls beside slow readers: 99 %, to those alone", Spread([ratio].compactMap(\.self)), .atMost,
+                Goal.percentile99, digits: 1),
+        ].compactMap(\.self)
     }
 
-    private func verdict(_ isReached: Bool) -> String { isReached ? "reached  " : "MISSED   " }
+    private var sentences: [String] {
+        guard let wholeMeanwhile, wholeMeanwhile > 0 else { return outcomes.map(\.sentence) }
+        return outcomes.map(\.sentence)
+            + ["         \(wholeMeanwhile) of them had read everything before the measurement ended"]
+    }
 }

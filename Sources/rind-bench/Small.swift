@@ -12,7 +12,7 @@ import NIOCore
 /// passes the same call to the backend through, and beside the gateway that a team would write first?
 ///
 /// N: 32 to 256 callers on 32 kept connections, for a few seconds each, in turns. Goals: see ``SmallScenario/goals``.
-struct Small: AsyncParsableCommand {
+struct Small: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Small",
         abstract: "Small pulls and pushes, through the gateway, nginx and a plain Node.js gateway.",
@@ -52,9 +52,7 @@ struct Small: AsyncParsableCommand {
         }
     }
 
-    func run() async throws { try await WorkingDirectory.with(measure) }
-
-    private func measure(in directory: URL) async throws {
+    func measure(in directory: URL) async throws -> SmallReport {
         var report = SmallReport(machine: .current)
         for (number, plan) in plans.enumerated() {
             let course = try await SmallCourse(
@@ -69,7 +67,7 @@ struct Small: AsyncParsableCommand {
             await course.stop()
             report.notes += course.notes.filter { !report.notes.contains($0) }
         }
-        try Text.publish(report, as: report.text, isJSON: json)
+        return report
     }
 
     private var plans: [SmallCourse.Plan] {

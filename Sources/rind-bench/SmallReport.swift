@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The figures that ``Small`` has measured.
-struct SmallReport: Codable {
+struct SmallReport: Report, Codable {
     /// One turn of one server.
     struct Sample: Codable {
         var requestsPerSecond: Double
@@ -59,6 +59,9 @@ struct SmallReport: Codable {
 
 // The report for reading.
 extension SmallReport {
+    /// The figures that have a goal.
+    var outcomes: [Outcome] { sections.flatMap(\.outcomes) }
+
     /// The tables and their sentences.
     var text: String {
         let versions = sections.flatMap(\.ways).reduce(into: [String]()) { lines, way in
@@ -91,32 +94,36 @@ extension SmallReport.Section {
 
     private func cell(_ value: Double?, _ digits: Int) -> String { value.map { Text.number($0, digits) } ?? "-" }
 
+    fileprivate var outcomes: [Outcome] {
+        let name = "\(scenario.rawValue), \(connections) connections"
+        return scenario.goals.flatMap { goal in
+            [
+                goal.rate.flatMap {
+                    Outcome("\(name): requests/s, to \(goal.other)", rate(beside: goal.other), .atLeast, $0)
+                },
+                goal.percentile99.flatMap {
+                    Outcome(
+                        "\(name): 99 %, to \(goal.other)", ratio(to: goal.other, \.percentile99), .atMost, $0, digits: 1
+                    )
+                },
+            ].compactMap(\.self)
+        }
+    }
+
     private var sentences: [String] {
-        let rates = ["nginx", "node", "other"].compactMap { name -> String? in
-            guard let ratio = ratio(to: name, \.requestsPerSecond) else { return nil }
-            let goal = scenario.goals.first { $0.other == name && $0.rate != nil }?.rate
-            return verdict(goal.map { ratio.median >= $0 })
-                + "rind answers \(Text.number(ratio.median, 3)) times as many requests as \(name) (\(range(ratio)))"
-                + (goal.map { "; goal: at least \(Text.number($0, 2))" } ?? "")
+        let others = ["nginx", "node", "other"].filter { name in
+            !scenario.goals.contains { $0.other == name && $0.rate != nil }
         }
-        let times = scenario.goals.compactMap { goal -> String? in
-            guard let most = goal.percentile99, let ratio = ratio(to: goal.other, \.percentile99) else { return nil }
-            return verdict(ratio.median <= most)
-                + "99 % of its answers take at most \(Text.number(ratio.median, 1)) times as long as those of "
-                + "\(goal.other) (\(range(ratio))); goal: at most \(Text.number(most, 0))"
-        }
-        return rates + times
+        return outcomes.map(\.sentence)
+            + others.compactMap { name in
+                rate(beside: name).map {
+                    "         requests/s, to \(name): \(Text.number($0.median, 3)) "
+                        + "(\(Text.number($0.min, 2)) to \(Text.number($0.max, 2)))"
+                }
+            }
     }
 
-    private func verdict(_ isReached: Bool?) -> String {
-        switch isReached {
-        case true?: "reached  "
-        case false?: "MISSED   "
-        case nil: "         "
-        }
-    }
-
-    private func range(_ ratio: Spread) -> String { "\(Text.number(ratio.min, 2)) to \(Text.number(ratio.max, 2))" }
+    private func rate(beside name: String) -> Spread? { ratio(to: name, \.requestsPerSecond) }
 
     /// Compares the gateway with another server, turn by turn.
     private func ratio(to name: String, _ figure: (SmallReport.Sample) -> Double) -> Spread? {

@@ -82,7 +82,7 @@ enum ImportTable {
             "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel", "UnixSignals",
         ],
         "rind-bench": [
-            "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "JSONBytes", "Ledger",
+            "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",
             "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncMachines",
             "SyncModel",
         ],

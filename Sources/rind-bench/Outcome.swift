@@ -1,0 +1,48 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A figure that was measured, beside the goal that it should reach.
+struct Outcome {
+    /// The side of the goal on which the figure should be.
+    enum Relation: String {
+        case atLeast = "at least"
+        case atMost = "at most"
+    }
+
+    /// The name of the figure, for a headline; ratios name the other side.
+    var name: String
+    /// The measured figure; its median counts.
+    var figure: Spread
+    var relation: Relation
+    var goal: Double
+    /// The number of digits after the point of figure and goal.
+    var digits: Int
+
+    /// Creates an outcome; nil if nothing was measured.
+    init?(_ name: String, _ figure: Spread?, _ relation: Relation, _ goal: Double, digits: Int = 2) {
+        guard let figure else { return nil }
+        self.name = name
+        self.figure = figure
+        self.relation = relation
+        self.goal = goal
+        self.digits = digits
+    }
+
+    /// True if the median is at the goal or on its good side.
+    var isReached: Bool { relation == .atLeast ? figure.median >= goal : figure.median <= goal }
+
+    /// The outcome as a line of a report.
+    var sentence: String {
+        "\(verdict)  \(name): \(median)\(range.isEmpty ? "" : " (\(range))"); goal: \(wanted)"
+    }
+
+    /// The cells of a row of a table of outcomes.
+    var cells: [String] { [name, median, range, wanted, verdict] }
+
+    private var verdict: String { isReached ? "reached" : "MISSED " }
+    private var median: String { Text.number(figure.median, digits) }
+    private var wanted: String { "\(relation.rawValue) \(Text.number(goal, digits))" }
+    private var range: String {
+        figure.min == figure.max ? "" : "\(Text.number(figure.min, digits)) to \(Text.number(figure.max, digits))"
+    }
+}
