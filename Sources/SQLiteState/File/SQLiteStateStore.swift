@@ -19,6 +19,7 @@ package final class SQLiteStateStore: StateStore {
     package let cursorLead: Int64
     let probe = StateProbe()
     private let pool: DatabasePool
+    private let group = GroupCommit()
     private let readersAtHand: ReadersAtHand
     private let watch: StateWatch
     /// The store's hold on the file; nil once the file is released.
@@ -107,7 +108,7 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// Runs one transaction, durable when the method returns.
+    /// Makes changes that are all or nothing, durable when the method returns; others may share their transaction.
     ///
     /// Does not use GRDB's `async` method, which rolls back when the task is cancelled: a client that hangs up at the
     /// wrong moment must not undo what the backend has accepted.
@@ -117,17 +118,25 @@ package final class SQLiteStateStore: StateStore {
         }
     }
 
-    /// Starts one transaction and returns; it is durable when `end` gets its result.
+    /// Starts a ``write(_:)`` and returns; it is durable when `end` gets its result.
     func beginWriting<T: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> T, end: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
-        pool.asyncWrite(checkingPath(body)) { [watch] _, result in
-            if case .success = result { watch.committed() }
-            end(result.mapError(watch.error))
+        let body = checkingPath(body)
+        let write = GroupCommit.Write { [watch] db in
+            let value = try body(db)
+            return {
+                watch.committed()
+                end(.success(value))
+            }
+        } fail: { [watch] error in
+            end(.failure(watch.error(error)))
         }
+        group.add(write)
+        pool.asyncWriteWithoutTransaction { [group] db in group.run(in: db) }
     }
 
-    /// Runs one transaction that becomes durable only with the next one of ``write(_:)``.
+    /// Runs one transaction that becomes durable only with the next ``write(_:)``.
     ///
     /// SQLite writes it to the end of the log like any other but does not wait for the disk; the next commit that waits
     /// makes the whole log durable up to itself. Only for writes that mean nothing without a later commit.
@@ -137,20 +146,7 @@ package final class SQLiteStateStore: StateStore {
         let body = checkingPath(body)
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             pool.asyncWriteWithoutTransaction { [watch] db in
-                let result = Result {
-                    try db.run("PRAGMA synchronous = NORMAL")
-                    defer {
-                        let isRestored = (try? db.run("PRAGMA synchronous = FULL")) != nil
-                        precondition(isRestored, "a state that cannot promise durability must not go on")
-                    }
-                    var value: T?
-                    try db.inTransaction {
-                        value = try body(db)
-                        return .commit
-                    }
-                    guard let value else { throw StateError.failed("a transaction without result") }
-                    return value
-                }
+                let result = Result { try db.withoutWaiting { try db.commit { try body(db) } } }
                 continuation.resume(with: result.mapError(watch.error))
             }
         }
