@@ -208,7 +208,8 @@ extension BytePath.Figures {
     /// The figure that has a goal.
     var outcomes: [Outcome] {
         let speeds = stages[1].processorSeconds.map { Double(bytes) / $0 / 1e9 }
-        return [Outcome("lines + projection: GB/s of one core", Spread(speeds), .atLeast, Self.goal)].compactMap(\.self)
+        return [Outcome("lines + projection: GB/s of one core", Spread(speeds), goal: .atLeast(Self.goal))].compactMap(
+            \.self)
     }
 }
 

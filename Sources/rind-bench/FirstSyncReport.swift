@@ -61,16 +61,16 @@ struct FirstSyncReport: Report, Codable {
     /// Processor time has one for the usual number of rows only.
     var outcomes: [Outcome] {
         let rind = ways.first { $0.name == "rind" }
-        let size = "\(Text.grouped(rows)) rows\(isCompressed ? ", gzip" : "")"
+        let size = "first sync of \(Text.grouped(rows)) rows\(isCompressed ? ", gzip" : "")"
         let processor = Spread(rind?.samples.compactMap(\.processorSeconds) ?? [])
         let peak = rind?.peakResidentBytes.flatMap { Spread([Double($0) / 0x1p20]) }
         return [
             Outcome(
-                "\(size): time, to nginx", ratios("rind", "nginx"), .atMost,
-                isCompressed ? Goal.compressedTime : Goal.time),
+                "\(size): time, to nginx", ratios("rind", "nginx"),
+                goal: .atMost(isCompressed ? Goal.compressedTime : Goal.time)),
             isCompressed || rows != FirstSync.usualRows
-                ? nil : Outcome("\(size): CPU seconds", processor, .atMost, Goal.processorSeconds),
-            Outcome("\(size): peak MiB", peak, .atMost, Goal.peakMebibytes, digits: 0),
+                ? nil : Outcome("\(size): CPU seconds", processor, goal: .atMost(Goal.processorSeconds)),
+            Outcome("\(size): peak MiB", peak, goal: .atMost(Goal.peakMebibytes), digits: 0),
         ].compactMap(\.self)
     }
 

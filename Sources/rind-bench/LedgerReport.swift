@@ -133,7 +133,7 @@ struct LedgerReport: Report, Codable {
     /// The figure that has a goal of its own, below its bound.
     var outcomes: [Outcome] {
         let ratios = firstSyncs.ratios(\.wallSeconds)
-        return [Outcome("first sync: time with a ledger to without", ratios, .atMost, Bound.firstSyncGoal)]
+        return [Outcome("first sync: time with a ledger to without", ratios, goal: .atMost(Bound.firstSyncGoal))]
             .compactMap(\.self)
     }
 

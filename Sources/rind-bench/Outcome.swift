@@ -3,33 +3,36 @@
 
 /// A figure that was measured, beside the goal that it should reach.
 struct Outcome {
-    /// The side of the goal on which the figure should be.
-    enum Relation: String {
-        case atLeast = "at least"
-        case atMost = "at most"
+    /// A limit that the figure should keep.
+    enum Goal {
+        case atLeast(Double)
+        case atMost(Double)
     }
 
     /// The name of the figure, for a headline; ratios name the other side.
     var name: String
     /// The measured figure; its median counts.
     var figure: Spread
-    var relation: Relation
-    var goal: Double
+    var goal: Goal
     /// The number of digits after the point of figure and goal.
     var digits: Int
 
     /// Creates an outcome; nil if nothing was measured.
-    init?(_ name: String, _ figure: Spread?, _ relation: Relation, _ goal: Double, digits: Int = 2) {
+    init?(_ name: String, _ figure: Spread?, goal: Goal, digits: Int = 2) {
         guard let figure else { return nil }
         self.name = name
         self.figure = figure
-        self.relation = relation
         self.goal = goal
         self.digits = digits
     }
 
     /// True if the median is at the goal or on its good side.
-    var isReached: Bool { relation == .atLeast ? figure.median >= goal : figure.median <= goal }
+    var isReached: Bool {
+        switch goal {
+        case .atLeast(let least): figure.median >= least
+        case .atMost(let most): figure.median <= most
+        }
+    }
 
     /// The outcome as a line of a report.
     var sentence: String {
@@ -41,7 +44,12 @@ struct Outcome {
 
     private var verdict: String { isReached ? "reached" : "MISSED " }
     private var median: String { Text.number(figure.median, digits) }
-    private var wanted: String { "\(relation.rawValue) \(Text.number(goal, digits))" }
+    private var wanted: String {
+        switch goal {
+        case .atLeast(let least): "at least \(Text.number(least, digits))"
+        case .atMost(let most): "at most \(Text.number(most, digits))"
+        }
+    }
     private var range: String {
         figure.min == figure.max ? "" : "\(Text.number(figure.min, digits)) to \(Text.number(figure.max, digits))"
     }

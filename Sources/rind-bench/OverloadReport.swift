@@ -96,12 +96,12 @@ extension OverloadReport.Section {
 
     private var limit: String { latency == 0 ? "the processors limit" : "the backend takes \(latency) ms" }
 
-    /// The share of its best rate that the gateway keeps at one multiple.
+    /// Returns the share of its best rate that the gateway keeps at one multiple.
     fileprivate func outcome(_ index: Int) -> Outcome? {
         let times = Text.number(OverloadReport.factors[index], 0)
         return Outcome(
-            "\(limit): 2xx at \(times) times the best rate, to the best",
-            Spread(turns.map { $0.rounds[index].done.perSecond / $0.best }), .atLeast, OverloadReport.Goal.share)
+            "overload, \(limit): 2xx at \(times) times the best rate, to the best",
+            Spread(turns.map { $0.rounds[index].done.perSecond / $0.best }), goal: .atLeast(OverloadReport.Goal.share))
     }
 
     private func sentences(_ index: Int) -> [String] {

@@ -65,10 +65,11 @@ struct ScaleReport: Report, Codable {
         let size = "\(Text.grouped(many.replicas)) replicas"
         return [
             Outcome(
-                "\(size): ms until ready after a kill", Spread(many.readyMilliseconds), .atMost,
-                Goal.readyMilliseconds, digits: 0),
+                "\(size): ms until ready after a kill", Spread(many.readyMilliseconds),
+                goal: .atMost(Goal.readyMilliseconds), digits: 0),
             Outcome(
-                "\(size): CPU of an idle pull, to \(Text.grouped(few.replicas))", Spread(costs), .atMost, Goal.cost),
+                "\(size): CPU of an idle pull, to \(Text.grouped(few.replicas))", Spread(costs),
+                goal: .atMost(Goal.cost)),
         ].compactMap(\.self)
     }
 }

@@ -93,12 +93,12 @@ extension SlowReport {
         return [
             Outcome(
                 "slow readers that are answered, of \(Text.grouped(clients))", Spread([Double(opened - putOff)]),
-                .atLeast,
-                Double(clients), digits: 0),
-            Outcome("KiB a slow reader", Spread([each].compactMap(\.self)), .atMost, Goal.clientKibibytes, digits: 0),
+                goal: .atLeast(Double(clients)), digits: 0),
             Outcome(
-                "idle pulls beside slow readers: 99 %, to those alone", Spread([ratio].compactMap(\.self)), .atMost,
-                Goal.percentile99, digits: 1),
+                "KiB a slow reader", Spread([each].compactMap(\.self)), goal: .atMost(Goal.clientKibibytes), digits: 0),
+            Outcome(
+                "idle pulls beside slow readers: 99 %, to those alone", Spread([ratio].compactMap(\.self)),
+                goal: .atMost(Goal.percentile99), digits: 1),
         ].compactMap(\.self)
     }
 

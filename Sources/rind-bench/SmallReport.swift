@@ -99,11 +99,12 @@ extension SmallReport.Section {
         return scenario.goals.flatMap { goal in
             [
                 goal.rate.flatMap {
-                    Outcome("\(name): requests/s, to \(goal.other)", rate(beside: goal.other), .atLeast, $0)
+                    Outcome("\(name): requests/s, to \(goal.other)", rate(beside: goal.other), goal: .atLeast($0))
                 },
                 goal.percentile99.flatMap {
                     Outcome(
-                        "\(name): 99 %, to \(goal.other)", ratio(to: goal.other, \.percentile99), .atMost, $0, digits: 1
+                        "\(name): 99 %, to \(goal.other)", ratio(to: goal.other, \.percentile99), goal: .atMost($0),
+                        digits: 1
                     )
                 },
             ].compactMap(\.self)
