@@ -4,12 +4,14 @@ SWIFTFLAGS ?=
 ARGS ?=
 SEEDS ?= 20000
 MUTATIONS ?= 1000000
+PREFIX ?= /usr/local
+DESTDIR ?=
 
 # Optimised code that tests can still look into.
 OPTIMISED := -c release -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build counted demo test costs soak figures lint format bench docs-check
+.PHONY: help setup build counted demo program install package test costs soak figures lint format bench docs-check
 
 help: ## Show this list
 	@echo 'usage: make TARGET [ARGS="..."]'
@@ -29,6 +31,21 @@ counted: setup ## Build what is counted, optimised: the byte path alone
 demo: setup ## Run the gateway with a demo backend; ARGS=--once ends by itself
 	swift build --product rind $(SWIFTFLAGS)
 	@"$$(swift build --show-bin-path $(SWIFTFLAGS))/rind" demo $(ARGS)
+
+program: setup ## Build the gateway for use: optimised, with Swift's runtime in it
+	swift build -c release --static-swift-stdlib --product rind $(SWIFTFLAGS)
+
+# Without a build of its own, so that root need not run the compiler: 'make program && sudo make install'.
+install: ## Install the built gateway and its systemd unit below PREFIX=/usr/local; DESTDIR=... puts a root before it
+	@test -x .build/release/rind || { echo "there is no .build/release/rind: run 'make program' first" >&2; exit 1; }
+	install -D -m 0755 --strip .build/release/rind "$(DESTDIR)$(PREFIX)/bin/rind"
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(PREFIX)/share/doc/rind"
+	sed 's,/usr/local/bin/rind,$(PREFIX)/bin/rind,' examples/systemd/rind.service \
+		> "$(DESTDIR)$(PREFIX)/lib/systemd/system/rind.service"
+	install -m 0644 config/rind.ini "$(DESTDIR)$(PREFIX)/share/doc/rind/rind.ini"
+
+package: program ## Build a Debian package in .build
+	@examples/debian/build-package .build
 
 test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)

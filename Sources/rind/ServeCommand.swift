@@ -24,6 +24,8 @@ struct ServeCommand: AsyncParsableCommand {
             status 0; meanwhile the log says each second what is waited for. A second one,
             or SIGQUIT, cuts what runs and ends at once, also with status 0. SIGHUP is
             ignored: restart to apply a changed configuration.
+
+            It tells systemd (Type=notify) when clients can connect, and when it drains.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
@@ -82,7 +84,8 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, limits: limits,
-            logger: logger)
+            logger: logger,
+            onListening: { listener, _ in if listener == .clients { ServiceNotice.ready.send() } })
         // Its lines repeat what is said here, with names of services that mean nothing to an operator.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .error)
@@ -93,7 +96,10 @@ struct ServeCommand: AsyncParsableCommand {
         group.maximumGracefulShutdownDuration = parts.configuration.gateway.shutdownGrace + .seconds(10)
         try await SignalledServices(
             services: ServiceGroup(configuration: group), signals: signals, logger: logger,
-            onDraining: { server.beginDraining(signal: "\($0)") }
+            onDraining: {
+                ServiceNotice.stopping.send()
+                server.beginDraining(signal: "\($0)")
+            }
         ).run()
     }
 }
