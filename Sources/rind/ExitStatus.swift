@@ -7,6 +7,7 @@
 enum ExitStatus: Int32, CaseIterable {
     case done = 0
     case notAsExpected = 1
+    case notTried = 2
     case usage = 64
     case badData = 65
     case noInput = 66
@@ -24,7 +25,8 @@ enum ExitStatus: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .done: "all went well"
-        case .notAsExpected: "the demo, or what 'check --connect' tries, is not right or not certain"
+        case .notAsExpected: "the demo, 'check --connect' or 'conform' found a fault, or no certainty"
+        case .notTried: "'conform' can try nothing: no answer, or a refused credential"
         case .usage: "the arguments are not understood"
         case .badData: "a sample is not what it should be"
         case .noInput: "a sample, replica, principal or entry that was named is not there"

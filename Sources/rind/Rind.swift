@@ -25,7 +25,7 @@ struct Rind: AsyncParsableCommand {
             """,
         version: Version.line,
         subcommands: [
-            ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self,
+            ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self, ConformCommand.self,
             ReplicasCommand.self, QuarantineCommand.self, JournalCommand.self, StateCommand.self, WhyCommand.self,
             ExplainCommand.self,
             DemoCommand.self,

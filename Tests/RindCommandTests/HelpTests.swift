@@ -10,7 +10,7 @@ import Testing
         "", "serve", "check", "keys", "pull", "replicas", "replicas list", "replicas show", "replicas forget",
         "replicas resync", "replicas accept", "quarantine", "quarantine list", "quarantine show", "quarantine retry",
         "quarantine drop", "journal", "journal list", "journal show", "state", "state accept-clock", "why", "explain",
-        "explain schema", "demo", "version",
+        "explain schema", "conform", "demo", "version",
     ]
 
     @Test(arguments: commands)

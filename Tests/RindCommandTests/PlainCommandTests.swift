@@ -38,7 +38,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["serve", "check", "keys", "pull", "replicas", "journal", "why", "explain", "demo", "version"])
+    @Test(
+        arguments: [
+            "serve", "check", "keys", "pull", "conform", "replicas", "journal", "why", "explain", "demo", "version",
+        ])
     func `every subcommand teaches by examples`(name: String) async throws {
         let result = try await RunningCommand.run(name, "--help")
         #expect(result.status == 0)

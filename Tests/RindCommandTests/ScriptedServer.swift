@@ -30,6 +30,8 @@ struct ScriptedServer: Sendable {
         }
     }
 
+    typealias Script = @Sendable (_ request: Request, _ head: String, _ body: String) -> Answer
+
     let port: Int
     private let seen: NIOLockedValueBox<[Request]>
 
@@ -40,6 +42,13 @@ struct ScriptedServer: Sendable {
     /// Lets the body use a server, and ends it.
     static func with<R>(
         _ script: @escaping @Sendable (Request) -> Answer, _ body: (ScriptedServer) async throws -> R
+    ) async throws -> R {
+        try await with(reading: { request, _, _ in script(request) }, body)
+    }
+
+    /// The same with a script that also reads the head and the body of requests.
+    static func with<R>(
+        reading script: @escaping Script, _ body: (ScriptedServer) async throws -> R
     ) async throws -> R {
         let seen = NIOLockedValueBox<[Request]>([])
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -58,11 +67,11 @@ struct ScriptedServer: Sendable {
 
     private final class Responder: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
-        private let script: @Sendable (Request) -> Answer
+        private let script: Script
         private let seen: NIOLockedValueBox<[Request]>
         private var received = ""
 
-        init(_ script: @escaping @Sendable (Request) -> Answer, _ seen: NIOLockedValueBox<[Request]>) {
+        init(_ script: @escaping Script, _ seen: NIOLockedValueBox<[Request]>) {
             self.script = script
             self.seen = seen
         }
@@ -78,7 +87,7 @@ struct ScriptedServer: Sendable {
                 method: String(words[0]), path: String(words[1]),
                 isSignedIn: head.lowercased().contains("\r\nauthorization:"))
             seen.withLockedValue { $0.append(request) }
-            let answer = script(request)
+            let answer = script(request, String(head), String(received[end.upperBound...]))
             let lines =
                 ["HTTP/1.1 \(answer.status)", "Content-Length: \(answer.body.utf8.count)", "Connection: close"]
                 + answer.fields

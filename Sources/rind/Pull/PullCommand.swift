@@ -99,7 +99,7 @@ struct PullCommand: AsyncParsableCommand {
     }
 
     /// libcurl's sentence without what only makes sense for a gateway.
-    private static func reason(_ error: CurlError) -> String {
+    static func reason(_ error: CurlError) -> String {
         switch error {
         case .resolve(let text), .connect(let text), .tls(let text), .closed(let text), .system(let text),
             .invalidRequest(let text), .protocolViolation(let text):
@@ -110,7 +110,8 @@ struct PullCommand: AsyncParsableCommand {
         }
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// Returns the text as it stands in a query.
+    static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             let isPlain =
                 switch byte {

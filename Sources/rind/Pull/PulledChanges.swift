@@ -69,7 +69,8 @@ struct PulledChanges {
         }
     }
 
-    private static func unwrapped(_ document: JSONSlice) -> JSONSlice? {
+    /// Returns the object with the changes: the document, or a member of it.
+    static func unwrapped(_ document: JSONSlice) -> JSONSlice? {
         if document.member("changes") != nil { return document }
         var found: JSONSlice?
         document.forEachMember { _, value in
