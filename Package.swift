@@ -22,6 +22,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -43,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -70,6 +72,7 @@ let package = Package(
 
         // What speaks to the outside.
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
+        .target(name: "Telemetry", dependencies: [metrics, nioLocks]),
         .target(name: "Threads", dependencies: [nioLocks]),
         .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
         .target(name: "Postgres", dependencies: ["CPQ", "SyncModel", "Threads", nioCore, nioLocks, log]),
@@ -78,7 +81,7 @@ let package = Package(
             dependencies: ["StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),
         .target(
             name: "Backend",
-            dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", nioCore, nioLocks, httpTypes, log]),
+            dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", "Telemetry", nioCore, nioLocks, httpTypes, log]),
         .target(name: "GatewayConfig", dependencies: ["INI", "JSONBytes", "SyncModel"]),
 
         // The gateway.
@@ -86,14 +89,14 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Backend", "CMalloc", "Curl", "Deduplication", "GatewayConfig", "JSONBytes", "Ledger",
-                "LineProjection", "StateStore", "SyncMachines", "SyncModel", "WatermelonWire", nioCore, nioPosix,
-                nioLocks, httpTypes, crypto, deque, log,
+                "LineProjection", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire", nioCore,
+                nioPosix, nioLocks, httpTypes, crypto, deque, log,
             ]),
         .target(
             name: "GatewayServer",
             dependencies: [
-                "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "JSONBytes", "SyncModel", "WatermelonWire",
-                hummingbirdCore, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1, lifecycle, log,
+                "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "JSONBytes", "SyncModel", "Telemetry",
+                "WatermelonWire", hummingbirdCore, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1, lifecycle, log,
             ]),
         .target(
             name: "DemoBackend",
@@ -103,7 +106,7 @@ let package = Package(
             dependencies: [
                 "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
                 "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "SQLiteState", "StateStore", "SyncMachines",
-                "SyncModel", arguments, httpTypes, lifecycle, log, nioCore, signals,
+                "SyncModel", "Telemetry", arguments, httpTypes, lifecycle, log, nioCore, signals,
             ]),
         .executableTarget(
             name: "rind-bench",
@@ -194,6 +197,7 @@ let package = Package(
                 "SyncModel",
             ]),
         .testTarget(name: "GatewayTestingTests", dependencies: ["GatewayTesting", "JSONBytes"]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", metrics]),
         .testTarget(name: "TidyTests"),
     ],
     swiftLanguageModes: [.v6]

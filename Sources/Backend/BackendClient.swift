@@ -7,6 +7,7 @@ import JSONBytes
 package import Logging
 import NIOCore
 package import SyncModel
+import Telemetry
 
 /// Speaks the backend's protocol on behalf of one caller at a time.
 ///
@@ -50,8 +51,9 @@ package struct BackendClient: Sendable {
     ) async throws(BackendError) -> CurlResponse {
         let request = try request(call, as: credentials, adjust: adjust)
         do {
-            return try await transport.execute(request)
+            return try await transport.execute(request).noted()
         } catch {
+            SyncTrace.noteCall(status: nil)
             throw BackendError(sending: error)
         }
     }
@@ -63,7 +65,7 @@ package struct BackendClient: Sendable {
     ) async throws(BackendError) -> Result {
         let request = try request(CallRequest(call, values), as: credentials, adjust: adjust)
         do {
-            return try await transport.perform(request, use)
+            return try await transport.perform(request) { try await use($0.noted()) }
         } catch let error as BackendError {
             throw error
         } catch let error as CurlError {

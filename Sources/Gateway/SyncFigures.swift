@@ -56,6 +56,11 @@ package struct SyncFigures: Sendable {
     /// The figures of the diff.
     package var diffed = LedgerDiffFigures()
 
+    /// Changes that the stream had missed and the diff has found.
+    package var repairs: Int { diffed.repairs }
+    /// Deletions that the diff has held back.
+    package var heldBack: Int { diffed.heldBack }
+
     /// Creates figures of nothing.
     package init() {}
 

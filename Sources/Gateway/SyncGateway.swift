@@ -7,6 +7,7 @@ import Logging
 package import StateStore
 import SyncMachines
 import SyncModel
+package import Telemetry
 package import WatermelonWire
 
 /// The gateway without its HTTP server: serves clients' pulls and pushes, and calls the backend.
@@ -39,6 +40,40 @@ package final class SyncGateway: Sendable {
     package var spooled: (memory: Int, disk: Int) {
         let held = services.spools.held
         return (held.memory, held.disk)
+    }
+
+    /// Reads the gauges of the metrics that need no question to the state.
+    package var readings: [MetricReading] {
+        let (held, waiting) = services.locks.occupancy
+        let spooled = services.spools.held
+        let configuration = services.configuration
+        return [
+            MetricReading(.locksHeld, Double(held)), MetricReading(.locksWaiting, Double(waiting)),
+            MetricReading(.pullsRunning, Double(services.running.taken)),
+            MetricReading(.pullLimit, Double(configuration.limits.pulls)),
+            MetricReading(.comparisons, Double(services.comparing.taken)),
+            MetricReading(.spool, Double(spooled.memory), labels: ["memory"]),
+            MetricReading(.spool, Double(spooled.disk), labels: ["disk"]),
+            MetricReading(.spoolLimit, Double(configuration.spool.memoryTotal), labels: ["memory"]),
+            MetricReading(.spoolLimit, Double(configuration.spool.diskTotal), labels: ["disk"]),
+        ]
+    }
+
+    /// Reads the gauges that the state knows.
+    package func stateReadings() async -> [MetricReading] {
+        do {
+            let lines = try await services.store.quarantineCounts().entries
+            var readings = [MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines))]
+            guard let store = services.store as? any JournalAdmin else { return readings }
+            let journals = try await store.journals(of: nil, after: 0, limit: 10_000)
+            for state in PushJournal.State.allCases {
+                let count = journals.count { $0.state == state }
+                readings.append(MetricReading(.journals, Double(count), labels: [state.rawValue]))
+            }
+            return readings
+        } catch {
+            return [MetricReading(.stateReads, 0)]
+        }
     }
 
     /// Drops expired cached answers until it is cancelled, even if no pulls come.
@@ -75,7 +110,7 @@ package final class SyncGateway: Sendable {
     /// - Returns: The caller's principal.
     /// - Throws: The errors of ``pull(_:caller:)`` for a caller that is not accepted.
     package func admit(_ caller: Caller) async throws -> String {
-        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        let identity = try await identify(caller)
         try await services.identities.verify(identity, at: services.clock.now)
         return identity.principal.rawValue
     }
@@ -87,7 +122,7 @@ package final class SyncGateway: Sendable {
     ///   then.
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
-        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        let identity = try await identify(caller)
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         var startOvers = 0
@@ -117,7 +152,7 @@ package final class SyncGateway: Sendable {
     /// - Throws: Any error; `GatewayError(_:)` has the client's answer.
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
         _ = try effectiveVersion(request.schemaVersion)
-        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        let identity = try await identify(caller)
         return try await services.locks.withLock(pushLock(identity)) {
             let recovery = PushRecovery(
                 services: services, identity: identity, logger: caller.logger, push: request)
@@ -130,6 +165,12 @@ package final class SyncGateway: Sendable {
                 services: services, request: request, identity: identity, logger: caller.logger)
             return try await runner.run()
         }
+    }
+
+    private func identify(_ caller: Caller) async throws -> CallerIdentity {
+        let timing = SyncTrace.begin(.identity)
+        defer { timing.end() }
+        return try await services.identities.resolve(caller, at: services.clock.now)
     }
 
     private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }

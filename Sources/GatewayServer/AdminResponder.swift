@@ -4,18 +4,25 @@
 import Gateway
 import HTTPTypes
 import Logging
+import Telemetry
 
 /// Serves the operator's listener.
 struct AdminResponder: Sendable {
     let health: HealthResponder
+    let figures: MetricsResponder
+    let metrics: GatewayMetrics
     let logger: Logger
 
     /// Serves one request.
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
-        var record = RequestRecord(request, logger: logger)
+        var record = RequestRecord(request, logger: logger, metrics: metrics)
         record.isProbe = true
         stream.commonFields[.requestID] = request.id
         do {
+            if request.path == MetricsResponder.path {
+                try await figures.respond(to: request, with: stream)
+                return record.write(stream)
+            }
             guard let probe = HealthResponder.Probe(path: request.path) else {
                 throw GatewayFault.unknownAdminPath
             }

@@ -9,6 +9,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import SyncModel
+package import Telemetry
 
 /// Serves clients over HTTP: sync paths, health, and everything else passed through to the backend.
 ///
@@ -46,12 +47,14 @@ package struct GatewayHTTPServer: Service {
     ///   - configuration: The operator's configuration.
     ///   - passThrough: Carries requests that pass through to the backend.
     ///   - limits: The limits for clients; nil for those of the configuration.
+    ///   - metrics: Counts each request; the operator's listener answers with them.
     ///   - logger: Gets one line for each request.
     ///   - onListening: Called once for each listener; the system has chosen the port by then if the configuration has
     ///     0.
     package init(
         service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
-        limits: ServerLimits? = nil, logger: Logger, onListening: OnListening? = nil
+        limits: ServerLimits? = nil, metrics: GatewayMetrics = GatewayMetrics(), logger: Logger,
+        onListening: OnListening? = nil
     ) {
         self.configuration = configuration
         let limits = limits ?? ServerLimits(configuration.limits)
@@ -74,8 +77,11 @@ package struct GatewayHTTPServer: Service {
             denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
             replacesCrossOrigin: origins.isOn)
         responder = GatewayResponder(
-            sync: sync, proxy: proxy, health: health, origins: origins, requests: requests, logger: logger)
-        admin = AdminResponder(health: health, logger: logger)
+            sync: sync, proxy: proxy, health: health, origins: origins, requests: requests, metrics: metrics,
+            logger: logger)
+        let figures = MetricsResponder(
+            metrics: metrics, service: service, requests: requests, connections: connections)
+        admin = AdminResponder(health: health, figures: figures, metrics: metrics, logger: logger)
     }
 
     /// Marks the server as draining: from now on `/readyz` reports it, and the log has a line about it.

@@ -6,6 +6,7 @@ import HTTPTypes
 import Logging
 import NIOCore
 import SyncModel
+import Telemetry
 import WatermelonWire
 
 /// Decides who serves a request, answers every error, and logs a line for every request.
@@ -15,13 +16,14 @@ struct GatewayResponder: Sendable {
     let health: HealthResponder
     let origins: CrossOriginRules
     let requests: OpenRequests
+    let metrics: GatewayMetrics
     let logger: Logger
 
     /// Serves one request.
     ///
     /// - Throws: An error if an answer has begun and cannot be ended: the connection must be cut then.
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
-        var record = RequestRecord(request, logger: logger)
+        var record = RequestRecord(request, logger: logger, metrics: metrics)
         let number = requests.enter(
             OpenRequests.Request(
                 method: request.method.rawValue, path: record.shownPath(whole: isOwn(request.path)), id: request.id))
@@ -62,7 +64,12 @@ struct GatewayResponder: Sendable {
             return try await stream.send(204, [.allow: methods])
         }
         record.isSync = true
-        record.figures = try await sync.respond(route, to: request, with: stream, logger: record.logger)
+        let trace = SyncTrace()
+        record.trace = trace
+        let logger = record.logger
+        record.figures = try await SyncTrace.$current.withValue(trace) {
+            try await sync.respond(route, to: request, with: stream, logger: logger)
+        }
     }
 
     /// Checks the rules of HTTP/1.1 that apply to a request of any path.

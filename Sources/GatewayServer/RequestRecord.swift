@@ -5,6 +5,7 @@ import Gateway
 import HTTPTypes
 import Logging
 import SyncModel
+import Telemetry
 
 /// Collects the log's data on one request; never its query, its body or its credential.
 ///
@@ -24,11 +25,16 @@ struct RequestRecord {
     /// The cause of the failure.
     var cause: String?
 
+    /// The times and calls of a sync; nil for other requests.
+    var trace: SyncTrace?
+
+    private let metrics: GatewayMetrics
     private let method: String
     private let path: String
     private let start = ContinuousClock.now
 
-    init(_ request: IncomingRequest, logger: Logger) {
+    init(_ request: IncomingRequest, logger: Logger, metrics: GatewayMetrics) {
+        self.metrics = metrics
         var logger = logger
         logger[metadataKey: "request_id"] = "\(request.id)"
         self.logger = logger
@@ -40,7 +46,9 @@ struct RequestRecord {
     func write(_ stream: AnswerStream) {
         // An answer that was begun and did not arrive is not a success, even if its head had one.
         let status = stream.isComplete ? stream.status ?? 0 : failure?.status ?? stream.status ?? 0
-        let elapsed = (ContinuousClock.now - start).milliseconds
+        let duration = ContinuousClock.now - start
+        let elapsed = duration.milliseconds
+        let trace = trace?.content
         let shown = shownPath(whole: isSync || isProbe)
         var metadata: Logger.Metadata = [
             "method": "\(method)", "path": "\(shown)", "status": "\(status)", "duration_ms": "\(elapsed)",
@@ -49,9 +57,25 @@ struct RequestRecord {
         if let code = failure?.code ?? ownCode(status) { metadata["code"] = "\(code)" }
         if !stream.isComplete { metadata["cut"] = "true" }
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
+        if let trace { add(trace, to: &metadata) }
+        let kind = isProbe ? "probe" : isSync ? "sync" : "proxy"
+        let outcome = SyncOutcome(
+            figures: figures ?? failure?.figures, code: failure?.code ?? "", status: status,
+            isComplete: stream.isComplete)
+        metrics.observe(outcome, kind: kind, trace: trace, duration: duration)
         logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)
         if let cause { logger.debug("cause", metadata: ["cause": "\(ForeignText.cut(cause, to: Self.causeBytes))"]) }
         if !isSync, !isProbe { logger.debug("path", metadata: ["path": "\(path)"]) }
+    }
+
+    /// Adds what is unusual: stages that took long, several calls to the backend, or one that failed.
+    private func add(_ trace: SyncTrace.Content, to metadata: inout Logger.Metadata) {
+        let least = logger.logLevel <= .debug ? Self.shownStage : Self.longStage
+        for index in 0..<SyncStage.all.count where trace.nanoseconds[index] >= least {
+            metadata["\(SyncStage.all[index].rawValue)_ms"] = "\(trace.nanoseconds[index] / 1_000_000)"
+        }
+        if trace.callCount > 1 { metadata["backend_calls"] = "\(trace.callCount)" }
+        if let status = trace.backendStatus, status != 200 { metadata["backend_status"] = "\(status)" }
     }
 
     /// Returns the code of an answer that the gateway has only passed on; nil if the backend has not failed.
@@ -67,6 +91,8 @@ struct RequestRecord {
         return isProbe ? .debug : .info
     }
 
+    /// The nanoseconds of a stage that is worth a field in the log, at info and at debug.
+    private static let (longStage, shownStage): (Int64, Int64) = (50_000_000, 1_000_000)
     /// The most bytes of a failure's cause.
     private static let causeBytes = 1_000
 

@@ -8,6 +8,7 @@ import Logging
 import SQLiteState
 import ServiceLifecycle
 import StateStore
+import Telemetry
 import UnixSignals
 
 /// `rind serve`.
@@ -84,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, limits: limits,
-            logger: logger,
+            metrics: GatewayMetrics(version: Version.number), logger: logger,
             onListening: { listener, _ in if listener == .clients { ServiceNotice.ready.send() } })
         // Its lines repeat what is said here, with names of services that mean nothing to an operator.
         var quiet = logger

@@ -10,7 +10,7 @@ enum ImportTable {
     /// A target imports what lies on lower floors, never its own or a higher one.
     static let floors: [[String]] = [
         ["CAllocationCount", "CCurl", "CMalloc", "CPQ", "CZlib", "Threads"],
-        ["JSONBytes", "SyncModel", "Gzip", "Curl"],
+        ["JSONBytes", "SyncModel", "Gzip", "Curl", "Telemetry"],
         ["INI", "Postgres"],
         ["LineProjection"],
         ["Deduplication"],
@@ -53,11 +53,13 @@ enum ImportTable {
         "Gzip": ["CZlib", "NIOCore"],
         "Threads": ["NIOConcurrencyHelpers"],
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "Threads"],
+        "Telemetry": ["CoreMetrics", "NIOConcurrencyHelpers"],
         "Postgres": ["CPQ", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel", "Threads"],
         "SQLiteState": ["Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
             "Curl", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel",
+            "Telemetry",
         ],
         "GatewayConfig": ["INI", "JSONBytes", "SyncModel"],
         "DemoBackend": [
@@ -68,18 +70,19 @@ enum ImportTable {
         "Gateway": [
             "Backend", "CMalloc", "Crypto", "Curl", "Deduplication", "DequeModule", "GatewayConfig", "HTTPTypes",
             "JSONBytes", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
-            "StateStore", "SyncMachines", "SyncModel", "WatermelonWire",
+            "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire",
         ],
         "GatewayServer": [
             "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "HTTPTypes", "HummingbirdCore", "JSONBytes",
             "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "SyncModel",
-            "WatermelonWire",
+            "Telemetry", "WatermelonWire",
         ],
 
         "rind": [
             "ArgumentParser", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
             "GatewayServer", "Gzip", "HTTPTypes", "INI", "JSONBytes", "Ledger", "LineProjection", "Logging",
-            "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel", "UnixSignals",
+            "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel", "Telemetry",
+            "UnixSignals",
         ],
         "rind-bench": [
             "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",
@@ -140,6 +143,7 @@ enum ImportTable {
         "SimulationTests": [
             "Deduplication", "GatewayTesting", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel",
         ],
+        "TelemetryTests": ["CoreMetrics", "Telemetry"],
         "TidyTests": [],
     ]
 

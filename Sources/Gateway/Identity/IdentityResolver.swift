@@ -4,6 +4,7 @@
 import Backend
 import GatewayConfig
 import SyncModel
+import Telemetry
 
 /// Finds out who is calling, and whether the backend accepts their credential.
 ///
@@ -60,7 +61,9 @@ final class IdentityResolver: Sendable {
             else { throw notSignedIn }
             return identity(principal, session)
         case .backend:
-            if let principal = known.principal(of: digest, at: now) {
+            let principal = known.principal(of: digest, at: now)
+            SyncTrace.note { $0.isKnownCaller = principal != nil }
+            if let principal {
                 return identity(principal, credential.sessionParts)
             }
             let named = identity(try await askBackend(forwarded), credential.sessionParts)

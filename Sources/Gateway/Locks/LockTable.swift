@@ -4,6 +4,7 @@
 import DequeModule
 import NIOConcurrencyHelpers
 package import SyncModel
+import Telemetry
 
 /// The reasons for which a lock was not acquired.
 package enum LockError: Error, Hashable, Sendable {
@@ -48,7 +49,11 @@ package final class LockTable: Sendable {
     /// - Throws: ``LockError`` if the lock was not acquired, `CancellationError` if the task was cancelled while it
     ///   waited, otherwise the errors of `body`.
     package func withLock<R>(_ key: String, _ body: () async throws -> R) async throws -> R {
-        if !tryAcquire(key) { try await acquireInTime(key) }
+        if !tryAcquire(key) {
+            let timing = SyncTrace.begin(.queue)
+            defer { timing.end() }
+            try await acquireInTime(key)
+        }
         defer { release(key) }
         return try await body()
     }

@@ -10,6 +10,9 @@ final class Occupancy: Sendable {
 
     init(maximum: Int) { self.maximum = maximum }
 
+    /// The number of running operations.
+    var taken: Int { count.withLockedValue(\.self) }
+
     /// Counts one more; returns false if the limit is reached.
     func tryEnter() -> Bool {
         count.withLockedValue { count in

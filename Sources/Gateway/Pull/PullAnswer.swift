@@ -3,6 +3,7 @@
 
 import Deduplication
 import SyncModel
+import Telemetry
 import WatermelonWire
 
 /// A committed pull, which the client may see now.
@@ -30,11 +31,11 @@ package struct PullAnswer: Sendable {
         var pending = writer.opening
         for (index, table) in tables.enumerated() {
             pending += writer.tableOpening(table.name, isFirst: index == 0)
-            try await write(.created, of: table.index, after: &pending, to: sink)
+            try await write(.created, of: table, after: &pending, to: sink)
             pending += AnswerWriter.updatedOpening
-            try await write(.updated, of: table.index, after: &pending, to: sink)
+            try await write(.updated, of: table, after: &pending, to: sink)
             pending += AnswerWriter.deletedOpening
-            if !strategy.replaces(table.name) { try await write(.deleted, of: table.index, after: &pending, to: sink) }
+            if !strategy.replaces(table.name) { try await write(.deleted, of: table, after: &pending, to: sink) }
             pending += AnswerWriter.tableClosing
         }
         pending += writer.closing(cursor: cursor, strategy: strategy)
@@ -42,10 +43,21 @@ package struct PullAnswer: Sendable {
     }
 
     private func write(
-        _ array: AnswerArray, of table: Int, after pending: inout [UInt8],
+        _ array: AnswerArray, of table: (index: Int, name: String), after pending: inout [UInt8],
         to sink: ([UInt8]) async throws -> Void
     ) async throws {
-        try await spool?.forEachPiece(of: table, array: array) { piece in
+        guard let spool else { return }
+        let count = spool.count(of: table.index, array: array)
+        guard count > 0 else { return }
+        var bytes = 0
+        defer {
+            let figures =
+                array == .deleted
+                ? SyncTrace.TableFigures(deletions: count) : SyncTrace.TableFigures(rows: count, bytes: bytes)
+            SyncTrace.note { $0.tables[table.name, default: .init()].add(figures) }
+        }
+        try await spool.forEachPiece(of: table.index, array: array) { piece in
+            bytes += piece.count
             // Small pieces are gathered; large ones are sent without a copy.
             if piece.count < 16 * 1_024 {
                 pending += piece

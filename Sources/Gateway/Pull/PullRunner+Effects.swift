@@ -5,6 +5,7 @@ import Ledger
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 
 extension PullRunner: Effects {
     mutating func end(_ action: PullAction, of machine: PullMachine) async throws -> PullEnd? {
@@ -26,6 +27,8 @@ extension PullRunner: Effects {
 
     mutating func perform(_ action: PullAction, of machine: PullMachine) async throws -> PullEvent {
         try Task.checkCancellation()
+        let timing = SyncTrace.begin(action.stage)
+        defer { timing.end() }
         switch action {
         case .loadContext:
             return .context(try await loadContext())
@@ -75,5 +78,30 @@ extension PullRunner: Effects {
         guard machine.isComparing, Self.isOfStream(error), !Task.isCancelled else { throw error }
         comparisonFailure = error
         return .comparisonFailed
+    }
+}
+
+extension PullAction {
+    /// The stage whose time the action takes; nil for actions that measure themselves or take none.
+    fileprivate var stage: SyncStage? {
+        switch self {
+        case .loadContext, .compactLedger, .confirm, .dropComparison: .state
+        case .diff: .diff
+        case .commit: .commit
+        case .awaitIDs: .queue
+        case .stream(let action): action.stage
+        case .beginComparison, .sleep, .readClock, .answer, .fail, .refuse, .startOver, .finishPushes: nil
+        }
+    }
+}
+
+extension StreamAction {
+    /// The stage whose time the action takes; nil for actions that measure themselves or take none.
+    fileprivate var stage: SyncStage? {
+        switch self {
+        case .storePosition, .raiseGeneration, .takeCached: .state
+        case .listCheckpoints, .forget, .forgetAll, .acknowledge, .acknowledgeReset: .backend
+        case .open, .sleep: nil
+        }
     }
 }

@@ -212,11 +212,7 @@ extension PullRunner {
         // A push may have left a receipt while this pull was streaming (finding 18); nothing is written if there is
         // none.
         if plan.row == nil { try await scope.store.dropReceipts(principal: scope.query.principal) }
-        let spool: FinishedSpool? =
-            switch plan.content {
-            case .nothing: nil
-            case .streamed: diffed?.spool
-            }
+        let spool = plan.content == .nothing ? nil : diffed?.spool
         guard plan.content == .nothing || spool != nil else { throw PullFailure.unexpectedEvent }
         if plan.content == .streamed { keep(cached) }
         fill(plan, spool)

@@ -9,6 +9,7 @@ import NIOCore
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 
 /// Carries out the decisions of a stream machine: brings the backend to a vector, and streams into a spool.
 struct StreamRunner {
@@ -161,8 +162,9 @@ struct StreamRunner {
         spooler.beginRequest()
         creations?.beginRequest()
         linesBefore = spooler.counts.lines
-        let stream = try await scope.backend.openStream(
-            types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
+        let stream = try await openStream(types, from: vector)
+        let timing = SyncTrace.begin(.stream)
+        defer { timing.end() }
         logRefusedTypes(Set(scope.query.requestTypes).subtracting(types))
         try await acceptance.accepted()
         try await markAccepted()
@@ -173,6 +175,13 @@ struct StreamRunner {
         }
         if !spooler.isEnded { logBrokenEnd() }
         return ended()
+    }
+
+    private func openStream(_ types: [String], from vector: CheckpointVector) async throws -> BackendStream {
+        let timing = SyncTrace.begin(.backend)
+        defer { timing.end() }
+        return try await scope.backend.openStream(
+            types: types, vector: vector, isCompressed: !avoidsCompression, scope.identity.forwarded)
     }
 
     /// Reports the stream request that has come to an end.

@@ -6,9 +6,12 @@ import Logging
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 
 extension PushRunner: Effects {
     mutating func perform(_ action: PushAction, of machine: PushMachine) async throws -> PushEvent {
+        let timing = SyncTrace.begin(action.stage)
+        defer { timing.end() }
         let event = try await event(of: action, machine)
         refusals.take(event, of: scope)
         return event
@@ -57,6 +60,7 @@ extension PushRunner: Effects {
         let reply = PushAnswerMaker(scope, rejected: machine.rejected)
         switch action {
         case .answer:
+            if !scope.isRetry { scope.trace(machine.taken) }
             try await quarantine.remove(machine.taken)
             await refusals.write(of: scope, from: pusher?.replica)
             // A retry is the operator's and shows nothing about the app.
@@ -165,6 +169,20 @@ extension PushRunner {
                 kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
         } catch {
             logger.notWritten("could not store the receipt of an applied push", error)
+        }
+    }
+}
+
+extension PushAction {
+    /// The stage whose time the action takes; nil for actions that measure themselves or take none.
+    fileprivate var stage: SyncStage? {
+        switch self {
+        case .loadContext, .confirm, .findReceipt, .verifyCredential: .state
+        case .noteSeen, .noteHeld, .beginJournal, .advance, .endJournal, .scheduleRedelivery, .quarantine,
+            .saveReceipt:
+            .commit
+        case .sendAll, .send: .backend
+        case .checkConflicts, .findRoom, .readClock, .sleep, .answer, .answerFromReceipt, .refuse, .fail, .rethrow: nil
         }
     }
 }

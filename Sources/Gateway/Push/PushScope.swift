@@ -6,6 +6,7 @@ import Logging
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 import WatermelonWire
 
 /// Holds what all parts of one push work with.
@@ -63,6 +64,22 @@ struct PushScope {
         return PushRefusal.Record(
             table: reader.tableName(of: operation), id: operation.id, message: message, call: call?.title, index: index,
             obstacle: obstacle)
+    }
+
+    /// Counts what was applied, for the metrics.
+    func trace(_ taken: Set<Int>) {
+        var tables: [String: SyncTrace.TableFigures] = [:]
+        for index in taken {
+            let operation = plan.operations[index]
+            let table = reader.tableName(of: operation)
+            if operation.kind == .delete {
+                tables[table, default: .init()].deletions += 1
+            } else {
+                tables[table, default: .init()].rows += 1
+                tables[table, default: .init()].bytes += operation.range?.count ?? 0
+            }
+        }
+        SyncTrace.note { $0.tables = tables }
     }
 
     /// Splits these operations into those that are sent in one request, and those that never can be, with the reasons.

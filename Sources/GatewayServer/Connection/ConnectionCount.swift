@@ -18,7 +18,8 @@ final class ConnectionCount: Sendable {
         var loggedAt: NIODeadline?
     }
 
-    private let limit: Int
+    /// The most connections that are served.
+    let limit: Int
     private let logger: Logger
     private let state = NIOLockedValueBox(State())
 

@@ -5,6 +5,7 @@ import Gateway
 import HTTPTypes
 import Logging
 import NIOCore
+import Telemetry
 import WatermelonWire
 
 /// Serves the requests on the sync paths.
@@ -85,8 +86,11 @@ struct SyncResponder: Sendable {
             method: request.method.rawValue, route: route, query: String(request.query), body: body,
             versions: version.map { request.fields[values: $0] } ?? [])
         switch parsed {
-        case .pull(let pull): return .pull(pull)
+        case .pull(let pull):
+            SyncTrace.note { $0.kind = .pull }
+            return .pull(pull)
         case .push(let push):
+            SyncTrace.note { $0.kind = .push }
             let size = push.changes.recordCount * ByteBudget.bytesPerRecord
             if size > BodyCollector.smallLimit { lease.belongs(to: try await service.admit(caller)) }
             try lease.take(size)
@@ -106,6 +110,8 @@ struct SyncResponder: Sendable {
     private func send(
         _ reply: any PushReply, to request: IncomingRequest, on stream: AnswerStream
     ) async throws -> SyncFigures {
+        let timing = SyncTrace.begin(.send)
+        defer { timing.end() }
         let answer = SyncAnswer(
             stream, status: reply.status, contentType: reply.contentType,
             acceptEncoding: request.fields[.acceptEncoding])
@@ -142,6 +148,8 @@ struct SyncResponder: Sendable {
             }
             throw CancellationError()
         }
+        let timing = SyncTrace.begin(.send)
+        defer { timing.end() }
         try await reply.write(to: answer.write)
         try await answer.finish()
         return reply.figures

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Gateway
+package import Telemetry
 package import WatermelonWire
 
 /// The service behind the server: the gateway, or a substitute for tests of the server alone.
@@ -14,6 +15,8 @@ package protocol SyncService: Sendable {
     var dialect: WireDialect { get }
     /// Throws if no request at all can be served.
     func checkReadiness() async throws
+    /// Returns the gauges of the metrics, those of the state only if `deep` is true.
+    func readings(deep: Bool) async -> [MetricReading]
     /// Checks that the backend accepts the caller, before more than a small body is taken from them.
     ///
     /// - Returns: A name for the caller, to which the memory of their requests is assigned.
@@ -46,10 +49,20 @@ package protocol PushReply: Sendable {
     var body: [UInt8] { get }
 }
 
+extension SyncService {
+    /// Reads nothing.
+    package func readings(deep: Bool) async -> [MetricReading] { [] }
+}
+
 extension PullAnswer: PullReply {}
 extension PushAnswer: PushReply {}
 
 extension SyncGateway: SyncService {
+    /// Reads the gauges of the gateway, and those of its state.
+    package func readings(deep: Bool) async -> [MetricReading] {
+        deep ? readings + (await stateReadings()) : readings
+    }
+
     /// Checks the state, and the clock against the newest cursor in it.
     package func checkReadiness() async throws {
         try await checkState()

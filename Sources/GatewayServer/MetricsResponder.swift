@@ -1,0 +1,55 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import NIOConcurrencyHelpers
+import NIOCore
+import Telemetry
+
+/// Answers `/metrics`.
+final class MetricsResponder: Sendable {
+    static let path = "/metrics"
+    /// The least time between two questions to the state.
+    private static let pause = Duration.seconds(30)
+
+    private let metrics: GatewayMetrics
+    private let service: any SyncService
+    private let requests: OpenRequests
+    private let connections: ConnectionCount
+    private let lastQuestion = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
+
+    init(
+        metrics: GatewayMetrics, service: any SyncService, requests: OpenRequests, connections: ConnectionCount
+    ) {
+        self.metrics = metrics
+        self.service = service
+        self.requests = requests
+        self.connections = connections
+    }
+
+    /// Answers with all metrics.
+    func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
+        guard request.method == .get || request.method == .head else { throw RequestFailure(allowed: ["GET", "HEAD"]) }
+        metrics.set(await service.readings(deep: isQuestionDue()))
+        metrics.set(ProcessReadings.all)
+        metrics.set([
+            MetricReading(.requestsRunning, Double(requests.count)),
+            MetricReading(.draining, requests.isDraining ? 1 : 0),
+            MetricReading(.connections, Double(connections.open)),
+            MetricReading(.connectionLimit, Double(connections.limit)),
+        ])
+        var fields = HTTPFields()
+        fields[.contentType] = PrometheusRegistry.contentType
+        fields[.cacheControl] = "no-store"
+        try await stream.send(200, fields, body: ByteBuffer(string: metrics.text()))
+    }
+
+    private func isQuestionDue() -> Bool {
+        let now = ContinuousClock.now
+        return lastQuestion.withLockedValue { last in
+            if let last, now - last < Self.pause { return false }
+            last = now
+            return true
+        }
+    }
+}
