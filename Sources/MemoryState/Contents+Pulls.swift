@@ -19,6 +19,8 @@ extension Contents {
             context.session =
                 owner.sessions[Session(rawValue: try key(session.rawValue, "session"))]?.row ?? SessionRow()
             context.unfinished = unfinishedPushes(of: principal)
+            context.hasReceipts = !owner.receipts.isEmpty
+            context.hasQuarantined = !pushes.entries(of: principal).isEmpty
         }
         guard let presented else { return context }
         guard let row = owner?.cursors[presented]?.row, let replica = replicas[row.replica] else {
@@ -35,6 +37,7 @@ extension Contents {
         // The pushes of another device show nothing about this one.
         context.pushedVersion = context.isFork ? nil : replica.pushedVersion
         context.hasRedeliveries = replica.redeliveries.values.contains { $0.delivered.map { $0 > presented } ?? true }
+        context.hasRecordedRedeliveries = !replica.redeliveries.isEmpty
         context.ledger = outline(of: row.replica, at: presented)
         context.held = context.ledger.map(held) ?? [:]
         return context

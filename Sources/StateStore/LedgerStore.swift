@@ -20,6 +20,17 @@ package protocol LedgerStore: Sendable {
     /// named.
     func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers
 
+    /// Returns what ``ledgerChunks(of:limit:)`` and ``pushNotes(of:after:limit:)`` return.
+    ///
+    /// A store for which each read is a round trip does both in one.
+    func diffBasis(
+        layers: [LayerID], chunkLimit: Int, notesOf principal: Principal, after sequence: Int64, noteLimit: Int
+    ) async throws -> (layers: LedgerLayers, notes: [PushNote])
+
+    /// True if each read is a round trip to another machine, so that a few chunks too many are better than another
+    /// read.
+    var readsAreRoundTrips: Bool { get }
+
     /// Creates a layer that is invisible until a commit names it; a layer that no commit names is collected after an
     /// hour.
     ///
@@ -99,6 +110,20 @@ package protocol LedgerStore: Sendable {
     func resync(replica: ReplicaID, at now: Instant) async throws
     /// Forgets a replica with its cursors and its ledger; false if there is none.
     func forget(replica: ReplicaID) async throws -> Bool
+}
+
+extension LedgerStore {
+    /// Reads one after the other.
+    package func diffBasis(
+        layers: [LayerID], chunkLimit: Int, notesOf principal: Principal, after sequence: Int64, noteLimit: Int
+    ) async throws -> (layers: LedgerLayers, notes: [PushNote]) {
+        let found = layers.isEmpty ? LedgerLayers() : try await ledgerChunks(of: layers, limit: chunkLimit)
+        guard noteLimit > 0 else { return (found, []) }
+        return (found, try await pushNotes(of: principal, after: sequence, limit: noteLimit))
+    }
+
+    /// False: reads are calls in this process.
+    package var readsAreRoundTrips: Bool { false }
 }
 
 /// A chunk with the number under which it can be replaced.

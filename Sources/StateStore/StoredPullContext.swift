@@ -43,6 +43,13 @@ package struct StoredPullContext: Hashable, Sendable {
     package var idSequence: Int64
     /// The numbers of records that the ledger holds at the presented cursor, by table; empty without a ledger.
     package var held: [String: Int] = [:]
+    /// True if the principal has receipts, also expired ones (``StateStore/receipt(principal:digest:at:)``).
+    package var hasReceipts = false
+    /// True if pushed records of the principal are in quarantine (``PushQuarantineStore/quarantinedKinds(of:)``).
+    package var hasQuarantined = false
+    /// True if redeliveries to the row's replica are recorded, also delivered ones
+    /// (``LedgerStore/dropRedeliveries(_:of:)``).
+    package var hasRecordedRedeliveries = false
     /// The rest of earlier pushes of the principal, which may have to be dealt with first.
     package var unfinished = UnfinishedPushes()
 

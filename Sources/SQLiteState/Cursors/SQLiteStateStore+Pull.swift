@@ -81,7 +81,9 @@ extension Database {
                 EXISTS (SELECT 1 FROM replica WHERE principal = p.id AND base IS NOT NULL),
                 EXISTS (SELECT 1 FROM push_journal WHERE principal = p.id AND state = 'open'),
                 EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id AND marked_at IS NOT NULL),
-                s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at
+                s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at,
+                EXISTS (SELECT 1 FROM push WHERE principal = p.id),
+                EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id)
             FROM principal p LEFT JOIN session s ON s.principal = p.id AND s.digest = ?
             LEFT JOIN vector v ON v.id = s.position WHERE p.digest = ?
             """, [key(session.rawValue, "session"), key(principal.rawValue, "principal")])
@@ -97,6 +99,8 @@ extension Database {
             ).map { try $0.integer(0) }
         }
         context.unfinished.hasScheduledRetries = try row.integer(6) != 0
+        context.hasReceipts = try row.integer(11) != 0
+        context.hasQuarantined = try row.integer(12) != 0
         guard try row.optionalInteger(7) != nil else { return id }
         context.session = try SessionRow(
             generation: Int(row.number(7)),
@@ -130,6 +134,7 @@ extension Database {
                 (SELECT max(cursor) FROM cursor WHERE replica = c.replica),
                 EXISTS (SELECT 1 FROM owed
                     WHERE replica = c.replica AND (delivered IS NULL OR delivered > c.cursor)),
+                EXISTS (SELECT 1 FROM owed WHERE replica = c.replica),
                 c.layer, c.below, c.exact, coalesce(l.chunks, 0), \(LedgerAnchor.columns)
             FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
             JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
@@ -139,6 +144,7 @@ extension Database {
         guard let row else { return nil }
         context.newestOfReplica = try row.optionalInteger(12).flatMap(SyncModel.Cursor.init(rawValue:))
         context.hasRedeliveries = try row.integer(13) != 0
+        context.hasRecordedRedeliveries = try row.integer(14) != 0
         let replica = ReplicaID(rawValue: try row.integer(0))
         let found = try CursorRow(
             principal: principal, cursor: cursor, replica: replica,
@@ -149,9 +155,9 @@ extension Database {
             noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
             ids: VisibleIDs(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
         let step = try LedgerStep(
-            cursor: cursor.rawValue, layer: row.optionalInteger(14), below: row.optionalInteger(15),
-            isExact: row.integer(16) != 0, chunks: row.amount(17))
-        return (found, try LedgerAnchor(row, of: replica, from: 18), step)
+            cursor: cursor.rawValue, layer: row.optionalInteger(15), below: row.optionalInteger(16),
+            isExact: row.integer(17) != 0, chunks: row.amount(18))
+        return (found, try LedgerAnchor(row, of: replica, from: 19), step)
     }
 
     /// Decodes stored comparison states.
