@@ -76,9 +76,13 @@ let package = Package(
         .target(name: "Threads", dependencies: [nioLocks]),
         .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
         .target(name: "Postgres", dependencies: ["CPQ", "SyncModel", "Threads", nioCore, nioLocks, log]),
+        .target(name: "StateProbes", dependencies: ["StateStore", nioLocks]),
         .target(
             name: "SQLiteState",
-            dependencies: ["StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),
+            dependencies: ["StateProbes", "StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),
+        .target(
+            name: "PostgresState",
+            dependencies: ["Postgres", "StateProbes", "StateStore", "SyncModel", crypto, log]),
         .target(
             name: "Backend",
             dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", "Telemetry", nioCore, nioLocks, httpTypes, log]),
@@ -105,8 +109,9 @@ let package = Package(
             name: "rind",
             dependencies: [
                 "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
-                "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "SQLiteState", "StateStore", "SyncMachines",
-                "SyncModel", "Telemetry", arguments, httpTypes, lifecycle, log, nioCore, signals,
+                "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "Postgres", "PostgresState", "SQLiteState",
+                "StateProbes", "StateStore", "SyncMachines", "SyncModel", "Telemetry", arguments, httpTypes, lifecycle,
+                log, nioCore, signals,
             ]),
         .executableTarget(
             name: "rind-bench",
@@ -128,6 +133,8 @@ let package = Package(
                 "SyncModel", "WatermelonWire", httpTypes, nioCore, nioPosix, nioLocks, lifecycle, log,
             ]),
 
+        .target(name: "PostgresTesting", dependencies: [nioCore, nioPosix, nioLocks]),
+
         // Tests, one room each.
         .testTarget(name: "INITests", dependencies: ["INI", "SyncModel"]),
         .testTarget(name: "JSONBytesTests", dependencies: ["JSONBytes"]),
@@ -146,10 +153,14 @@ let package = Package(
             name: "CurlTests",
             dependencies: ["Curl", "GatewayTesting", nioCore, nioPosix, nioHTTP1, nioLocks, httpTypes]),
         .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "SyncModel", nioCore, nioPosix, nioLocks, log]),
+            name: "PostgresTests",
+            dependencies: ["Postgres", "PostgresTesting", "SyncModel", nioCore, nioPosix, nioLocks, log]),
         .testTarget(
             name: "StateStoreTests",
-            dependencies: ["MemoryState", "SQLiteState", "StateStore", "SyncModel", grdb, nioLocks]),
+            dependencies: [
+                "MemoryState", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
+                "StateStore", "SyncModel", grdb, log, nioLocks,
+            ]),
         .testTarget(
             name: "BackendTests",
             dependencies: [
@@ -178,16 +189,16 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
-                "Gzip", "JSONBytes", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire", grdb, httpTypes,
-                nioCore, nioPosix,
-                nioLocks, log,
+                "Gzip", "JSONBytes", "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
+                grdb, httpTypes, nioCore, nioPosix, nioLocks, log,
             ]),
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
                 "rind", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
-                "LineProjection", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", httpTypes, log, nioCore,
-                nioPosix, nioLocks, signals,
+                "LineProjection", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel",
+                httpTypes,
+                log, nioCore, nioPosix, nioLocks, signals,
             ],
             exclude: ["Fixtures"]),
         .testTarget(

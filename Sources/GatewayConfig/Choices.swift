@@ -80,6 +80,11 @@ package enum LogFormat: String, CaseIterable, Sendable {
 package enum StateLocation: Hashable, Sendable {
     /// A file; a relative path is relative to the working directory.
     case sqlite(path: String)
+    /// A PostgreSQL database; the URL may hold a password.
+    case postgres(url: Secret)
+
+    /// Returns true if a text that stands for a location may be the URL of a PostgreSQL database.
+    static func isPostgres(_ text: String) -> Bool { text.lowercased().hasPrefix("postgres") }
 }
 
 /// The source of the caller's lasting name.

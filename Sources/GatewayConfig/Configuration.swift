@@ -104,6 +104,16 @@ extension Configuration {
         package var url = StateLocation.sqlite(path: "rind-state.db")
         /// The time for which a statement waits for another process's lock.
         package var busyTimeout: Duration = .seconds(5)
+        /// The schema of a PostgreSQL database.
+        package var schema = "rind"
+        /// The most connections to PostgreSQL.
+        package var poolSize = 8
+        /// The longest time for opening one connection to PostgreSQL.
+        package var connectTimeout: Duration = .seconds(5)
+        /// The longest time for one call to PostgreSQL.
+        package var statementTimeout: Duration = .seconds(5)
+        /// True to prepare statements once for each connection to PostgreSQL.
+        package var preparesStatements = true
 
         /// Creates the defaults.
         package init() {}

@@ -75,14 +75,36 @@ extension KeyTable {
 
     static let state: [Key] = [
         .setting(
-            "state", "url", at: \.state.url, as: .stateLocation, summary: "Where the state is: `sqlite:PATH`.",
+            "state", "url", at: \.state.url, as: .stateLocation,
+            summary: "Where the state is: `sqlite:PATH`, or `postgresql://USER@HOST/DATABASE`.",
             about: """
-                The file is made with mode 0600. A relative path is relative to the working directory. Without its state \
-                the gateway no longer knows its clients: back it up.
+                A file is made with mode 0600; a relative path is relative to the working directory. For PostgreSQL the \
+                URL may have all that libpq understands; it is never shown. Keep the password out of it: in `PGPASSWORD`, \
+                or in a password file (`PGPASSFILE`). Without its state the gateway no longer knows its clients: back it up.
                 """),
         .setting(
+            "state", "schema", at: \.state.schema, as: .schemaName,
+            summary: "The schema of the PostgreSQL database that holds the tables.",
+            about: "It is made at the first start if it is missing; it must have no other tables."),
+        .setting(
+            "state", "pool_size", at: \.state.poolSize, as: .integer(1...1_000),
+            summary: "The most connections to PostgreSQL at a time.",
+            about: "They are opened when they are needed. All gateways together need the sum of them."),
+        .setting(
+            "state", "connect_timeout", at: \.state.connectTimeout, as: .duration(.seconds(2) ... .seconds(60)),
+            summary: "How long opening one connection to PostgreSQL may take."),
+        .setting(
+            "state", "statement_timeout", at: \.state.statementTimeout,
+            as: .duration(.milliseconds(100) ... .seconds(60)),
+            summary: "How long a call to PostgreSQL may take, waiting for a connection included.",
+            about: "Then the sync is answered 503 with `Retry-After`. While the database is away, calls wait so long."),
+        .setting(
+            "state", "prepare", at: \.state.preparesStatements, as: .boolean,
+            summary: "Whether statements are prepared once for each connection.",
+            about: "Must be off behind a pooler that does not know prepared statements, such as pgbouncer before 1.21."),
+        .setting(
             "state", "busy_timeout", at: \.state.busyTimeout, as: .duration(.milliseconds(10) ... .seconds(60)),
-            summary: "How long a statement waits for another process's lock on the state."),
+            summary: "How long a statement waits for a lock on the state that another one holds."),
     ]
 
     static let identity: [Key] = [

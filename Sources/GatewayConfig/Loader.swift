@@ -56,6 +56,8 @@ struct Loader {
                     isLong || key?.isSecret ?? (isSensitive || SecretNames.looksSecret(entry.key.value))
                 // Names of columns are the app's own, and their values are not secret.
                 if isSecret, section.kind.value != "columns" { problems.mask(entry.value) }
+                // The URL of a database may hold a password, under whatever name it stands there.
+                if StateLocation.isPostgres(entry.value.string.trimming("\"")) { problems.mask(entry.value) }
             }
         }
     }
@@ -251,7 +253,7 @@ extension Loader {
                     hint: elsewhere ?? NearestName.hint(for: variable, among: known))
                 continue
             }
-            if key.isSecret { problems.mask(text) }
+            if key.isSecret || StateLocation.isPostgres(value.trimming("\"")) { problems.mask(text) }
             overrides["\(section).\(key.name)"] = Override(key: key, value: text.trimmed)
         }
         return overrides
@@ -261,4 +263,9 @@ extension Loader {
         positions["\(override.key.section).\(override.key.name)"] = override.value.span
         set(override.key, to: override.value)
     }
+}
+
+extension String {
+    /// Returns the text without a character that it begins with several times.
+    fileprivate func trimming(_ character: Character) -> String { String(drop { $0 == character }) }
 }

@@ -48,14 +48,20 @@ extension ValueFormat where Value == StateLocation {
     /// The state's URL.
     static var stateLocation: Self {
         ValueFormat(
-            name: "sqlite:PATH",
+            name: "sqlite:PATH or postgresql://…",
             parse: { (value, _) throws(Mistake) -> StateLocation in
                 let text = try value.unquoted()
-                if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
-                    throw Mistake("a state in PostgreSQL is not supported yet", at: value.span, hint: "use sqlite:PATH")
+                if StateLocation.isPostgres(text) {
+                    // It may hold a password, so no message shows it.
+                    guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://"), !text.utf8.contains(0)
+                    else {
+                        throw Mistake("expected 'postgresql://USER@HOST/DATABASE'", at: value.span)
+                    }
+                    return .postgres(url: Secret(bytes: Array(text.utf8)))
                 }
                 guard text.hasPrefix("sqlite:") else {
-                    throw Mistake("expected 'sqlite:PATH', found '\(value.shown)'", at: value.span)
+                    throw Mistake(
+                        "expected 'sqlite:PATH' or 'postgresql://…', found '\(value.shown)'", at: value.span)
                 }
                 let path = String(text.dropFirst(7))
                 guard !path.isEmpty, !path.hasPrefix(":"), !path.hasSuffix("/"), !path.contains("?") else {
@@ -64,6 +70,29 @@ extension ValueFormat where Value == StateLocation {
                 return .sqlite(path: path)
             },
             render: { if case .sqlite(let path) = $0 { "sqlite:\(path)" } else { "" } })
+    }
+}
+
+extension ValueFormat where Value == String {
+    /// A name that PostgreSQL takes without quotes.
+    static var schemaName: Self {
+        ValueFormat(
+            name: "name", limits: "letters a to z, digits and '_', at most 63",
+            parse: { (value, _) throws(Mistake) -> String in
+                let text = try value.unquoted()
+                let isName = text.utf8.allSatisfy { byte in
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+                }
+                guard isName, (1...63).contains(text.utf8.count), text.first?.isNumber == false,
+                    !text.hasPrefix("pg_")
+                else {
+                    throw Mistake(
+                        "expected letters a to z, digits and '_', found '\(value.shown)'", at: value.span)
+                }
+                return text
+            },
+            render: { $0 })
     }
 }
 

@@ -72,7 +72,7 @@ final class PooledConnection {
     /// Sends a job; returns its end if it could not be sent.
     func start(_ job: Job, at now: NIODeadline) -> End? {
         state = .running(job)
-        return send(job.parts(lockTimeout: settings.lockTimeout, now: now), mode: job.mode)
+        return send(job.parts(settings, now: now), mode: job.mode)
     }
 
     /// Keeps the transaction open for its next job.

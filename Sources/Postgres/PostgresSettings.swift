@@ -16,6 +16,10 @@ package struct PostgresSettings: Hashable, Sendable {
     package var connectTimeout = Duration.seconds(5)
     /// The longest time that a statement waits for a lock.
     package var lockTimeout = Duration.seconds(5)
+    /// The schema in which statements find their tables; nil leaves it to the server.
+    ///
+    /// Set in each transaction, since poolers keep no settings of sessions.
+    package var schema: String?
     /// The pauses between failed attempts to open a connection.
     package var backoff = Backoff()
     /// True to prepare each statement once on each connection.

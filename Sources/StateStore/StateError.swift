@@ -5,7 +5,7 @@ package import SyncModel
 
 /// An error of the state, with a stable code and one sentence.
 ///
-/// If one is thrown, the failed transaction has changed nothing.
+/// If one is thrown, the failed transaction has changed nothing, except perhaps with ``outcomeUnknown``.
 package enum StateError: Error, Hashable, Sendable {
     /// The file cannot be opened or created; the reason is a clause. Fix the path or its permissions.
     case open(path: String, reason: String)
@@ -32,6 +32,15 @@ package enum StateError: Error, Hashable, Sendable {
     case io(String)
     /// The state has not answered in time: the disk is slow or hangs, or a long write is in progress.
     case slow
+    /// The database cannot be reached, refuses the gateway, or is stopping or starting. Answer 503.
+    case unreachable(String)
+    /// The database has no connection to spare, or too many calls wait for one. Answer 503.
+    case connections
+    /// The database takes no writes: a standby, or read-only by its settings. Answer 503; another server may take over.
+    case standby
+    /// The connection ended during a COMMIT, so the change was made or not, as after a crash. Answer 503; the next sync
+    /// is correct either way.
+    case outcomeUnknown
     /// The store was closed; only seen while shutting down.
     case closed
     /// A cursor must be greater than all cursors that its principal ever got. Wait for the clock and commit again.
@@ -72,6 +81,10 @@ package enum StateError: Error, Hashable, Sendable {
         case .replaced: "state.replaced"
         case .io: "state.io"
         case .slow: "state.slow"
+        case .unreachable: "state.unreachable"
+        case .connections: "state.connections"
+        case .standby: "state.standby"
+        case .outcomeUnknown: "state.outcome_unknown"
         case .closed: "state.closed"
         case .cursorTaken: "state.cursor_taken"
         case .cursorUnknown: "state.cursor_unknown"
@@ -90,7 +103,7 @@ package enum StateError: Error, Hashable, Sendable {
     /// True if the same call may succeed in a while, without any repair.
     package var isTransient: Bool {
         switch self {
-        case .busy, .full, .io, .slow: true
+        case .busy, .full, .io, .slow, .unreachable, .connections, .standby, .outcomeUnknown: true
         default: isContention
         }
     }
@@ -113,6 +126,9 @@ package enum StateError: Error, Hashable, Sendable {
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
         case .open: "look at the path and its permissions"
+        case .unreachable: "look whether the database runs and lets the gateway in; the gateway goes on by itself"
+        case .connections: "raise the database's limit of connections, or lower [state] pool_size"
+        case .standby: "look which server [state] url names, and whether its standby has taken over"
         default: nil
         }
     }
@@ -135,18 +151,22 @@ extension StateError: CustomStringConvertible {
         case .open(let path, let reason): "The state file '\(path)' cannot be opened: \(reason)."
         case .inUse(let path, let holder):
             "The state file '\(path)' is in use by another gateway\(holder.map { " (process \($0))" } ?? "")."
-        case .notRind(let path): "The file '\(path)' is not a state file of Rind and was left as it is."
+        case .notRind(let path): "What is at '\(path)' is not a state of Rind and was left as it is."
         case .schemaNewer(let found, let known):
             "The state has schema version \(found), but this version of Rind knows only up to \(known)."
         case .schemaOlder(let found, let known):
             "The state has schema version \(found); 'rind serve' brings it to \(known), which this command needs."
-        case .corrupt(let what): "The state file is damaged: \(what)."
+        case .corrupt(let what): "The state is damaged: \(what)."
         case .full: "There is no space left for the state; nothing was changed."
-        case .busy: "The state file is locked by another process; nothing was changed."
+        case .busy: "The state is locked by another process; nothing was changed."
         case .readOnly: "The state file cannot be written; nothing was changed."
         case .replaced(let path): "The state file '\(path)' was replaced or removed while the gateway ran."
         case .io(let what): "The disk failed while the state was read or written: \(what)."
         case .slow: "The state did not answer in time."
+        case .unreachable(let reason): "The database of the state cannot be used: \(reason)."
+        case .connections: "The database of the state has no connection to spare; nothing was changed."
+        case .standby: "The database of the state takes no writes; nothing was changed."
+        case .outcomeUnknown: "The connection to the database ended while a change was being made; it was made or not."
         case .closed: "The state is closed."
         case .cursorTaken(let newest): "The cursor is not newer than \(newest), which was handed out already."
         case .cursorUnknown(let cursor): "The cursor \(cursor) is no longer known."

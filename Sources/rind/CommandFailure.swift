@@ -50,7 +50,7 @@ struct CommandFailure: Error {
         let status: ExitStatus =
             switch error {
             case .open, .readOnly: .cannotCreate
-            case .inUse, .busy: .tryAgain
+            case .inUse, .busy, .unreachable, .connections, .standby: .tryAgain
             default: .inputOutput
             }
         self.init(status, "\(error.description) (\(error.code))", code: error.code)

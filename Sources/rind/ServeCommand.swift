@@ -48,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
                 "starting",
                 metadata: [
                     "version": "\(Version.number)", "listen": "\(configuration.gateway.listen)",
-                    "backend": "\(configuration.backend.url)", "state": "\(parts.store.path)",
+                    "backend": "\(configuration.backend.url)", "state": "\(parts.stateLocation)",
                 ])
             let signals = await UnixSignalsSequence(trapping: SignalRules.signals)
             // A signal that comes while the state is being closed must not end the process.

@@ -128,8 +128,16 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("wire", "timestamp", good: ["timestamp", "latestVersion"], bad: ["", "a b"]),
         KeyCase("wire", "wrap", good: ["", "data", "data.result"], bad: ["a..b", ".a"]),
         KeyCase(
-            "state", "url", good: ["sqlite:a.db", "sqlite:/var/lib/rind/state.db"],
-            bad: ["", "a.db", "sqlite:", "sqlite::memory:", "sqlite:/tmp/", "postgres://rind@db/rind"]),
+            "state", "url",
+            good: ["sqlite:a.db", "sqlite:/var/lib/rind/state.db", "postgres://rind@db/rind", "postgresql:///rind"],
+            bad: ["", "a.db", "sqlite:", "sqlite::memory:", "sqlite:/tmp/", "postgres:rind", "postgressql://a"]),
+        KeyCase(
+            "state", "schema", good: ["rind", "a_1", "_x"],
+            bad: ["", "Rind", "1a", "a-b", "pg_catalog", String(repeating: "a", count: 64)]),
+        KeyCase("state", "prepare", good: ["true", "false"], bad: ["", "on"]),
+        KeyCase("state", "pool_size", good: ["1", "1000"], bad: ["0", "1001", "many"]),
+        .duration("state", "connect_timeout", low: "2s", below: "1s", high: "60s", above: "61s"),
+        .duration("state", "statement_timeout", low: "100ms", below: "99ms", high: "60s", above: "61s"),
         .duration("state", "busy_timeout", low: "10ms", below: "9ms", high: "60s", above: "61s"),
         KeyCase(
             "identity", "principal",

@@ -3,6 +3,7 @@
 
 import NIOConcurrencyHelpers
 import Postgres
+import PostgresTesting
 import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))

@@ -3,6 +3,7 @@
 
 import Foundation
 import Postgres
+import PostgresTesting
 import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))

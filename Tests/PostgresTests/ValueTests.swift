@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Postgres
+import PostgresTesting
 import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))

@@ -3,12 +3,14 @@
 
 import Foundation
 import MemoryState
+import PostgresState
+import PostgresTesting
 import SQLiteState
 import StateStore
 import SyncModel
 import Testing
 
-/// A kind of store that the conformance suites run over; a second one is a second element of ``all``.
+/// A kind of store that the conformance suites run over.
 struct StateBacking: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Makes an empty store with these limits and passes it to the body.
@@ -20,21 +22,26 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
         try await withStore(limits, body)
     }
 
-    static let all: [StateBacking] = [
-        StateBacking(testDescription: "SQLite") { limits, body in
-            try await withTemporaryDirectory { directory in
-                var options = SQLiteStateStore.Options()
-                options.limits = limits
-                let store = try await SQLiteStateStore.open(path: directory + "/state.db", options: options)
-                try await body(store)
-                try await store.check(thoroughly: true)
-                await store.close()
-            }
-        },
-        StateBacking(testDescription: "memory") { limits, body in
-            try await body(MemoryStateStore(limits: limits))
-        },
-    ]
+    static let all: [StateBacking] =
+        [
+            StateBacking(testDescription: "SQLite") { limits, body in
+                try await withTemporaryDirectory { directory in
+                    var options = SQLiteStateStore.Options()
+                    options.limits = limits
+                    let store = try await SQLiteStateStore.open(path: directory + "/state.db", options: options)
+                    try await body(store)
+                    try await store.check(thoroughly: true)
+                    await store.close()
+                }
+            },
+            StateBacking(testDescription: "memory") { limits, body in
+                try await body(MemoryStateStore(limits: limits))
+            },
+        ] + (PostgresServer.isInstalled ? [postgres] : [])
+
+    private static let postgres = StateBacking(testDescription: "PostgreSQL") { limits, body in
+        try await withPostgres(try await postgresOptions { $0.limits = limits }) { try await body($0) }
+    }
 }
 
 /// A directory that is gone afterwards.

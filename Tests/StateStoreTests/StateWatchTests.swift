@@ -6,6 +6,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 @testable import SQLiteState
+@testable import StateProbes
 @testable import StateStore
 
 @Suite struct StateWatchTests {

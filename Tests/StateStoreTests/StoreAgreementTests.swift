@@ -3,6 +3,8 @@
 
 import Foundation
 import MemoryState
+import PostgresState
+import PostgresTesting
 import SQLiteState
 import StateStore
 import Testing
@@ -19,6 +21,16 @@ import Testing
                 for _ in 0..<80 { try await trial.step() }
                 #expect(trial.agreed > 1_000)
             }
+        }
+    }
+
+    @Test(
+        .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: 0..<seeds)
+    func `whatever is done to both, PostgreSQL answers as the store in memory does`(seed: Int) async throws {
+        try await withPostgres(try await postgresOptions()) { store in
+            var trial = StoreTrial(reference: MemoryStateStore(), other: store, seed: UInt64(seed) + 1_000)
+            for _ in 0..<80 { try await trial.step() }
+            #expect(trial.agreed > 1_000)
         }
     }
 }

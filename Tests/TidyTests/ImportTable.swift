@@ -16,10 +16,11 @@ enum ImportTable {
         ["Deduplication"],
         ["Ledger"],
         ["WatermelonWire", "SyncMachines", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
-        ["SQLiteState", "MemoryState"],
+        ["StateProbes"],
+        ["SQLiteState", "PostgresState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
-        ["rind", "rind-bench", "rind-count", "GatewayTesting"],
+        ["rind", "rind-bench", "rind-count", "GatewayTesting", "PostgresTesting"],
     ]
 
     /// Targets that compute and nothing else: no I/O, no clock, no C, no Foundation, not even the system's C library.
@@ -55,7 +56,11 @@ enum ImportTable {
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "Threads"],
         "Telemetry": ["CoreMetrics", "NIOConcurrencyHelpers"],
         "Postgres": ["CPQ", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel", "Threads"],
-        "SQLiteState": ["Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
+        "StateProbes": ["NIOConcurrencyHelpers", "StateStore"],
+        "SQLiteState": [
+            "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateStore", "SyncModel",
+        ],
+        "PostgresState": ["Crypto", "Logging", "Postgres", "StateProbes", "StateStore", "SyncModel"],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
             "Curl", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel",
@@ -81,8 +86,8 @@ enum ImportTable {
         "rind": [
             "ArgumentParser", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
             "GatewayServer", "Gzip", "HTTPTypes", "INI", "JSONBytes", "Ledger", "LineProjection", "Logging",
-            "NIOCore", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel", "Telemetry",
-            "UnixSignals",
+            "NIOCore", "Postgres", "PostgresState", "SQLiteState", "ServiceLifecycle", "StateProbes", "StateStore",
+            "SyncMachines", "SyncModel", "Telemetry", "UnixSignals",
         ],
         "rind-bench": [
             "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",
@@ -96,6 +101,7 @@ enum ImportTable {
             "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel",
             "WatermelonWire",
         ],
+        "PostgresTesting": ["NIOConcurrencyHelpers", "NIOCore", "NIOPosix"],
 
         "INITests": ["INI", "SyncModel"],
         "JSONBytesTests": ["JSONBytes"],
@@ -108,8 +114,13 @@ enum ImportTable {
         "CurlTests": [
             "Curl", "GatewayTesting", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
-        "PostgresTests": ["Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "SyncModel"],
-        "StateStoreTests": ["GRDB", "MemoryState", "NIOConcurrencyHelpers", "SQLiteState", "StateStore", "SyncModel"],
+        "PostgresTests": [
+            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "PostgresTesting", "SyncModel",
+        ],
+        "StateStoreTests": [
+            "GRDB", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres", "PostgresState", "PostgresTesting",
+            "SQLiteState", "StateProbes", "StateStore", "SyncModel",
+        ],
         "BackendTests": [
             "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "HTTPTypes", "JSONBytes", "Logging",
             "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncModel",
@@ -133,12 +144,12 @@ enum ImportTable {
         "IntegrationTests": [
             "Backend", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
             "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
-            "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
+            "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
             "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Ledger",
-            "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "SQLiteState", "StateStore",
-            "SyncMachines", "SyncModel", "UnixSignals", "rind",
+            "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "PostgresTesting",
+            "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "UnixSignals", "rind",
         ],
         "SimulationTests": [
             "Deduplication", "GatewayTesting", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel",

@@ -15,7 +15,9 @@ enum Tree {
 
     /// The sources of what operators run, without what tests, demos and benchmarks share.
     static let productionFiles: [SourceFile] = {
-        let others: Set = ["GatewayTesting", "MemoryState", "DemoBackend", "rind-bench", "rind-count"]
+        let others: Set = [
+            "GatewayTesting", "MemoryState", "PostgresTesting", "DemoBackend", "rind-bench", "rind-count",
+        ]
         return swiftFiles.filter { $0.isSource && !others.contains($0.target) }
     }()
 

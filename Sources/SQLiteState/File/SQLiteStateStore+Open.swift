@@ -3,6 +3,7 @@
 
 import Dispatch
 import GRDB
+package import StateProbes
 package import StateStore
 
 extension SQLiteStateStore {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import StateProbes
 import StateStore
 
 extension SQLiteStateStore {

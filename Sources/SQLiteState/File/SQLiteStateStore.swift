@@ -4,6 +4,7 @@
 import Dispatch
 import GRDB
 import NIOConcurrencyHelpers
+import StateProbes
 package import StateStore
 import SyncModel
 

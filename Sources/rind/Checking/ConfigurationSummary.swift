@@ -20,9 +20,7 @@ struct ConfigurationSummary {
         lines += Self.context(configuration).map { Self.line("", $0) }
         let keeper = configuration.backend.checkpoints == .server ? "the backend" : "Rind"
         lines.append(Self.line("backend", "\(configuration.backend.url), checkpoints kept by \(keeper)"))
-        switch configuration.state.url {
-        case .sqlite(let path): lines.append(Self.line("state", path))
-        }
+        lines.append(Self.line("state", configuration.stateLocation))
         lines.append(Self.line("descriptors", descriptors.summary))
         let push = configuration.push.path.map { _ in "one stream of operations, in one transaction" }
         lines.append(Self.line("pushes", push ?? "one call for each record"))

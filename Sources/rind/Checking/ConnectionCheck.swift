@@ -6,6 +6,7 @@ import Foundation
 import Gateway
 import GatewayConfig
 import HTTPTypes
+import PostgresState
 import SQLiteState
 import StateStore
 
@@ -41,32 +42,56 @@ struct ConnectionCheck {
         }
     }
 
-    /// Looks into a state without changing it; only one that is of this version and not in use is opened.
+    /// Looks into a state without changing it.
     private func state() async -> CheckFinding {
-        let path = configuration.statePath
-        let options = configuration.stateOptions
         do {
-            guard let version = try await SQLiteStateStore.inspect(path: path, options: options) else {
-                return newState(path)
+            return switch configuration.state.url {
+            case .sqlite(let path): try await file(path)
+            case .postgres(let url): try await database(configuration.postgresOptions(url))
             }
-            let known = SchemaMigration.sqlite.last?.number ?? version
-            guard version == known else {
-                return CheckFinding(
-                    .ok, "\(path) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
-            }
-            let store = try await SQLiteStateStore.open(path: path, options: options)
-            let result: Result<Void, any Error>
-            do { result = .success(try await store.check(thoroughly: true)) } catch { result = .failure(error) }
-            await store.close()
-            try result.get()
-            return CheckFinding(.ok, "\(path) is sound (schema version \(version))", of: "state")
         } catch StateError.inUse(_, let holder) {
             let process = holder.map { " (process \($0))" } ?? ""
-            return CheckFinding(.ok, "\(path) is in use by a gateway that runs\(process)", of: "state")
+            return CheckFinding(
+                .ok, "\(configuration.stateLocation) is in use by a gateway that runs\(process)", of: "state")
         } catch let error as StateError {
             return CheckFinding(.wrong, "\(error.description) (\(error.code))", of: "state")
         } catch {
             return CheckFinding(.wrong, "\(error)", of: "state")
+        }
+    }
+
+    /// Opens only a file that is of this version and not in use.
+    private func file(_ path: String) async throws -> CheckFinding {
+        let options = configuration.sqliteOptions
+        guard let version = try await SQLiteStateStore.inspect(path: path, options: options) else {
+            return newState(path)
+        }
+        let known = SchemaMigration.sqlite.last?.number ?? version
+        guard version == known else {
+            return CheckFinding(
+                .ok, "\(path) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
+        }
+        try await configuration.closing(try await SQLiteStateStore.open(path: path, options: options)) {
+            try await $0.check(thoroughly: true)
+        }
+        return CheckFinding(.ok, "\(path) is sound (schema version \(version))", of: "state")
+    }
+
+    /// Opens a database with a schema that can be used as it is.
+    private func database(_ options: PostgresStateStore.Options) async throws -> CheckFinding {
+        let location = configuration.stateLocation
+        switch try await PostgresStateStore.inspect(options, logger: .silent) {
+        case .empty:
+            return CheckFinding(.ok, "there is no state in \(location) yet; 'rind serve' will make it", of: "state")
+        case .older(let version):
+            let known = options.migrations.last?.number ?? version
+            return CheckFinding(
+                .ok, "\(location) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
+        case .usable(let version):
+            try await configuration.closing(try await PostgresStateStore.openShared(options, logger: .silent)) {
+                try await $0.check(thoroughly: false)
+            }
+            return CheckFinding(.ok, "\(location) can be used (schema version \(version))", of: "state")
         }
     }
 

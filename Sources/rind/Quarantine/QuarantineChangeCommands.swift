@@ -63,7 +63,7 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
 
     /// Schedules full comparisons for the replicas to which the lines should have gone; returns the number of replicas.
     private func compare(
-        _ lines: [Int64], in store: SQLiteStateStore, configuration: GatewayConfig.Configuration
+        _ lines: [Int64], in store: any CommandState, configuration: GatewayConfig.Configuration
     ) async throws -> Int {
         guard !lines.isEmpty else { return 0 }
         guard configuration.ledger.mode == .full else {
@@ -123,7 +123,7 @@ struct QuarantineDropCommand: AsyncParsableCommand {
     }
 }
 
-extension SQLiteStateStore {
+extension QuarantineAdmin {
     /// Fails where one of the entries is not there, so that a slip of the pen changes nothing.
     fileprivate func requireAll(_ names: [QuarantineName]) async throws {
         var missing: [QuarantineName] = []

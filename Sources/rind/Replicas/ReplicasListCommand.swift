@@ -67,7 +67,7 @@ struct ReplicasListCommand: AsyncParsableCommand {
     }
 
     /// Ends the list, because no replica is behind one that has been removed: its last contact went with it.
-    private static func require(_ replica: ReplicaID, in store: SQLiteStateStore) async throws {
+    private static func require(_ replica: ReplicaID, in store: any CommandState) async throws {
         let before = ReplicaID(rawValue: max(1, replica.rawValue) - 1)
         guard try await store.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }
         throw CommandFailure(

@@ -20,7 +20,7 @@ struct StateArguments: ParsableArguments {
     /// Runs a command on the state and prints what comes of it, as text or as JSON.
     func run(
         for purpose: SQLiteStateStore.Purpose,
-        _ body: (SQLiteStateStore, GatewayConfig.Configuration) async throws -> any StateReport
+        _ body: (any CommandState, GatewayConfig.Configuration) async throws -> any StateReport
     ) async throws {
         try await run { configuration in
             try await configuration.withState(for: purpose) { try await body($0, configuration) }

@@ -1,19 +1,107 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import GatewayConfig
+import Logging
+import Postgres
+import PostgresState
 import SQLiteState
+import StateProbes
 import StateStore
+import SyncModel
+
+/// A state with all that the commands ask of it.
+typealias CommandState = InspectableStore & JournalAdmin & ClockAcceptingStore
+
+/// A state whose operator can accept a clock that is behind it.
+protocol ClockAcceptingStore: StateStore {
+    /// Lets cursors run ahead of the clock from the next opening on; returns by how many milliseconds.
+    func acceptClock(at now: Instant) async throws -> Int64
+}
+
+extension SQLiteStateStore: ClockAcceptingStore {}
+extension PostgresStateStore: ClockAcceptingStore {}
 
 extension Configuration {
-    /// Opens the state beside a gateway that may be running, passes it to the body, and always closes it.
+    /// Opens the state for a gateway: creates it and brings its schema up to date if necessary.
+    func openState(report: (@Sendable (StateEvent) -> Void)? = nil, logger: Logger) async throws -> any CommandState {
+        switch state.url {
+        case .sqlite(let path):
+            var options = sqliteOptions
+            options.report = report
+            return try await SQLiteStateStore.open(path: path, options: options)
+        case .postgres(let url):
+            var options = postgresOptions(url)
+            options.report = report
+            return try await PostgresStateStore.open(options, logger: logger)
+        }
+    }
+
+    /// Opens the state beside gateways that may be running, passes it to the body, and always closes it.
     func withState<R>(
-        for purpose: SQLiteStateStore.Purpose, _ body: (SQLiteStateStore) async throws -> R
+        for purpose: SQLiteStateStore.Purpose, _ body: (any CommandState) async throws -> R
     ) async throws -> R {
-        let store = try await SQLiteStateStore.openShared(path: statePath, for: purpose, options: stateOptions)
+        switch state.url {
+        case .sqlite(let path):
+            try await closing(
+                await SQLiteStateStore.openShared(path: path, for: purpose, options: sqliteOptions), after: body)
+        case .postgres(let url):
+            try await closing(
+                await PostgresStateStore.openShared(postgresOptions(url), logger: .silent), after: body)
+        }
+    }
+
+    /// Passes a state to the body, and closes it whatever happens.
+    func closing<R>(
+        _ store: any CommandState, after body: (any CommandState) async throws -> R
+    ) async throws -> R {
         let result: Result<R, any Error>
         do { result = .success(try await body(store)) } catch { result = .failure(error) }
         await store.close()
         return try result.get()
     }
+
+    /// The options for opening a file.
+    var sqliteOptions: SQLiteStateStore.Options {
+        var options = SQLiteStateStore.Options()
+        options.busyTimeout = state.busyTimeout
+        options.limits = stateLimits
+        return options
+    }
+
+    /// Returns the options for opening a database.
+    func postgresOptions(_ url: Secret) -> PostgresStateStore.Options {
+        var options = PostgresStateStore.Options(conninfo: String(decoding: url.bytes, as: UTF8.self))
+        options.schema = state.schema
+        options.timeout = state.statementTimeout
+        options.limits = stateLimits
+        options.connections.maximumConnections = state.poolSize
+        options.connections.connectTimeout = state.connectTimeout
+        options.connections.lockTimeout = min(state.busyTimeout, state.statementTimeout)
+        options.connections.preparesStatements = state.preparesStatements
+        return options
+    }
+
+    /// The location of the state without secrets, for the operator.
+    var stateLocation: String {
+        switch state.url {
+        case .sqlite(let path): path
+        case .postgres(let url):
+            (try? ConnectionInfo(String(decoding: url.bytes, as: UTF8.self)))
+                .map { "postgresql \($0) schema=\(state.schema)" } ?? "postgresql schema=\(state.schema)"
+        }
+    }
+
+    private var stateLimits: StateLimits {
+        var limits = StateLimits()
+        // What the configuration wants whole is not cut by the store.
+        if pull.quarantineKeep == .whole { limits.quarantineBytes = pull.maxLine }
+        return limits
+    }
+}
+
+extension Logger {
+    /// A log that takes nothing, for commands whose output is their result.
+    static var silent: Logger { Logger(label: "rind.state") { _ in SwiftLogNoOpLogHandler() } }
 }

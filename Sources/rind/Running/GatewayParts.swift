@@ -9,13 +9,14 @@ import GatewayConfig
 import GatewayServer
 import Logging
 import SQLiteState
+import StateProbes
 import StateStore
 import SyncModel
 
 /// The parts of a running gateway, except its server.
 struct GatewayParts {
     let configuration: Configuration
-    let store: SQLiteStateStore
+    let store: any CommandState
     let reactor: CurlReactor
     /// The way to the backend for what passes through.
     let passThrough: PassThroughReactors
@@ -26,9 +27,7 @@ struct GatewayParts {
     /// - Throws: `StateError`, `CurlError`, or `PullFailure.clockBehind` where the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
         try configuration.checkSpoolDirectory()
-        var options = configuration.stateOptions
-        options.report = { logger.report($0) }
-        let store = try await SQLiteStateStore.open(path: configuration.statePath, options: options)
+        let store = try await configuration.openState(report: { logger.report($0) }, logger: logger)
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let gateway = SyncGateway(
@@ -45,6 +44,9 @@ struct GatewayParts {
             throw error
         }
     }
+
+    /// The location of the state: a file's whole path, or a database without secrets.
+    var stateLocation: String { (store as? SQLiteStateStore)?.path ?? configuration.stateLocation }
 
     /// Keeps the state small.
     func housekeeping(logger: Logger) -> Housekeeping {
@@ -68,13 +70,6 @@ extension Configuration {
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
-    /// The path of the state.
-    var statePath: String {
-        switch state.url {
-        case .sqlite(let path): path
-        }
-    }
-
     /// The directory into which spools overflow.
     var spoolDirectory: String { spool.dir ?? Self.temporaryDirectory }
 
@@ -93,15 +88,6 @@ extension Configuration {
         guard let spoolFault else { return }
         throw CommandFailure(
             .cannotCreate, "\(spoolFault.asSentence) Make it, or set [spool] dir (spool.file).", code: "spool.file")
-    }
-
-    /// The options for opening the state.
-    var stateOptions: SQLiteStateStore.Options {
-        var options = SQLiteStateStore.Options()
-        options.busyTimeout = state.busyTimeout
-        // What the configuration wants whole is not cut by the store.
-        if pull.quarantineKeep == .whole { options.limits.quarantineBytes = pull.maxLine }
-        return options
     }
 }
 

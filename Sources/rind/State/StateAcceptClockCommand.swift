@@ -22,7 +22,7 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
             behind the newest one (pull.clock_behind). If the clock is right now, and was
             far ahead, this command lets cursors run ahead of the clock, by as much as it
             was, for ever. No device notices, and nothing is sent anew. Without '--yes' it
-            only says what it would do. Set the clock right first, and stop the gateway.
+            only says what it would do. Set the clock right first, and stop every gateway.
             """)
 
     @Flag(help: "Do it.")
@@ -32,21 +32,14 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await state.run { configuration in
-            let store = try await SQLiteStateStore.open(
-                path: configuration.statePath, options: configuration.stateOptions)
-            let result: Result<ClockAcceptance, any Error>
-            do {
-                result = .success(try await Self.accept(store, at: SystemClock().now, isWanted: yes))
-            } catch {
-                result = .failure(error)
+            try await configuration.closing(try await configuration.openState(logger: .silent)) { store in
+                try await Self.accept(store, at: SystemClock().now, isWanted: yes)
             }
-            await store.close()
-            return try result.get()
         }
     }
 
     private static func accept(
-        _ store: SQLiteStateStore, at now: Instant, isWanted: Bool
+        _ store: any CommandState, at now: Instant, isWanted: Bool
     ) async throws -> ClockAcceptance {
         let newest = try await store.newestCursor()?.time ?? 0
         let lag = newest.milliseconds(since: now + store.cursorLead)

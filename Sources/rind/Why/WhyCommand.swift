@@ -66,7 +66,7 @@ struct WhyCommand: AsyncParsableCommand {
 
     /// Finds the replica, or the only one of its principal.
     private func device(
-        in store: SQLiteStateStore, _ configuration: GatewayConfig.Configuration
+        in store: any CommandState, _ configuration: GatewayConfig.Configuration
     ) async throws -> ReplicaRow {
         if let replica { return try await ReplicaName(validating: replica).find(in: store) }
         let principal = try await owner.find(in: store, configuration)

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import PostgresTesting
 import Testing
 
 /// A real pgbouncer in transaction mode, before a server.

@@ -3,6 +3,7 @@
 
 import Logging
 import Postgres
+import PostgresTesting
 import Testing
 
 /// What the tests' calls may take; none is meant to come near it.

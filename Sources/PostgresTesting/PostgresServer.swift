@@ -3,30 +3,50 @@
 
 import Foundation
 import Glibc
-import Testing
+import NIOConcurrencyHelpers
 
 /// A real PostgreSQL with a cluster of its own: in a temporary directory, on a free port, without waits for the disk.
 ///
 /// It is there for the test process alone: a shell keeps watch, and removes server and directory as soon as its input
 /// ends, which also happens when the process is killed. Local connections and those of most users need no password;
 /// `secret` has one, and `encrypted` must use TLS.
-final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// The directory with server, password file and certificate; also that of the socket.
-    let directory: String
-    let port: Int
+    package let directory: String
+    /// The port over TCP.
+    package let port: Int
     private let programs: String
 
-    /// The server of all tests that do it no harm.
-    static func shared() async throws -> PostgresServer { try await sharedStart.value }
+    /// Returns the server of all tests that do it no harm.
+    package static func shared() async throws -> PostgresServer { try await sharedStart.server() }
 
-    /// The server of the tests that stop and kill it, one after the other.
-    static func stoppable() async throws -> PostgresServer { try await stoppableStart.value }
+    /// Returns the server of the tests that stop and kill it, one after the other.
+    package static func stoppable() async throws -> PostgresServer { try await stoppableStart.server() }
 
-    private static let sharedStart = Task { try await PostgresServer() }
-    private static let stoppableStart = Task { try await PostgresServer() }
+    /// Starts a server for one test, which may do with it what it likes; it is there until the test process ends.
+    package static func fresh() async throws -> PostgresServer { try await Start().server() }
 
-    /// Whether there is a PostgreSQL to run; build machines must have one.
-    static var isInstalled: Bool { installation != nil || ProcessInfo.processInfo.environment["CI"] == "true" }
+    private static let sharedStart = Start()
+    private static let stoppableStart = Start()
+
+    /// A server that the first one who wants it starts, while the others wait.
+    private final class Start: Sendable {
+        private let started = NIOLockedValueBox<Result<PostgresServer, any Error>?>(nil)
+
+        func server() async throws -> PostgresServer {
+            // On a thread of its own, since the lock is held until the server runs.
+            try await Command.onThread { [started] in
+                try started.withLockedValue { started in
+                    let result = started ?? Result { try PostgresServer() }
+                    started = result
+                    return try result.get()
+                }
+            }
+        }
+    }
+
+    /// True if there is a PostgreSQL to run; build machines must have one.
+    package static var isInstalled: Bool { installation != nil || ProcessInfo.processInfo.environment["CI"] == "true" }
 
     /// The directory of its programs, of the newest version.
     private static let installation: String? = {
@@ -37,37 +57,41 @@ final class PostgresServer: Sendable {
     }()
 
     /// Makes a cluster and starts its server.
-    private init() async throws {
-        let programs = try #require(Self.installation, "PostgreSQL is not installed")
+    private init() throws {
+        guard let programs = Self.installation else { throw Command.Refused(what: "PostgreSQL is not installed") }
         self.programs = programs
-        (directory, port) = try await Command.onThread {
-            let directory = try Self.makeDirectory()
-            let port = try Self.freePort()
-            let watch = try Command.spawn(
-                Self.unprivileged + ["sh", "-c", Self.script, "watch", programs, directory, "\(port)"])
-            // It says "ready", or why not; its input stays open for as long as this process lives.
-            var text = ""
-            var byte: UInt8 = 0
-            while !text.hasSuffix("ready\n"), read(watch.output, &byte, 1) == 1 {
-                text.unicodeScalars.append(.init(byte))
-            }
-            try #require(text.hasSuffix("ready\n"), "PostgreSQL did not start: \(text)")
-            return (directory, port)
+        directory = try Self.makeDirectory()
+        port = try Self.freePort()
+        let watch = try Command.spawn(
+            Self.unprivileged + ["sh", "-c", Self.script, "watch", programs, directory, "\(port)"])
+        // It says "ready", or why not; its input stays open for as long as this process lives.
+        var text = ""
+        var byte: UInt8 = 0
+        while !text.hasSuffix("ready\n"), read(watch.output, &byte, 1) == 1 {
+            text.unicodeScalars.append(.init(byte))
         }
+        guard text.hasSuffix("ready\n") else { throw Command.Refused(what: "PostgreSQL did not start: \(text)") }
     }
 
-    /// A connection string for this server over TCP, with more words.
-    func conninfo(_ more: String = "", user: String = "postgres", port: Int? = nil) -> String {
+    /// Returns a connection string for this server over TCP, with more words.
+    package func conninfo(_ more: String = "", user: String = "postgres", port: Int? = nil) -> String {
         "host=127.0.0.1 port=\(port ?? self.port) user=\(user) dbname=postgres sslmode=disable gssencmode=disable \(more)"
     }
 
+    /// Returns a URL for this server over TCP, as an operator configures it.
+    package func url(port: Int? = nil) -> String {
+        "postgresql://postgres@127.0.0.1:\(port ?? self.port)/postgres?sslmode=disable&gssencmode=disable"
+    }
+
     /// Stops the server, in one of the ways of `pg_ctl`.
-    func stop(_ mode: String) async throws { try await control("stop", "-m", mode) }
+    package func stop(_ mode: String) async throws { try await control("stop", "-m", mode) }
 
     /// Kills all processes of the server, as when the machine fails.
-    func killAll() async throws {
+    package func killAll() async throws {
         let file = try String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8)
-        let process = try #require(file.split(separator: "\n").first.map(String.init))
+        guard let process = file.split(separator: "\n").first.map(String.init) else {
+            throw Command.Refused(what: "the server has no process")
+        }
         // The first process is stopped before its children are killed, or it would start others.
         _ = try await Command.run([
             "sh", "-c", "kill -STOP $1; pkill -KILL -P $1; kill -KILL $1", "kill", process,
@@ -75,7 +99,7 @@ final class PostgresServer: Sendable {
     }
 
     /// Starts the server again; after ``killAll()`` once the system has removed its processes.
-    func start() async throws {
+    package func start() async throws {
         // As long as one is left, pg_ctl refuses.
         while (try? await control("start", "-l", "\(directory)/log")) == nil { try Task.checkCancellation() }
     }
@@ -86,7 +110,7 @@ final class PostgresServer: Sendable {
     }
 
     /// PostgreSQL refuses to run as root.
-    static var unprivileged: [String] {
+    package static var unprivileged: [String] {
         guard getuid() == 0 else { return [] }
         return ["setpriv", "--reuid", user, "--regid", user == "nobody" ? "nogroup" : user, "--clear-groups"]
     }
@@ -95,14 +119,14 @@ final class PostgresServer: Sendable {
 
     private static func makeDirectory() throws -> String {
         var name = Array("/tmp/rind-postgres-XXXXXX".utf8CString)
-        try #require(mkdtemp(&name) != nil)
+        guard mkdtemp(&name) != nil else { throw Command.Refused(what: "mkdtemp") }
         let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         if getuid() == 0, let entry = getpwnam(user) { chown(path, entry.pointee.pw_uid, entry.pointee.pw_gid) }
         return path
     }
 
     /// Returns a port that no server uses at the moment.
-    static func freePort() throws -> Int {
+    package static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
@@ -111,7 +135,9 @@ final class PostgresServer: Sendable {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         return try withUnsafeMutablePointer(to: &address) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                try #require(bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0)
+                guard bind(descriptor, pointer, size) == 0, getsockname(descriptor, pointer, &size) == 0 else {
+                    throw Command.Refused(what: "bind")
+                }
             }
             return Int(UInt16(bigEndian: pointer.pointee.sin_port))
         }
@@ -135,7 +161,7 @@ final class PostgresServer: Sendable {
         listen_addresses = '127.0.0.1'
         unix_socket_directories = '$directory'
         fsync = off
-        max_connections = 60
+        max_connections = 300
         deadlock_timeout = 50ms
         ssl = on
         ssl_cert_file = '$directory/server.crt'

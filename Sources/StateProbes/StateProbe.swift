@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOConcurrencyHelpers
-import StateStore
+package import StateStore
 
 /// Makes an attempt at most once a second and never two at the same time, however many callers ask for the result.
-final class StateProbe: Sendable {
+package final class StateProbe: Sendable {
     private let schedule = NIOLockedValueBox(ProbeSchedule<Waiter>())
+
+    /// Creates a probe that has made no attempt yet.
+    package init() {}
 
     private typealias Waiter = AsyncStream<StateError?>.Continuation
 
@@ -17,7 +20,7 @@ final class StateProbe: Sendable {
     ///   - attempt: Begins an attempt, and calls its argument once when the attempt is over, even if no caller is
     ///     waiting.
     /// - Throws: ``StateError``, or `CancellationError`.
-    func result(
+    package func result(
         within limit: Duration, _ attempt: (@escaping @Sendable (StateError?) -> Void) -> Void
     ) async throws {
         let (results, waiter) = AsyncStream.makeStream(of: StateError?.self, bufferingPolicy: .bufferingNewest(1))
@@ -26,15 +29,35 @@ final class StateProbe: Sendable {
             if let error { throw error }
             return
         case .begin:
-            attempt { [schedule] error in
-                for waiter in schedule.withLockedValue({ $0.end(error, at: .now) }) {
-                    waiter.yield(error)
-                    waiter.finish()
-                }
-            }
+            attempt { [self] in end($0) }
         case .wait: break
         }
         if let error = try await Self.first(of: results, within: limit) { throw error }
+    }
+
+    /// Returns the newest result, or makes an attempt in the caller's task, or waits for the one in progress.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest wait for another caller's attempt; after it the result is ``StateError/slow``.
+    ///   - attempt: Makes an attempt, which has the same limit, and goes on when the task is cancelled.
+    /// - Throws: ``StateError``, or `CancellationError`.
+    package func result(within limit: Duration, attempting attempt: () async -> StateError?) async throws {
+        let (results, waiter) = AsyncStream.makeStream(of: StateError?.self, bufferingPolicy: .bufferingNewest(1))
+        switch schedule.withLockedValue({ $0.ask(waiter, within: limit, at: .now) }) {
+        case .known(let error): if let error { throw error }
+        case .wait: if let error = try await Self.first(of: results, within: limit) { throw error }
+        case .begin:
+            let error = await attempt()
+            end(error)
+            if let error { throw error }
+        }
+    }
+
+    private func end(_ error: StateError?) {
+        for waiter in schedule.withLockedValue({ $0.end(error, at: .now) }) {
+            waiter.yield(error)
+            waiter.finish()
+        }
     }
 
     private static func first(of results: AsyncStream<StateError?>, within limit: Duration) async throws -> StateError?

@@ -1,15 +1,14 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOConcurrencyHelpers
+package import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Testing
 
 /// A proxy in front of a server, which counts round trips and can lose connections at a chosen moment.
-final class ServerProxy: Sendable {
+package final class ServerProxy: Sendable {
     /// Names the moment at which a connection is lost.
-    enum Loss: Sendable {
+    package enum Loss: Sendable {
         /// The statements with a COMMIT do not reach the server.
         case before
         /// They do, but its answer does not come back.
@@ -17,14 +16,19 @@ final class ServerProxy: Sendable {
     }
 
     /// The counts and the plan.
-    struct State {
-        var syncs = 0
-        var connections = 0
-        var loss: Loss?
+    package struct State {
+        /// The number of messages Sync.
+        package var syncs = 0
+        /// The number of connections that were opened.
+        package var connections = 0
+        /// The moment at which connections are lost; nil for never.
+        package var loss: Loss?
     }
 
-    let state = NIOLockedValueBox(State())
-    let port: Int
+    /// The counts and the plan.
+    package let state = NIOLockedValueBox(State())
+    /// The port of the proxy.
+    package let port: Int
     private let channel: any Channel
 
     private init(channel: any Channel, port: Int) {
@@ -33,10 +37,10 @@ final class ServerProxy: Sendable {
     }
 
     /// The number of times that the server was asked to answer all that came before.
-    var roundTrips: Int { state.withLockedValue { $0.syncs } }
+    package var roundTrips: Int { state.withLockedValue { $0.syncs } }
 
     /// Runs a proxy in front of a port around the body.
-    static func with<R>(to target: Int, _ body: (ServerProxy) async throws -> R) async throws -> R {
+    package static func with<R>(to target: Int, _ body: (ServerProxy) async throws -> R) async throws -> R {
         let shared = NIOLockedValueBox<ServerProxy?>(nil)
         let group = MultiThreadedEventLoopGroup.singleton
         let channel = try await ServerBootstrap(group: group)
@@ -51,7 +55,8 @@ final class ServerProxy: Sendable {
                     }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        let proxy = ServerProxy(channel: channel, port: try #require(channel.localAddress?.port))
+        guard let port = channel.localAddress?.port else { throw Command.Refused(what: "bind") }
+        let proxy = ServerProxy(channel: channel, port: port)
         shared.withLockedValue { $0 = proxy }
         do {
             let result = try await body(proxy)
@@ -96,7 +101,7 @@ private final class RequestHandler: ChannelInboundHandler {
         server.writeAndFlush(passed, promise: nil)
     }
 
-    /// The next whole message; the first one of a connection has no letter before its length.
+    /// Returns the next whole message; the first one of a connection has no letter before its length.
     private func nextMessage() -> ByteBuffer? {
         let offset = hasBegun ? 1 : 0
         guard let length = buffer.getInteger(at: buffer.readerIndex + offset, as: UInt32.self) else { return nil }

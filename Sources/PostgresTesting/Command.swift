@@ -2,24 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Glibc
-import Testing
+package import Glibc
 
 /// Programs that the tests start.
 ///
 /// Not Foundation's `Process`: it watches descriptors with `select`, which writes beyond its set of 1024 when many
 /// tests have their sockets open.
-enum Command {
+package enum Command {
     /// A program that ended with another status than 0.
-    struct Failure: Error {
+    package struct Failure: Error {
         let program: String
         let output: String
+    }
+
+    /// A step that the system has refused.
+    struct Refused: Error {
+        let what: String
     }
 
     private static let lock = NSLock()
 
     /// Runs a program to its end, and returns what it wrote.
-    static func run(_ arguments: [String]) async throws -> String {
+    @discardableResult
+    package static func run(_ arguments: [String]) async throws -> String {
         try await onThread {
             let child = try spawn(arguments)
             close(child.input)
@@ -44,12 +49,12 @@ enum Command {
         """
 
     /// Starts a program; it gets the end of its input when the test process ends, whatever ends it.
-    static func spawn(_ arguments: [String]) throws -> (process: pid_t, input: CInt, output: CInt) {
+    package static func spawn(_ arguments: [String]) throws -> (process: pid_t, input: CInt, output: CInt) {
         // One at a time: a child that starts between two lines would have the pipes of another one.
         lock.lock()
         defer { lock.unlock() }
         var (input, output): ([CInt], [CInt]) = ([0, 0], [0, 0])
-        try #require(pipe(&input) == 0 && pipe(&output) == 0)
+        guard pipe(&input) == 0, pipe(&output) == 0 else { throw Refused(what: "pipe") }
         // Closed in other children, or these would keep the pipe open.
         for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
@@ -65,12 +70,12 @@ enum Command {
         let result = posix_spawnp(&process, arguments[0], &actions, nil, &pointers, environ)
         close(input[0])
         close(output[1])
-        try #require(result == 0, "\(arguments[0]) cannot be started")
+        guard result == 0 else { throw Refused(what: "\(arguments[0]) cannot be started") }
         return (process, input[1], output[0])
     }
 
     /// Runs what blocks on a thread of its own.
-    static func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    package static func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result { try body() }) }.start()
         }

@@ -1,0 +1,47 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Postgres
+import StateStore
+package import SyncModel
+
+extension PostgresStateStore: InspectableStore {
+    /// Returns principals by a range of the primary key.
+    package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
+        let first = try key(digits, "principal")
+        // No digit of a digest sorts after "f".
+        return try await read([
+            PostgresStatement(
+                "SELECT principal FROM principal WHERE principal >= $1 AND principal < $2 ORDER BY principal LIMIT $3",
+                [.text(first), .text(first + "g"), .int(page(limit))])
+        ]).rows(0).map { Principal(rawValue: try $0.text(0)) }
+    }
+
+    /// Finds a note by one key look-up.
+    package func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote? {
+        try await read([
+            PostgresStatement(
+                """
+                SELECT client_table, record, state, sequence, links, shape FROM push_note
+                WHERE principal = $1 AND client_table = $2 AND record = $3
+                """, [.principal(principal), .table(table), .text(id)])
+        ]).row(0).map { try $0.pushNote() }
+    }
+
+    /// Finds cursors by one key look-up for each layer, in one round trip.
+    package func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor] {
+        let layers = outline.deltas + outline.undos
+        var statements = layers.map {
+            PostgresStatement("SELECT cursor FROM layer WHERE id = $1", [.integer($0.rawValue)])
+        }
+        statements.append(
+            PostgresStatement(
+                "SELECT compacted FROM replica WHERE id = $1 AND base = $2",
+                [.integer(outline.replica.rawValue), .integer(outline.base?.rawValue)]))
+        let results = try await read(statements)
+        var cursors: [LayerID: Cursor] = [:]
+        for (index, layer) in layers.enumerated() { cursors[layer] = try results.row(index)?.cursor(0) }
+        if let base = outline.base { cursors[base] = try results.row(layers.count)?.cursor(0) }
+        return cursors
+    }
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DemoBackend
+import Foundation
+import GatewayTesting
+import PostgresTesting
+import Testing
+
+/// The program `rind serve` with its state in PostgreSQL.
+@Suite(
+    .timeLimit(.minutes(10)), .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"),
+    .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresStateTests {
+    private static let created: DemoValue = .changes("tags", created: [["id": "made", "label": "new"]])
+
+    private static func pull(_ gateway: GatewayProcess, _ cursor: Int64? = nil) async throws -> RawAnswer {
+        try await gateway.http.send("GET", GatewayStack.pullTarget(cursor), headers: GatewayStack.headers())
+    }
+
+    private static func push(
+        _ gateway: GatewayProcess, _ cursor: Int64, _ changes: DemoValue = created
+    ) async throws -> RawAnswer {
+        try await gateway.http.send(
+            "POST", GatewayStack.pushTarget(cursor), headers: GatewayStack.headers(), body: Array(changes.json.utf8))
+    }
+
+    private static func overrides(
+        _ url: String, _ others: [String: String] = [:]
+    ) -> [String: String] {
+        // A schema of its own for each gateway.
+        let schema = "s" + UUID().uuidString.replacing("-", with: "").lowercased()
+        return ["state.url": url, "state.schema": schema, "state.statement_timeout": "30s"].merging(others) { $1 }
+    }
+
+    @Test func `it serves a device, and lets commands look at the state meanwhile`() async throws {
+        let server = try await PostgresServer.shared()
+        try await GatewayStack.withBackend { backend, directory in
+            try await backend.edit(.put("tags", ["id": "t", "label": "x"]))
+            try await GatewayProcess.with(
+                backend: try await backend.url, directory: directory, overrides: Self.overrides(server.url())
+            ) { gateway in
+                #expect(try await gateway.http.send("GET", "/readyz").status == 200)
+                let first = try PulledChanges(await Self.pull(gateway))
+                #expect(first.created["tags"]?.keys.contains("t") == true)
+                let idle = try PulledChanges(await Self.pull(gateway, first.cursor))
+                #expect(idle.cursor == first.cursor && idle.isEmpty)
+                try await backend.edit(.put("tags", ["id": "t", "label": "y"]))
+                let second = try PulledChanges(await Self.pull(gateway, first.cursor))
+                #expect(second.updated["tags"]?.keys.sorted() == ["t"])
+                #expect(second.cursor > first.cursor)
+                #expect(try await Self.push(gateway, second.cursor).status == 200)
+                // The repetition gets the receipt, and the next pull no echo.
+                #expect(try await Self.push(gateway, second.cursor).status == 200)
+                let third = try PulledChanges(await Self.pull(gateway, second.cursor))
+                #expect(third.created.isEmpty && third.deleted.isEmpty)
+                gateway.send(SIGTERM)
+                #expect(try await gateway.end() == 0)
+                #expect(!gateway.log.contains("sslmode"))
+            }
+        }
+    }
+
+    @Test func `while PostgreSQL is away it answers 503 with a time to wait, and goes on by itself`() async throws {
+        let server = try await PostgresServer.fresh()
+        try await GatewayStack.withBackend { backend, directory in
+            try await GatewayProcess.with(
+                backend: try await backend.url, directory: directory,
+                overrides: Self.overrides(server.url(), ["state.statement_timeout": "1s"])
+            ) { gateway in
+                let cursor = try PulledChanges(await Self.pull(gateway)).cursor
+                try await server.stop("fast")
+                let answer = try await Self.pull(gateway, cursor)
+                #expect(answer.outcome == "503 state.unreachable")
+                #expect(answer["Retry-After"] == "5")
+                #expect(try await Self.push(gateway, cursor).outcome == "503 state.unreachable")
+                #expect(try await gateway.http.send("GET", "/readyz").status == 503)
+                let line = try await gateway.line(with: "the state fails")
+                #expect(line.contains(#""code":"state.unreachable""#))
+                try await server.start()
+                try await eventually { try await gateway.http.send("GET", "/readyz").status == 200 }
+                try await backend.edit(.put("tags", ["id": "later", "label": "x"]))
+                let next = try PulledChanges(await Self.pull(gateway, cursor))
+                #expect(next.created["tags"]?.keys.sorted() == ["later"])
+                #expect(try await Self.push(gateway, next.cursor).status == 200)
+            }
+        }
+        try await server.stop("immediate")
+    }
+
+    @Test func `an idle pull takes 2 round trips, one with changes at most 4, a push at most 5`() async throws {
+        let server = try await PostgresServer.shared()
+        try await ServerProxy.with(to: server.port) { proxy in
+            try await GatewayStack.withBackend { backend, directory in
+                try await backend.edit(.put("tags", ["id": "t", "label": "x"]))
+                try await GatewayProcess.with(
+                    backend: try await backend.url, directory: directory,
+                    overrides: Self.overrides(
+                        server.url(port: proxy.port), ["identity.principal": "bearer", "identity.auth_ttl": "1h"]),
+                    configuration: try StackConfiguration.withRequestCheckpoints()
+                ) { gateway in
+                    var cursor = try PulledChanges(await Self.pull(gateway)).cursor
+                    func trips(_ sync: () async throws -> Void) async throws -> Int {
+                        let before = proxy.roundTrips
+                        try await sync()
+                        return proxy.roundTrips - before
+                    }
+                    // The tidying at the start takes some of its own.
+                    var idle = Int.max
+                    for _ in 0..<20 {
+                        idle = min(idle, try await trips { _ = try await Self.pull(gateway, cursor) })
+                    }
+                    var changed: [Int] = []
+                    for label in ["a", "b", "c"] {
+                        try await backend.edit(.put("tags", ["id": "t", "label": .string(label)]))
+                        changed.append(
+                            try await trips { cursor = try PulledChanges(await Self.pull(gateway, cursor)).cursor })
+                    }
+                    var pushes: [Int] = []
+                    for id in ["p", "q", "r"] {
+                        let changes: DemoValue = .changes("tags", created: [["id": .string(id), "label": "new"]])
+                        var status = 0
+                        pushes.append(
+                            try await trips { status = try await Self.push(gateway, cursor, changes).status })
+                        #expect(status == 200)
+                    }
+                    print("cost: round trips: idle pull \(idle), pulls with changes \(changed), pushes \(pushes)")
+                    #expect(idle <= 2)
+                    #expect(changed.allSatisfy { $0 <= 4 })
+                    // The first one also notes the schema version that it shows, once for each update of an app.
+                    #expect(pushes.dropFirst().allSatisfy { $0 <= 5 })
+                }
+            }
+        }
+    }
+}

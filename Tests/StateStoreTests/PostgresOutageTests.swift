@@ -1,0 +1,115 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import Postgres
+import PostgresTesting
+import StateProbes
+import StateStore
+import SyncModel
+import Testing
+
+@testable import PostgresState
+
+/// What callers are told when PostgreSQL fails, and what has happened then.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresOutageTests {
+    private func error(_ body: () async throws -> Void) async throws -> StateError? {
+        do {
+            try await body()
+            return nil
+        } catch let error as StateError {
+            return error
+        }
+    }
+
+    /// Opens a store through a proxy.
+    private func withProxy(
+        _ body: (PostgresStateStore, ServerProxy) async throws -> Void
+    ) async throws {
+        let server = try await PostgresServer.shared()
+        try await ServerProxy.with(to: server.port) { proxy in
+            var options = try await postgresOptions { $0.connections.maximumConnections = 1 }
+            // Without the proxy: it knows a COMMIT only as long as that is not prepared.
+            try await withPostgres(options) { _ in }
+            options.connections.conninfo = server.conninfo(port: proxy.port)
+            try await withPostgres(options) { try await body($0, proxy) }
+        }
+    }
+
+    @Test func `a connection that is lost before its COMMIT arrives is replaced, and nothing was written`()
+        async throws
+    {
+        try await withProxy { store, proxy in
+            let connections = proxy.state.withLockedValue(\.connections)
+            proxy.state.withLockedValue { $0.loss = .before }
+            let error = try await error {
+                _ = try await store.raiseGeneration(principal: alice, session: phone, at: now)
+            }
+            proxy.state.withLockedValue { $0.loss = nil }
+            // The statements and the COMMIT are one message: from here it is unknown which of them have arrived.
+            #expect(error == .outcomeUnknown)
+            #expect(try await store.context().session.generation == 0)
+            #expect(try await store.raiseGeneration(principal: alice, session: phone, at: now) == 1)
+            #expect(proxy.state.withLockedValue(\.connections) > connections)
+        }
+    }
+
+    @Test func `a COMMIT whose answer is lost is reported as such, and may have taken place`() async throws {
+        try await withProxy { store, proxy in
+            try await store.begin(try row(1_000))
+            proxy.state.withLockedValue { $0.loss = .after }
+            let error = try await error { try await store.proceed(try row(1_001, parent: 1_000)) }
+            proxy.state.withLockedValue { $0.loss = nil }
+            #expect(error == .outcomeUnknown)
+            #expect(error?.isTransient == true)
+            #expect(try await store.context(1_000).row?.isConfirmed == true)
+        }
+    }
+
+    @Test func `a server that takes no writes is a standby, whose reads go on`() async throws {
+        let options = try await postgresOptions()
+        try await withPostgres(options) { try await $0.begin(try row(1_000)) }
+        var reader = options
+        reader.connections.conninfo = try await PostgresServer.shared().conninfo(user: "reader")
+        try await withPostgres(reader) { store in
+            #expect(try await store.context(1_000).row != nil)
+            let found = try await error { try await store.begin(try row(1_001, replica: 2)) }
+            #expect(found == .standby)
+            let found2 = try await error { try await store.checkWriting(within: .seconds(10)) }
+            #expect(found2 == .standby)
+        }
+    }
+
+    @Test func `a database that cannot be reached is reported once, without the password`() async throws {
+        let events = NIOLockedValueBox<[StateEvent]>([])
+        let error = try await error {
+            let options = try await postgresOptions {
+                $0.connections.conninfo = "postgresql://rind:hidden@127.0.0.1:1/rind"
+                $0.timeout = .milliseconds(300)
+                $0.report = { event in events.withLockedValue { $0.append(event) } }
+            }
+            try await withPostgres(options) { _ in }
+        }
+        guard case .unreachable(let reason) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(!reason.contains("hidden"))
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func `a lock that another transaction holds makes a write wait, and then fail as busy`() async throws {
+        let options = try await postgresOptions { $0.connections.lockTimeout = .milliseconds(200) }
+        try await withPostgres(options) { store in
+            try await store.begin(try row(1_000))
+            let pool = store.pool
+            try await pool.withTransaction(.readWrite, within: .seconds(60)) { transaction in
+                _ = try await transaction.query("SELECT 1 FROM principal FOR UPDATE")
+                let error = try await error { try await store.begin(try row(1_001, replica: 2)) }
+                #expect(error == .busy)
+            }
+            try await store.begin(try row(1_001, replica: 2))
+        }
+    }
+}
