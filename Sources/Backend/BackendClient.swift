@@ -86,6 +86,7 @@ package struct BackendClient: Sendable {
             timeouts: settings.callTimeouts)
         if request.fields[.userAgent] == nil { request.fields[.userAgent] = "rind" }
         request.fields[.accept] = "application/json"
+        request.passOnTrace()
         if let body = call.body {
             request.body = .bytes(ByteBuffer(bytes: body))
             request.fields[.contentType] = "application/json"

@@ -66,10 +66,10 @@ package struct SyncFigures: Sendable {
 
     /// The figures that are not zero, as fields of a log line.
     package var metadata: Logger.Metadata {
-        var metadata: Logger.Metadata = ["principal": "\(principal)", "mode": "\(mode)"]
-        if let replica { metadata["replica"] = "\(replica)" }
-        if let presented { metadata["presented"] = "\(presented)" }
-        if let cursor { metadata["cursor"] = "\(cursor)" }
+        var metadata: Logger.Metadata = ["principal": .string(principal), "mode": .string(mode)]
+        if let replica { metadata["replica"] = .string(replica) }
+        if let presented { metadata["presented"] = .string(String(presented)) }
+        if let cursor { metadata["cursor"] = .string(String(cursor)) }
         if let restart { metadata["restart"] = "\(restart)" }
         if let migration { metadata["migration"] = "\(migration)" }
         if let comparison { metadata["sweep"] = "\(comparison)" }

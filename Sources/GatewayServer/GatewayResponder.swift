@@ -64,7 +64,7 @@ struct GatewayResponder: Sendable {
             return try await stream.send(204, [.allow: methods])
         }
         record.isSync = true
-        let trace = SyncTrace()
+        let trace = SyncTrace(parent: record.traceParent)
         record.trace = trace
         let logger = record.logger
         record.figures = try await SyncTrace.$current.withValue(trace) {

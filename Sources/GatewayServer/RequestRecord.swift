@@ -25,10 +25,13 @@ struct RequestRecord {
     /// The cause of the failure.
     var cause: String?
 
+    /// The trace that the client has begun, if it has.
+    let traceParent: TraceParent?
     /// The times and calls of a sync; nil for other requests.
     var trace: SyncTrace?
 
     private let metrics: GatewayMetrics
+    private let client: String?
     private let method: String
     private let path: String
     private let start = ContinuousClock.now
@@ -37,7 +40,10 @@ struct RequestRecord {
         self.metrics = metrics
         var logger = logger
         logger[metadataKey: "request_id"] = "\(request.id)"
+        traceParent = request.traceParent
+        if let traceParent { logger[metadataKey: "trace_id"] = .string(traceParent.traceID) }
         self.logger = logger
+        client = request.client
         method = request.method.rawValue
         path = Self.shown(request.path)
     }
@@ -51,12 +57,13 @@ struct RequestRecord {
         let trace = trace?.content
         let shown = shownPath(whole: isSync || isProbe)
         var metadata: Logger.Metadata = [
-            "method": "\(method)", "path": "\(shown)", "status": "\(status)", "duration_ms": "\(elapsed)",
-            "bytes_out": "\(stream.bodyBytes)",
+            "method": .string(method), "path": .string(shown), "status": .string(String(status)),
+            "duration_ms": .string(String(elapsed)), "bytes_out": .string(String(stream.bodyBytes)),
         ]
         if let code = failure?.code ?? ownCode(status) { metadata["code"] = "\(code)" }
         if !stream.isComplete { metadata["cut"] = "true" }
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
+        if let client { metadata["client"] = .string(client) }
         if let trace { add(trace, to: &metadata) }
         let kind = isProbe ? "probe" : isSync ? "sync" : "proxy"
         let outcome = SyncOutcome(

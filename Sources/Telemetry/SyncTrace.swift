@@ -75,10 +75,12 @@ package final class SyncTrace: Sendable {
         case unknown, pull, push
     }
 
+    /// The trace that the client has begun; nil if there is none.
+    package let parent: TraceParent?
     private let box = NIOLockedValueBox(Content())
 
     /// Creates an empty trace.
-    package init() {}
+    package init(parent: TraceParent? = nil) { self.parent = parent }
 
     /// The collected values so far.
     package var content: Content { box.withLockedValue { $0 } }

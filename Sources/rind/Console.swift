@@ -33,6 +33,8 @@ enum Console {
     /// Lets a write to a closed pipe fail instead of ending the process: libcurl and OpenSSL write, too.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Lets a hang-up have no effect, also before anybody listens for signals.
-    static func ignoreHangUps() { signal(SIGHUP, SIG_IGN) }
+    /// Lets signals that never end a gateway have no effect, also before anything listens for them.
+    static func ignoreHarmlessSignals() {
+        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+    }
 }

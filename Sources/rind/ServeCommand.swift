@@ -36,10 +36,11 @@ struct ServeCommand: AsyncParsableCommand {
         let startLog = StartLog(takesFormat: true)
         try await reportingFailures(to: startLog) {
             Console.ignoreBrokenPipes()
-            Console.ignoreHangUps()
+            Console.ignoreHarmlessSignals()
             let configuration = try GatewayConfig.Configuration.loadReporting(config, warns: true, to: startLog)
-            let logger = Logger(configuration.log)
-            LoggingSystem.bootstrap { _ in LogLineHandler(level: logger.logLevel, format: configuration.log.format) }
+            let threshold = LogThreshold(configuration.log.threshold)
+            let logger = Logger(configuration.log, threshold: threshold)
+            LoggingSystem.bootstrap { _ in LogLineHandler(threshold: threshold, format: configuration.log.format) }
             var descriptors = Descriptors(configuration)
             descriptors.raise()
             let limits = Self.limits(of: configuration, descriptors, logger)
@@ -54,7 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
             // A signal that comes while the state is being closed must not end the process.
             defer { withExtendedLifetime(signals) {} }
             do {
-                try await serve(parts, limits: limits, signals: signals, logger: logger)
+                try await serve(parts, limits: limits, signals: signals, threshold: threshold, logger: logger)
             } catch {
                 await parts.close()
                 throw error
@@ -81,7 +82,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(
-        _ parts: GatewayParts, limits: ServerLimits, signals: UnixSignalsSequence, logger: Logger
+        _ parts: GatewayParts, limits: ServerLimits, signals: UnixSignalsSequence, threshold: LogThreshold,
+        logger: Logger
     ) async throws {
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, limits: limits,
@@ -96,7 +98,7 @@ struct ServeCommand: AsyncParsableCommand {
         // The server keeps the grace itself; this is for the case that something else hangs.
         group.maximumGracefulShutdownDuration = parts.configuration.gateway.shutdownGrace + .seconds(10)
         try await SignalledServices(
-            services: ServiceGroup(configuration: group), signals: signals, logger: logger,
+            services: ServiceGroup(configuration: group), signals: signals, threshold: threshold, logger: logger,
             onDraining: {
                 ServiceNotice.stopping.send()
                 server.beginDraining(signal: "\($0)")

@@ -21,6 +21,20 @@ import Testing
     private let remote = PassedFields.Origin(peer: "203.0.113.9", requestID: "id-1")
     private let local = PassedFields.Origin(peer: "127.0.0.1", requestID: "id-1")
 
+    @Test(
+        arguments: [
+            ("203.0.113.9", nil, "203.0.113.9"), ("203.0.113.9", "192.0.2.7", "203.0.113.9"),
+            ("127.0.0.1", nil, "127.0.0.1"), ("127.0.0.1", "6.6.6.6, 192.0.2.7", "192.0.2.7"),
+            ("::1", "2001:db8::7", "2001:db8::7"), ("127.0.0.1", "unknown", "127.0.0.1"),
+            ("127.0.0.1", "192.0.2.7, \u{1B}[2J", "127.0.0.1"), ("127.0.0.1", "", "127.0.0.1"),
+            ("127.0.0.1", String(repeating: "1", count: 46), "127.0.0.1"), (nil, "192.0.2.7", nil),
+        ] as [(String?, String?, String?)])
+    func `a client's address is the peer's, or what a proxy on this machine says last`(
+        peer: String?, forwarded: String?, client: String?
+    ) {
+        #expect(PassedFields.client(from: peer, forwardedFor: forwarded) == client)
+    }
+
     @Test func `fields of the connection stay on it, both ways`() {
         let sent = fields([
             "Connection": "close, X-Hop, keep-alive", "X-Hop": "1", "Keep-Alive": "5", "TE": "trailers",

@@ -24,7 +24,9 @@ import UnixSignals
         ([.sigquit], .sighup, .ignore),
         ([.sigterm, .sigterm], .sigint, .none),
         ([.sigterm, .sigterm], .sigquit, .none),
-        ([], .sigusr1, .none),
+        ([], .sigusr1, .log(debug: true)),
+        ([.sigterm], .sigusr2, .log(debug: false)),
+        ([], .sigalrm, .none),
     ]
 
     @Test(arguments: table)

@@ -90,6 +90,19 @@ package enum PassedFields {
         return fields
     }
 
+    /// Returns the address of a client: the last one that a proxy on this machine states, or the peer's.
+    package static func client(from peer: String?, forwardedFor stated: String?) -> String? {
+        guard let stated, Origin(peer: peer, requestID: "").isLocal else { return peer }
+        let last: [UInt8] = stated.utf8.split(separator: UInt8(ascii: ",")).last?.filter { $0 != 0x20 } ?? []
+        let isAddress =
+            (2...45).contains(last.count)
+            && last.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: ":")).contains(byte) || byte == UInt8(ascii: ".")
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+            }
+        return isAddress ? String(decoding: last, as: UTF8.self) : peer
+    }
+
     /// Returns the fields of the backend's answer as the client gets them.
     ///
     /// - Parameters:

@@ -3,6 +3,7 @@
 
 import HTTPTypes
 import NIOHTTP1
+import Telemetry
 
 /// One request of a client: its head, and the body, which may still be arriving.
 struct IncomingRequest: Sendable {
@@ -20,6 +21,10 @@ struct IncomingRequest: Sendable {
     let id: String
     /// The client's address, without its port; nil if unknown.
     let peer: String?
+    /// The address of the client itself, if a proxy on this machine states it; otherwise the peer's.
+    let client: String?
+    /// The trace that the client has begun; nil if there is none.
+    let traceParent: TraceParent?
     /// The body.
     let body: RequestParts
     /// The state of the connection, which reports that the client has gone.
@@ -33,13 +38,22 @@ struct IncomingRequest: Sendable {
         // The decoder reads nothing after a request that asks for another protocol.
         wantsKeepAlive = head.isKeepAlive && head.version.minor >= 1 && !head.headers.contains(name: "upgrade")
         var fields = HTTPFields()
+        var (parent, state, forwarded): (String?, String?, String?)
         for (name, value) in head.headers {
             guard let name = HTTPField.Name(name) else { continue }
+            switch name.canonicalName {
+            case "traceparent": parent = value
+            case "tracestate": state = value
+            case "x-forwarded-for": forwarded = value
+            default: break
+            }
             fields.append(HTTPField(name: name, value: value))
         }
         self.fields = fields
         id = RequestID.accepted(fields[.requestID]) ?? RequestID.random()
         self.peer = peer
+        traceParent = TraceParent(parent, state: state)
+        client = PassedFields.client(from: peer, forwardedFor: forwarded)
         self.body = body
         self.connection = connection
     }

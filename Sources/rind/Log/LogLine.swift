@@ -16,7 +16,8 @@ struct LogLine {
     ///
     /// Names are not among them, even if they look like numbers: a replica may have digits only.
     private static let numbers: Set = [
-        "absent", "after", "allowed", "applied", "backend_bytes", "backend_status", "before", "bytes", "bytes_out",
+        "absent", "after", "allowed", "applied", "backend_bytes", "backend_calls", "backend_status", "before", "bytes",
+        "bytes_out",
         "column", "conflicts", "connections", "count", "cursor", "deletions", "descendants", "dropped", "duration_ms",
         "echoes", "equal", "exit_status", "failures", "found", "from", "generation", "held_back", "in_flight",
         "journal",
@@ -61,7 +62,7 @@ struct LogLine {
     private static func append(_ value: Logger.MetadataValue, named name: String, to writer: inout JSONWriter) {
         if case .string(let text) = value {
             // Each table has a count of its own.
-            let isNumber = numbers.contains(name) || name.hasPrefix("conflicts.")
+            let isNumber = numbers.contains(name) || name.hasPrefix("conflicts.") || name.hasSuffix("_ms")
             if isNumber, let number = Int64(text), String(number) == text { return writer.append(number) }
             if truths.contains(name), let truth = Bool(text) { return writer.append(truth) }
         }

@@ -12,16 +12,22 @@ import SyncModel
 ///
 /// Values under names that speak of secrets are never written, whoever logs them.
 struct LogLineHandler: LogHandler {
-    var logLevel: Logger.Level
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
+    }
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
     private let format: LogFormat
+    private let threshold: LogThreshold
+    /// The level of a logger that differs from the rest; nil for most.
+    private var ownLevel: Logger.Level?
 
     /// The most bytes of one value; whoever quotes others has cut it before, to less.
     private static let valueBytes = 4_096
 
-    init(level: Logger.Level, format: LogFormat) {
-        logLevel = level
+    init(threshold: LogThreshold, format: LogFormat) {
+        self.threshold = threshold
         self.format = format
     }
 
@@ -52,7 +58,16 @@ struct LogLineHandler: LogHandler {
 extension Logger {
     /// Creates a logger to standard error by `[log]`; the level can be another one.
     init(_ log: Configuration.Log, level: Logger.Level? = nil) {
-        let level = level ?? Logger.Level(rawValue: log.level.rawValue) ?? .info
-        self.init(label: "rind") { _ in LogLineHandler(level: level, format: log.format) }
+        self.init(log, threshold: LogThreshold(level ?? log.threshold))
     }
+
+    /// Creates a logger to standard error whose level can be changed.
+    init(_ log: Configuration.Log, threshold: LogThreshold) {
+        self.init(label: "rind") { _ in LogLineHandler(threshold: threshold, format: log.format) }
+    }
+}
+
+extension Configuration.Log {
+    /// The configured level, as the library names it.
+    var threshold: Logger.Level { Logger.Level(rawValue: level.rawValue) ?? .info }
 }

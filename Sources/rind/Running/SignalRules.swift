@@ -9,6 +9,8 @@ struct SignalRules {
     enum Action: Hashable {
         /// Say that the signal has no effect.
         case ignore
+        /// Log at debug, or at the configured level again.
+        case log(debug: Bool)
         /// Take nothing new, and let what runs finish.
         case drain
         /// Cut what runs, and end in good order.
@@ -23,7 +25,7 @@ struct SignalRules {
     }
 
     /// Every signal that has a meaning.
-    static let signals: [UnixSignal] = [.sighup, .sigterm, .sigint, .sigquit]
+    static let signals: [UnixSignal] = [.sighup, .sigusr1, .sigusr2, .sigterm, .sigint, .sigquit]
 
     private(set) var phase = Phase.serving
 
@@ -31,6 +33,8 @@ struct SignalRules {
     mutating func receive(_ signal: UnixSignal) -> Action {
         switch (signal, phase) {
         case (.sighup, _): return .ignore
+        case (.sigusr1, _): return .log(debug: true)
+        case (.sigusr2, _): return .log(debug: false)
         case (_, .stopping): return .none
         case (.sigterm, .serving), (.sigint, .serving):
             phase = .draining

@@ -10,6 +10,7 @@ struct SignalledServices {
     let services: ServiceGroup
     /// The source of the signals; as long as it lives, none of them ends the process by itself.
     let signals: UnixSignalsSequence
+    let threshold: LogThreshold
     let logger: Logger
     /// Called when the services are about to end, before they hear of it.
     let onDraining: @Sendable (UnixSignal) -> Void
@@ -45,6 +46,11 @@ struct SignalledServices {
                 logger.notice(
                     "the signal is ignored; there is no reload yet: restart to apply a changed configuration",
                     metadata: ["signal": "\(signal)"])
+            case .log(let debug):
+                threshold.change(toDebug: debug)
+                logger.notice(
+                    "the level of the log was changed",
+                    metadata: ["signal": "\(signal)", "to_level": "\(threshold.level)"])
             case .drain:
                 onDraining(signal)
                 await services.triggerGracefulShutdown()
