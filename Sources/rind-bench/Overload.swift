@@ -34,11 +34,7 @@ struct Overload: Scenario {
     @Option(help: "How many turns there are.")
     var runs: Int?
 
-    @Flag(help: "Short turns, to see that everything works.")
-    var quick = false
-
-    @Flag(help: "Prints JSON to standard output, and the table to standard error.")
-    var json = false
+    @OptionGroup var options: RunOptions
 
     mutating func validate() throws {
         guard latency > 0, connections >= OverloadCourse.pulls, seconds > 0, (runs ?? 1) > 0 else {
@@ -46,6 +42,8 @@ struct Overload: Scenario {
                 "--latency, --seconds and --runs begin at 1, --connections at \(OverloadCourse.pulls)")
         }
     }
+
+    var json: Bool { options.json }
 
     func measure(in directory: URL) async throws -> OverloadReport {
         var report = OverloadReport(machine: .current)
@@ -55,7 +53,8 @@ struct Overload: Scenario {
             do {
                 report.sections.append(
                     try await course.measure(
-                        for: quick ? .milliseconds(500) : .seconds(Int64(seconds)), runs: runs ?? (quick ? 1 : 5)))
+                        for: options.quick ? .milliseconds(500) : .seconds(Int64(seconds)),
+                        runs: runs ?? (options.quick ? 1 : 5)))
             } catch {
                 await course.stop()
                 throw error

@@ -8,14 +8,11 @@ import NIOCore
 final class OverloadCourse {
     /// The reasons why a figure would mean nothing.
     enum Failure: Error, CustomStringConvertible {
-        case noGateway
         case refused(statuses: [Int: Int], output: String)
         case wrong(count: Int, example: String)
 
         var description: String {
             switch self {
-            case .noGateway:
-                "rind is not beside rind-bench: build it with 'swift build -c release --product rind'"
             case .refused(let statuses, let output):
                 "rind answered \(statuses.map { "\($0.value) times \($0.key)" }.sorted().joined(separator: ", ")) "
                     + "without overload; its last words:\n\(output)"
@@ -31,44 +28,20 @@ final class OverloadCourse {
 
     private let latency: Int
     private let connections: Int
-    private let backend: ServerProcess
-    private let gateway: ServerProcess
+    private let pair: GatewayPair
     private let requests = SmallRequests(.first, sizes: sizes, callers: 1)
+    private var gateway: ServerProcess { pair.gateway }
 
     /// Starts a backend with a latency in milliseconds and the gateway, with their files in `directory`.
     init(latency: Int, connections: Int, directory: URL) async throws {
-        guard let rind = Tools.rind else { throw Failure.noGateway }
         self.latency = latency
         self.connections = connections
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let backendPort = try await ServerProcess.freePort()
-        backend = try ServerProcess(
-            "backend", executable: Tools.own,
-            arguments: [
-                "serve-stream", "--rows", "\(Self.sizes.rows)", "--latency", "\(latency)", "--port", "\(backendPort)",
-            ],
-            port: backendPort, directory: directory)
-        let port = try await ServerProcess.freePort()
-        let file = directory.appendingPathComponent("rind.ini")
-        try GatewayBaseline.idle(
-            port: port, backendPort: backendPort, state: directory.appendingPathComponent("rind.db")
-        ).write(to: file, atomically: true, encoding: .utf8)
-        gateway = try ServerProcess(
-            "rind", executable: rind, arguments: ["serve", "--config", file.path], port: port, directory: directory)
-        do {
-            try await backend.waitUntilReady()
-            try await gateway.waitUntilReady()
-        } catch {
-            await stop()
-            throw error
-        }
+        pair = try await GatewayPair(
+            stream: ["--rows", "\(Self.sizes.rows)", "--latency", "\(latency)"], directory: directory)
     }
 
     /// Ends all servers.
-    func stop() async {
-        await gateway.stop()
-        await backend.stop()
-    }
+    func stop() async { await pair.stop() }
 
     /// Finds the best rate and offers multiples of it, in turns: what else runs on the machine changes with time.
     func measure(for time: TimeAmount, runs: Int) async throws -> OverloadReport.Section {

@@ -32,11 +32,7 @@ struct Scale: Scenario {
     @Option(help: "How many turns there are, and how often each gateway is killed.")
     var runs: Int?
 
-    @Flag(help: "Few replicas and short turns, to see that everything works.")
-    var quick = false
-
-    @Flag(help: "Prints JSON to standard output, and the table to standard error.")
-    var json = false
+    @OptionGroup var options: RunOptions
 
     mutating func validate() throws {
         guard seconds > 0, (runs ?? 1) > 0, few >= ScaleCourse.callers, (replicas ?? few) >= few else {
@@ -45,12 +41,15 @@ struct Scale: Scenario {
         }
     }
 
+    var json: Bool { options.json }
+
     func measure(in directory: URL) async throws -> ScaleReport {
         let course = ScaleCourse(directory: directory)
         do {
             let report = try await course.measure(
-                few: few, many: replicas ?? (quick ? 2 * few : 1_000_000), runs: runs ?? (quick ? 1 : 7),
-                for: quick ? .milliseconds(200) : .seconds(Int64(seconds)))
+                few: few, many: replicas ?? (options.quick ? 2 * few : 1_000_000),
+                runs: runs ?? (options.quick ? 1 : 7),
+                for: options.quick ? .milliseconds(200) : .seconds(Int64(seconds)))
             await course.stop()
             return report
         } catch {

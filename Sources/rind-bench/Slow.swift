@@ -33,11 +33,7 @@ struct Slow: Scenario {
     @Option(help: ArgumentHelp("The gateway's '[spool] memory_total' instead of the default.", valueName: "size"))
     var spoolMemory: String?
 
-    @Flag(help: "Few clients and records, to see that everything works.")
-    var quick = false
-
-    @Flag(help: "Prints JSON to standard output, and the table to standard error.")
-    var json = false
+    @OptionGroup var options: RunOptions
 
     mutating func validate() throws {
         guard [clients, rows, seconds].allSatisfy({ $0 ?? 1 > 0 }) else {
@@ -45,12 +41,15 @@ struct Slow: Scenario {
         }
     }
 
+    var json: Bool { options.json }
+
     func measure(in directory: URL) async throws -> SlowReport {
         let course = try await SlowCourse(
-            clients: clients ?? (quick ? 20 : 1_000), rows: rows ?? (quick ? 1_000 : 17_000), spoolMemory: spoolMemory,
+            clients: clients ?? (options.quick ? 20 : 1_000), rows: rows ?? (options.quick ? 1_000 : 17_000),
+            spoolMemory: spoolMemory,
             directory: directory)
         do {
-            let report = try await course.measure(for: .seconds(quick ? 1 : Int64(seconds)))
+            let report = try await course.measure(for: .seconds(options.quick ? 1 : Int64(seconds)))
             await course.stop()
             return report
         } catch {

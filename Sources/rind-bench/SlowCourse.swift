@@ -8,14 +8,11 @@ import NIOCore
 final class SlowCourse {
     /// The reasons why a figure would mean nothing.
     enum Failure: Error, CustomStringConvertible {
-        case noGateway
         case refused(statuses: [Int: Int], wrong: Int, output: String)
         case readers(any Error, output: String)
 
         var description: String {
             switch self {
-            case .noGateway:
-                "rind is not beside rind-bench: build it with 'swift build -c release --product rind'"
             case .refused(let statuses, let wrong, let output):
                 "rind answered \(statuses.map { "\($0.value) times \($0.key)" }.sorted().joined(separator: ", ")), "
                     + "\(wrong) of them wrong; its last words:\n\(output)"
@@ -24,49 +21,29 @@ final class SlowCourse {
         }
     }
 
+    /// The time in which memory is given back after a peak.
+    private static let trimming = Duration.seconds(20)
     /// The number of callers of idle pulls, each on a connection.
     private static let callers = 32
 
     private let clients: Int
     private let rows: Int
-    private let backend: ServerProcess
-    private let gateway: ServerProcess
+    private let pair: GatewayPair
     private let requests: SmallRequests
+    private var gateway: ServerProcess { pair.gateway }
 
     /// Starts a backend and the gateway, with their files in `directory`.
     init(clients: Int, rows: Int, spoolMemory: String?, directory: URL) async throws {
-        guard let rind = Tools.rind else { throw Failure.noGateway }
         self.clients = clients
         self.rows = rows
         requests = SmallRequests(.idle, sizes: .init(rows: rows, changes: 0), callers: Self.callers)
-        let backendPort = try await ServerProcess.freePort()
-        backend = try ServerProcess(
-            "backend", executable: Tools.own,
-            arguments: ["serve-stream", "--rows", "\(rows)", "--changes", "0", "--port", "\(backendPort)"],
-            port: backendPort, directory: directory)
-        let port = try await ServerProcess.freePort()
-        let file = directory.appendingPathComponent("rind.ini")
-        let spool = spoolMemory.map { "\n[spool]\nmemory_total = \($0)\n" } ?? ""
-        try
-            (GatewayBaseline.idle(
-                port: port, backendPort: backendPort, state: directory.appendingPathComponent("rind.db")) + spool)
-            .write(to: file, atomically: true, encoding: .utf8)
-        gateway = try ServerProcess(
-            "rind", executable: rind, arguments: ["serve", "--config", file.path], port: port, directory: directory)
-        do {
-            try await backend.waitUntilReady()
-            try await gateway.waitUntilReady()
-        } catch {
-            await stop()
-            throw error
-        }
+        pair = try await GatewayPair(
+            stream: ["--rows", "\(rows)", "--changes", "0"],
+            settings: spoolMemory.map { "\n[spool]\nmemory_total = \($0)\n" } ?? "", directory: directory)
     }
 
     /// Ends all servers.
-    func stop() async {
-        await gateway.stop()
-        await backend.stop()
-    }
+    func stop() async { await pair.stop() }
 
     /// Measures idle pulls without slow readers and beside them, and what the readers take.
     func measure(for time: TimeAmount) async throws -> SlowReport {
@@ -94,6 +71,9 @@ final class SlowCourse {
         let began = clock.now
         report.opened = try await readers.open(clients)
         report.beginSeconds = began.duration(to: clock.now) / .seconds(1)
+        report.residentBegun = gateway.residentBytes
+        // What the pulls have worked with is given back to the system after a while.
+        try await Task.sleep(for: Self.trimming)
         report.residentWaiting = gateway.residentBytes
         Text.note("idle pulls beside them")
         let before = readers.figures

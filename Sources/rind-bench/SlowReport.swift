@@ -37,9 +37,10 @@ struct SlowReport: Report, Codable {
     var bytesPerSecond: Double?
     /// The number of slow readers that had all of their answer when idle pulls were measured.
     var wholeMeanwhile: Int?
-    /// The resident memory of the gateway, in bytes: before, when all answers have begun, while they are read, and when
-    /// they are gone.
+    /// The resident memory of the gateway, in bytes: before, when all answers have begun, some seconds later, while they
+    /// are read, and when they are gone.
     var residentBefore: Int?
+    var residentBegun: Int?
     var residentWaiting: Int?
     var residentReading: Int?
     var residentAfter: Int?
@@ -63,9 +64,10 @@ extension SlowReport {
         func mebibytes(_ bytes: Int?) -> String { bytes.map { Text.number(Double($0) / 0x1p20, 0) } ?? "-" }
         func figure(_ value: Double?, _ digits: Int) -> String { value.map { Text.number($0, digits) } ?? "-" }
         let memory = [
-            ["resident MiB", "before", "all begun", "while they read", "after", "peak"],
+            ["resident MiB", "before", "all begun", "20 s later", "while they read", "after", "peak"],
             [
-                "", mebibytes(residentBefore), mebibytes(residentWaiting), mebibytes(residentReading),
+                "", mebibytes(residentBefore), mebibytes(residentBegun), mebibytes(residentWaiting),
+                mebibytes(residentReading),
                 mebibytes(residentAfter), mebibytes(peakResident),
             ],
         ]
