@@ -115,6 +115,12 @@ package struct Deduplicator: Sendable {
         return DeduplicationReader(stored: storedRuns, run: run, arena: arena, read: read)
     }
 
+    /// Frees the room for entries and details that may never come, for a run that is kept for a while.
+    package mutating func compact() {
+        if run.capacity > run.count + run.count / 4 { run = run.withUnsafeBufferPointer { Array($0) } }
+        if arena.count > arenaLength + arenaLength / 4 { arena = Array(arena[..<arenaLength]) }
+    }
+
     @inline(never)
     private mutating func growArena(by room: Int) {
         arena.append(contentsOf: repeatElement(0, count: max(arena.count, room, 1 << 8)))

@@ -152,6 +152,9 @@ package struct StreamIntake: Sendable {
             + idMappings.count * 128
     }
 
+    /// Frees memory that only further lines would need; they may come nevertheless.
+    package mutating func compact() { deduplicator.compact() }
+
     /// Forgets the quarantined lines, once they are in the state, and the flaws; the counts stay.
     package mutating func forgetQuarantined() {
         quarantined = []

@@ -8,8 +8,8 @@ extension KeyTable {
             "limits", "connections", at: \.limits.connections, as: .integer(16...1_000_000),
             summary: "How many connections of clients there may be.",
             about: """
-                What comes beyond that is answered 503 and closed. Each takes a descriptor; where the system allows fewer, \
-                so many fewer are served, and `rind check` and the start say so.
+                What comes beyond that is answered 503 and closed. Each takes a descriptor, and another one while its answer \
+                is in a file; where the system allows fewer, fewer are served, and `rind check` and the start say so.
                 """),
         .setting(
             "limits", "body_timeout", at: \.limits.bodyTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),

@@ -177,7 +177,7 @@ extension KeyTable {
         .setting(
             "spool", "memory", at: \.spool.memory, as: .size((64 << 10)...(16 << 30)),
             summary: "Bytes of one answer that are kept in memory before a file is used.",
-            about: "Beyond `memory_total` a file is used earlier."),
+            about: "Beyond `memory_total`, and for clients that read slowly, a file is used earlier."),
         .setting(
             "spool", "max", at: \.spool.max, as: .size((1 << 20)...(1 << 44)),
             summary: "The most bytes of one answer; a pull with more fails."),
@@ -185,9 +185,10 @@ extension KeyTable {
             "spool", "memory_total", at: \.spool.memoryTotal, as: .size((1 << 20)...(1 << 44)),
             summary: "The memory of all answers together, from their first line until they are sent or dropped.",
             about: """
-                Answers to clients that read slowly count, and those kept for repeats. While three quarters are taken, answers \
-                go to files; the rest is for sending them. One principal alone gets half. What comes while there is no room \
-                is answered 503 and Retry-After.
+                Answers kept for repeats count as well. Answers to clients that read slowly go to files, and count with what \
+                is on its way, 192 KiB each, or 448 KiB with gzip. While three quarters are taken, all answers go to files; \
+                the rest is for sending them. One principal alone gets half. What comes while there is no room is answered \
+                503 and Retry-After.
                 """),
         .setting(
             "spool", "disk_total", at: \.spool.diskTotal, as: .size((1 << 20)...(1 << 44)),

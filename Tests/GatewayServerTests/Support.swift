@@ -93,8 +93,11 @@ struct StubPull: PullReply {
         figures.lines = 3
     }
 
-    func write(to sink: ([UInt8]) async throws -> Void) async throws {
-        for piece in pieces { try await sink(piece) }
+    func write(to sink: some AnswerSink) async throws {
+        for piece in pieces {
+            _ = try await sink.waitForRoom(for: nil)
+            try await sink.write(piece)
+        }
         if let failure { throw failure }
     }
 }

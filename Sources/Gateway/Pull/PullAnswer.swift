@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Deduplication
+import Logging
 import SyncModel
 import Telemetry
 import WatermelonWire
@@ -23,28 +24,33 @@ package struct PullAnswer: Sendable {
     let room: SpoolLease?
     let writer: AnswerWriter
 
+    let logger: Logger
+
     /// Hands the body over, piece by piece.
     ///
     /// - Throws: The errors of `sink`, and ``SpoolError`` if the spool cannot be read: the connection must then be cut,
     ///   never ended cleanly.
-    package func write(to sink: ([UInt8]) async throws -> Void) async throws {
-        var pending = writer.opening
+    package func write(to sink: some AnswerSink) async throws {
+        var body = Body(sink: sink, pending: writer.opening)
+        var sender = spool.map { AnswerSender($0, to: sink, room: room, logger: logger) }
         for (index, table) in tables.enumerated() {
-            pending += writer.tableOpening(table.name, isFirst: index == 0)
-            try await write(.created, of: table, after: &pending, to: sink)
-            pending += AnswerWriter.updatedOpening
-            try await write(.updated, of: table, after: &pending, to: sink)
-            pending += AnswerWriter.deletedOpening
-            if !strategy.replaces(table.name) { try await write(.deleted, of: table, after: &pending, to: sink) }
-            pending += AnswerWriter.tableClosing
+            body.pending += writer.tableOpening(table.name, isFirst: index == 0)
+            try await write(.created, of: table, through: &body, pacedBy: &sender)
+            body.pending += AnswerWriter.updatedOpening
+            try await write(.updated, of: table, through: &body, pacedBy: &sender)
+            body.pending += AnswerWriter.deletedOpening
+            if !strategy.replaces(table.name) {
+                try await write(.deleted, of: table, through: &body, pacedBy: &sender)
+            }
+            body.pending += AnswerWriter.tableClosing
         }
-        pending += writer.closing(cursor: cursor, strategy: strategy)
-        try await sink(pending)
+        body.pending += writer.closing(cursor: cursor, strategy: strategy)
+        try await sink.write(body.pending)
     }
 
-    private func write(
-        _ array: AnswerArray, of table: (index: Int, name: String), after pending: inout [UInt8],
-        to sink: ([UInt8]) async throws -> Void
+    private func write<Sink>(
+        _ array: AnswerArray, of table: (index: Int, name: String), through body: inout Body<Sink>,
+        pacedBy sender: inout AnswerSender<Sink>?
     ) async throws {
         guard let spool else { return }
         let count = spool.count(of: table.index, array: array)
@@ -56,16 +62,28 @@ package struct PullAnswer: Sendable {
                 ? SyncTrace.TableFigures(deletions: count) : SyncTrace.TableFigures(rows: count, bytes: bytes)
             SyncTrace.note { $0.tables[table.name, default: .init()].add(figures) }
         }
-        try await spool.forEachPiece(of: table.index, array: array) { piece in
+        try await spool.forEachPiece(of: table.index, array: array) { offset in
+            try await sender?.prepareToRead(at: offset) ?? SendingPace.firstPiece
+        } _: { piece in
             bytes += piece.count
-            // Small pieces are gathered; large ones are sent without a copy.
+            try await body.send(piece)
+        }
+    }
+
+    /// The body on its way: small pieces are gathered, large ones are sent without a copy.
+    private struct Body<Sink: AnswerSink> {
+        let sink: Sink
+        /// The bytes that are gathered.
+        var pending: [UInt8]
+
+        mutating func send(_ piece: [UInt8]) async throws {
             if piece.count < 16 * 1_024 {
                 pending += piece
-                if pending.count < 64 * 1_024 { return }
+                if pending.count < 32 * 1_024 { return }
             }
-            if !pending.isEmpty { try await sink(pending) }
+            if !pending.isEmpty { try await sink.write(pending) }
             pending.removeAll(keepingCapacity: true)
-            if piece.count >= 16 * 1_024 { try await sink(piece) }
+            if piece.count >= 16 * 1_024 { try await sink.write(piece) }
         }
     }
 }

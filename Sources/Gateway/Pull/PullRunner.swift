@@ -221,7 +221,7 @@ extension PullRunner {
         return PullAnswer(
             figures: figures, cursor: plan.cursor, strategy: AnswerWriter.Strategy(plan.replaced),
             tables: tables.map { ($0.offset, $0.element.name) }, spool: spool,
-            room: sendingRoom, writer: AnswerWriter(dialect: scope.services.dialect))
+            room: sendingRoom, writer: AnswerWriter(dialect: scope.services.dialect), logger: scope.logger)
     }
 
     private mutating func fill(_ plan: PullAnswerPlan, _ spool: FinishedSpool?) {

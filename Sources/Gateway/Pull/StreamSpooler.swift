@@ -88,6 +88,9 @@ struct StreamSpooler: Sendable {
     /// The bytes of memory in use, besides the files.
     var byteCount: Int { intake.byteCount }
 
+    /// Frees memory that only further lines would need; they may come nevertheless.
+    mutating func compact() { intake.compact() }
+
     /// Prepares a copy of an earlier pull's spooler, whose files had this length, for the lines of another pull.
     ///
     /// Lines that failed pulls have appended since are cut off; the lines before them may be in use by a reader.
@@ -122,7 +125,7 @@ struct StreamSpooler: Sendable {
         for (table, index) in absences.enumerated() { segments[SegmentKey(table: table, part: .absences)] = index }
         let room = lease()
         guard room.takeMemory(diffed.verdicts.reduce(0) { $0 + $1.byteCount }) else { throw .exhausted }
-        return FinishedSpool(spool: spool, segments: segments, diffed: diffed, room: room)
+        return FinishedSpool(spool: spool, segments: segments, diffed: diffed, room: room, length: spool.length)
     }
 }
 

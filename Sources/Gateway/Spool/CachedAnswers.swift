@@ -27,7 +27,7 @@ final class CachedAnswers: Sendable {
         let key: Key
         let stream: CachedAnswer
         /// The lines, in memory and in the spool's files, and how far these were written when the pull ended.
-        let spooler: StreamSpooler
+        var spooler: StreamSpooler
         let length: SpoolLength
         /// The memory of what is not in a spool.
         let room: SpoolLease
@@ -75,6 +75,8 @@ final class CachedAnswers: Sendable {
     func keep(_ entry: Entry, at now: Instant) {
         var entry = entry
         entry.expiresAt = now + window
+        entry.spooler.compact()
+        entry.room.keep(memory: entry.spooler.byteCount, disk: 0)
         insert(entry)
     }
 

@@ -5,9 +5,6 @@ import Deduplication
 
 /// Holds a complete stream: the spool, the positions of its segments, and the lines that go out.
 struct FinishedSpool: Sendable {
-    /// The number of bytes that are read from the spool at once.
-    static let readSize = 256 * 1024
-
     /// The spool of the lines.
     let spool: Spool
     /// The positions of the segments.
@@ -16,22 +13,26 @@ struct FinishedSpool: Sendable {
     let diffed: DiffedLines
     /// The memory of ``diffed``, for as long as this value is in use.
     let room: SpoolLease
+    /// The length of the spool; other pulls may append to it.
+    let length: UInt64
 
-    /// The most memory that sending takes besides the spool, in bytes: for pieces that are read, picked from and
-    /// compressed, and for the connection.
-    static let sendingMemory = 4 * readSize
-
-    /// Takes the memory for sending from a lease that the answer keeps.
+    /// Takes the memory for sending from a lease that the answer keeps: as much as a compressed answer takes.
     func makeRoomToSend(_ lease: SpoolLease) throws(SpoolError) -> SpoolLease {
-        guard lease.takeMemory(Int(min(spool.length, UInt64(Self.sendingMemory)))) else { throw .exhausted }
+        let most = SendingPace.memory + SendingPace.compressorMemory
+        guard lease.takeMemory(Int(min(length, UInt64(most)))) else { throw .exhausted }
         return lease
     }
+
+    /// Moves what is in memory to the file.
+    func moveToFile() async throws(SpoolError) { try await spool.moveToFile(upTo: length) }
 
     /// Reads one array of a table, piece by piece, ready to be put between `[` and `]`.
     ///
     /// Chunks of the spool without lines of the array are not read, and those that go out as a whole are not parsed.
+    /// `prepare` is called before each read, with the offset, and returns the most bytes to read.
     func forEachPiece(
-        of table: Int, array: AnswerArray, _ body: ([UInt8]) async throws -> Void
+        of table: Int, array: AnswerArray, prepare: (UInt64) async throws -> Int = { _ in SendingPace.largePiece },
+        _ body: ([UInt8]) async throws -> Void
     ) async throws {
         var picker = LinePicker()
         for (part, wanted) in parts(of: table, array) {
@@ -41,7 +42,8 @@ struct FinishedSpool: Sendable {
                 var offset = stretch.offset
                 let end = stretch.offset + stretch.length
                 while offset < end {
-                    let piece = try await spool.read(at: offset, upTo: Int(min(end - offset, UInt64(Self.readSize))))
+                    let most = try await prepare(offset)
+                    let piece = try await spool.read(at: offset, upTo: Int(min(end - offset, UInt64(most))))
                     offset += UInt64(piece.count)
                     let picked = picker.take(piece)
                     if !picked.isEmpty { try await body(picked) }
@@ -63,7 +65,8 @@ struct FinishedSpool: Sendable {
             var offset = stretch.offset
             let end = stretch.offset + stretch.length
             while offset < end, row.count <= limit {
-                let piece = try await spool.read(at: offset, upTo: Int(min(end - offset, UInt64(Self.readSize))))
+                let most = Int(min(end - offset, UInt64(SendingPace.firstPiece)))
+                let piece = try await spool.read(at: offset, upTo: most)
                 offset += UInt64(piece.count)
                 row += picker.take(piece)
             }
@@ -82,7 +85,7 @@ struct FinishedSpool: Sendable {
     }
 
     /// The bytes that it costs to keep, besides a fixed amount.
-    var byteCount: UInt64 { diffed.verdicts.reduce(spool.length) { $0 + UInt64($1.byteCount) } }
+    var byteCount: UInt64 { diffed.verdicts.reduce(length) { $0 + UInt64($1.byteCount) } }
 
     private func parts(of table: Int, _ array: AnswerArray) -> [(part: SegmentKey.Part, wanted: LineSet)] {
         let verdicts = diffed.verdicts[table]

@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 
 /// Holds bytes until it is certain that they may be sent: in memory up to a limit, in a nameless file beyond it.
 ///
-/// Only one task at a time may append. Others may meanwhile read what was there before; bytes that are being read are
-/// never cut off.
+/// Only one task at a time may append. Others may meanwhile read what was there before, and move it to the file; bytes
+/// that are being read are never cut off.
 final class Spool: Sendable {
     /// The limits of a spool, and the files that it overflows into.
     struct Limits: Sendable {
@@ -19,23 +19,10 @@ final class Spool: Sendable {
     }
 
     private struct State {
-        var chunks: [(offset: UInt64, bytes: [UInt8])] = []
-        var memoryLength: UInt64 = 0
-        var length: UInt64 = 0
+        var layout = SpoolLayout()
         var file: (any SpoolFile)?
-        /// The number of bytes in the file.
-        var written: UInt64 = 0
-        /// The bytes that are being written after these.
-        var flushing: [UInt8] = []
-        /// The bytes after those, gathered because every write waits for another thread.
-        var tail: [UInt8] = []
-
-        /// Returns the bytes at an offset after those in memory and in the file, at most `count` of them.
-        func waiting(at position: UInt64, upTo count: Int) -> [UInt8] {
-            let skipped = Int(position - written)
-            guard skipped >= flushing.count else { return Array(flushing.dropFirst(skipped).prefix(count)) }
-            return Array(tail.dropFirst(skipped - flushing.count).prefix(count))
-        }
+        /// True while a task moves bytes to the file.
+        var isMoving = false
     }
 
     private let limits: Limits
@@ -53,141 +40,131 @@ final class Spool: Sendable {
     }
 
     /// The number of appended bytes.
-    var length: UInt64 { state.withLockedValue { $0.length } }
+    var length: UInt64 { state.withLockedValue { $0.layout.length } }
 
     /// The number of bytes in memory.
-    var memoryLength: UInt64 { state.withLockedValue { $0.memoryLength } }
+    var memoryLength: UInt64 { state.withLockedValue { $0.layout.memoryLength - $0.layout.movedLength } }
+
+    /// Returns true if the byte at an offset is in memory, and not because it is on its way to the file.
+    func isInMemory(_ offset: UInt64) -> Bool { state.withLockedValue { $0.layout.isInMemory(offset) } }
 
     /// Appends bytes and returns their offset.
     ///
     /// - Throws: ``SpoolError``; ``SpoolError/exhausted`` if other spools hold too much at the moment.
     @discardableResult
     func append(_ bytes: [UInt8]) async throws(SpoolError) -> UInt64 {
-        let (offset, file, fits) = state.withLockedValue { state in
-            let fits = state.file == nil && Int(state.length) + bytes.count <= limits.memory
-            return (state.length, state.file, fits)
+        let (offset, fits) = state.withLockedValue { state in
+            let fits = state.file == nil && Int(state.layout.length) + bytes.count <= limits.memory
+            return (state.layout.length, fits)
         }
         guard Int(offset) + bytes.count <= limits.total else { throw .tooLarge }
         // If other spools hold the memory, the bytes go to the file earlier.
         if fits, lease.takeForLines(bytes.capacity) {
-            state.withLockedValue {
-                $0.chunks.append((offset, bytes))
-                $0.length += UInt64(bytes.count)
-                $0.memoryLength = $0.length
+            let isAppended = state.withLockedValue { state in
+                guard state.file == nil else { return false }
+                state.layout.appendToMemory(bytes)
+                return true
             }
-            return offset
+            if isAppended { return offset }
+            lease.giveBack(memory: bytes.capacity)
         }
-        guard lease.takeDisk(bytes.count) else {
-            // Bytes that can never fit are not worth another attempt.
-            throw lease.held.disk + bytes.count > lease.mostOnDisk ? .tooLarge : .exhausted
-        }
-        if file == nil {
-            let overflow = try await limits.files.open()
-            state.withLockedValue { $0.file = overflow }
-        }
-        let full = state.withLockedValue { state -> (file: any SpoolFile, tail: [UInt8], start: UInt64)? in
-            if state.tail.isEmpty {
-                state.tail = bytes
-                if bytes.count < writeSize { state.tail.reserveCapacity(writeSize + bytes.count) }
-            } else {
-                state.tail += bytes
-            }
-            state.length += UInt64(bytes.count)
-            guard state.tail.count >= writeSize, let file = state.file else { return nil }
-            (state.flushing, state.tail) = (state.tail, [])
-            return (file, state.flushing, state.written)
-        }
-        guard let full else { return offset }
-        do {
-            try await full.file.write(full.tail, at: full.start)
-        } catch {
-            // Bytes that were appended before must still be there after a cut.
-            state.withLockedValue { ($0.tail, $0.flushing) = (full.tail, []) }
-            throw error
-        }
-        state.withLockedValue { state in
-            state.written += UInt64(full.tail.count)
-            state.flushing = []
-        }
+        try takeDisk(bytes.count)
+        let file = try await openFile()
+        guard let full = state.withLockedValue({ $0.layout.gather(bytes, writeSize: writeSize) }) else { return offset }
+        try await write(full, to: file)
         return offset
     }
 
     /// Writes the bytes that were gathered for the file, so that an idle spool takes no memory for them.
     func flush() async throws(SpoolError) {
-        let rest = state.withLockedValue { state -> (file: any SpoolFile, tail: [UInt8], start: UInt64)? in
-            guard let file = state.file, !state.tail.isEmpty else { return nil }
-            (state.flushing, state.tail) = (state.tail, [])
-            return (file, state.flushing, state.written)
+        let rest = state.withLockedValue { state in
+            state.file.flatMap { file in state.layout.takeGathered().map { (file: file, block: $0) } }
         }
-        guard let rest else { return }
+        if let rest { try await write(rest.block, to: rest.file) }
+    }
+
+    /// Moves what is in memory to the file, chunk by chunk, up to a length that no cut goes below.
+    ///
+    /// If another task does so already, it returns at once.
+    ///
+    /// - Throws: ``SpoolError``; what was not moved is still in memory then.
+    func moveToFile(upTo length: UInt64) async throws(SpoolError) {
+        let begins = state.withLockedValue { state in
+            defer { state.isMoving = true }
+            return !state.isMoving
+        }
+        guard begins else { return }
+        defer { state.withLockedValue { $0.isMoving = false } }
+        while let block = state.withLockedValue({ $0.layout.beginMove(upTo: length) }) {
+            var isDone = false
+            defer {
+                state.withLockedValue {
+                    lease.giveBack(memory: $0.layout.endMove(of: block, isDone: isDone))
+                }
+            }
+            try takeDisk(block.bytes.count)
+            do {
+                try await openFile().write(block.bytes, at: block.offset)
+            } catch {
+                lease.giveBack(disk: block.bytes.count)
+                throw error
+            }
+            isDone = true
+        }
+    }
+
+    private func takeDisk(_ count: Int) throws(SpoolError) {
+        guard !lease.takeDisk(count) else { return }
+        // Bytes that can never fit are not worth another attempt.
+        throw lease.held.disk + count > lease.mostOnDisk ? .tooLarge : .exhausted
+    }
+
+    /// Returns the file; two tasks may need one at the same time, and both get the same.
+    private func openFile() async throws(SpoolError) -> any SpoolFile {
+        if let file = state.withLockedValue({ $0.file }) { return file }
+        let new = try await limits.files.open()
+        return state.withLockedValue { state in
+            let file = state.file ?? new
+            state.file = file
+            return file
+        }
+    }
+
+    private func write(_ block: SpoolLayout.Block, to file: any SpoolFile) async throws(SpoolError) {
         do {
-            try await rest.file.write(rest.tail, at: rest.start)
+            try await file.write(block.bytes, at: block.offset)
         } catch {
-            state.withLockedValue { ($0.tail, $0.flushing) = (rest.tail, []) }
+            // Bytes that were appended before must still be there after a cut.
+            state.withLockedValue { $0.layout.endWrite(of: block, isDone: false) }
             throw error
         }
-        state.withLockedValue { state in
-            state.written += UInt64(rest.tail.count)
-            state.flushing = []
-        }
+        state.withLockedValue { $0.layout.endWrite(of: block, isDone: true) }
     }
 
     /// Cuts off everything after a length at which an append began; allowed after a failed append, too.
     func cut(to length: UInt64) async throws(SpoolError) {
-        let cut = state.withLockedValue { state -> (file: any SpoolFile, length: UInt64)? in
-            precondition(length <= state.length, "a spool is cut behind its end")
-            state.length = length
-            if length <= state.memoryLength {
+        let file = state.withLockedValue { state -> (any SpoolFile)? in
+            let cut = state.layout.cut(to: length)
+            // Under the lock, because a move changes both as well.
+            lease.keep(memory: state.layout.memory, disk: state.layout.disk)
+            switch cut {
+            case .none: return nil
+            case .dropFile:
                 // Without its file, the spool may grow in memory again.
-                state.chunks.removeAll { $0.offset >= length }
-                (state.memoryLength, state.file, state.written, state.tail) = (length, nil, 0, [])
+                state.file = nil
                 return nil
+            case .truncate: return state.file
             }
-            let position = length - state.memoryLength
-            guard position < state.written else {
-                state.tail.removeLast(state.tail.count - Int(position - state.written))
-                return nil
-            }
-            (state.written, state.tail) = (position, [])
-            return state.file.map { ($0, position) }
         }
-        let (memory, disk) = state.withLockedValue { state in
-            (state.chunks.reduce(0) { $0 + $1.bytes.capacity }, Int(state.length - state.memoryLength))
-        }
-        lease.keep(memory: memory, disk: disk)
-        if let cut { try await cut.file.truncate(to: cut.length) }
+        try await file?.truncate(to: length)
     }
 
     /// Reads up to `count` bytes at an offset: at least one, and fewer than `count` at the end of a chunk.
     func read(at offset: UInt64, upTo count: Int) async throws(SpoolError) -> [UInt8] {
-        let (chunk, file, memoryLength, written, waiting) = state.withLockedValue { state in
-            precondition(offset < state.length && count > 0, "read behind the end of a spool")
-            let position = offset < state.memoryLength ? nil : offset - state.memoryLength
-            let waiting = position.flatMap { $0 < state.written ? nil : state.waiting(at: $0, upTo: count) }
-            return (
-                Self.chunk(holding: offset, in: state.chunks), state.file, state.memoryLength, state.written, waiting
-            )
+        let (location, file) = state.withLockedValue { ($0.layout.location(of: offset, upTo: count), $0.file) }
+        switch location {
+        case .memory(let bytes): return bytes
+        case .file(let count): return try await file?.read(count: count, at: offset) ?? []
         }
-        if let waiting { return waiting }
-        if offset < memoryLength, let chunk {
-            let first = Int(offset - chunk.offset)
-            let last = min(first + count, chunk.bytes.count)
-            return first == 0 && last == chunk.bytes.count ? chunk.bytes : Array(chunk.bytes[first..<last])
-        }
-        let position = offset - memoryLength
-        guard let file else { return [] }
-        return try await file.read(count: min(count, Int(written - position)), at: position)
-    }
-
-    private static func chunk(
-        holding offset: UInt64, in chunks: [(offset: UInt64, bytes: [UInt8])]
-    ) -> (offset: UInt64, bytes: [UInt8])? {
-        var low = 0
-        var high = chunks.count
-        while low < high {
-            let middle = (low + high) / 2
-            if chunks[middle].offset <= offset { low = middle + 1 } else { high = middle }
-        }
-        return low > 0 ? chunks[low - 1] : nil
     }
 }

@@ -73,8 +73,6 @@ final class SpoolBudget: Sendable {
 }
 
 /// One holder's part of a ``SpoolBudget``, given back with the last reference to it.
-///
-/// Only one task at a time may take and give back.
 final class SpoolLease: Sendable {
     private let budget: SpoolBudget
     private let principal: Principal
@@ -115,7 +113,18 @@ final class SpoolLease: Sendable {
         return true
     }
 
+    /// Gives back some of what the lease holds.
+    func giveBack(memory: Int = 0, disk: Int = 0) {
+        box.withLockedValue {
+            $0.memory -= memory
+            $0.disk -= disk
+        }
+        budget.giveBack(SpoolBudget.Held(memory: memory, disk: disk), of: principal)
+    }
+
     /// Gives back what exceeds these amounts.
+    ///
+    /// Nothing may be taken meanwhile that is not among them.
     func keep(memory: Int, disk: Int) {
         let surplus = box.withLockedValue { held -> SpoolBudget.Held in
             let surplus = SpoolBudget.Held(memory: max(0, held.memory - memory), disk: max(0, held.disk - disk))

@@ -113,20 +113,38 @@ final class AnswerStream {
         try await waitUntilTaken()
     }
 
+    /// Waits until the connection takes more, after everything that was written so far.
+    ///
+    /// - Returns: False if the patience ended first; nil does not end.
+    func waitForRoom(for patience: Duration?) async throws -> Bool {
+        do {
+            try await wait(for: AnswerRoom(patience: patience.map { TimeAmount($0) }))
+            return true
+        } catch is NoRoomYet {
+            return false
+        }
+    }
+
     private func waitUntilTaken() async throws {
-        let end = AnswerEnd(isLong: bodyBytes > Self.shortLimit)
+        try await wait(for: AnswerEnd(isLong: bodyBytes > Self.shortLimit))
+        isComplete = true
+    }
+
+    /// Waits for something that the handler of the connection reports.
+    private func wait(for event: any Sendable) async throws {
         do {
             try await withTaskCancellationHandler {
-                try await channel.triggerUserOutboundEvent(end).get()
+                try await channel.triggerUserOutboundEvent(event).get()
             } onCancel: { [channel, connection = request.connection] in
                 // A shutdown does not wait for slow clients; the future cannot be cancelled.
                 connection.stop()
                 channel.triggerUserOutboundEvent(AnswerAbandoned(), promise: nil)
             }
+        } catch let error as NoRoomYet {
+            throw error
         } catch {
             throw lost(error)
         }
-        isComplete = true
     }
 
     /// Writes parts, and flushes once behind them.

@@ -15,6 +15,17 @@ struct AnswerEnd: Sendable {
     var isLong: Bool
 }
 
+/// Asks the handler of a connection for room; the event succeeds when the connection takes more.
+///
+/// It fails with ``NoRoomYet`` after the patience, and with another error if the connection ends first.
+struct AnswerRoom: Sendable {
+    /// The longest wait; nil is none.
+    var patience: TimeAmount?
+}
+
+/// An error of a wait that was long enough.
+struct NoRoomYet: Error {}
+
 /// Tells the handler of a connection to stop waiting for the client to take its answer.
 struct AnswerAbandoned: Sendable {}
 
@@ -53,10 +64,33 @@ extension ConnectionHandler {
         look(context)
     }
 
+    func answerNeedsRoom(_ wanted: AnswerRoom, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
+        guard context.channel.isActive else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        if context.channel.isWritable {
+            promise?.succeed()
+        } else if let patience = wanted.patience, patience <= .zero {
+            promise?.fail(NoRoomYet())
+        } else {
+            room = promise
+            guard let patience = wanted.patience else { return }
+            start(.room, on: context, in: patience) { _ in self.room.take()?.fail(NoRoomYet()) }
+        }
+    }
+
+    /// Ends the wait for room.
+    func giveRoom() {
+        stop(.room)
+        room.take()?.succeed()
+    }
+
     func failSending() {
         let end = sending?.end
         sending = nil
         end?.1?.fail(ChannelError.ioOnClosedChannel)
+        room.take()?.fail(ChannelError.ioOnClosedChannel)
     }
 
     /// Checks the progress of the connection, now and as long as an answer waits.

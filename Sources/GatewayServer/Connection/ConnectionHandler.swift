@@ -12,13 +12,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     enum Timer {
-        case reading, sending, closing, halfClosed
+        case reading, sending, room, closing, halfClosed
     }
 
     let timeouts: ConnectionTimeouts
     let state: ConnectionState
     /// The answer that waits for the client to take it; nil if there is none.
     var sending: Sending?
+    /// The promise for an answer that waits until the connection takes more.
+    var room: EventLoopPromise<Void>?
     /// The number of bytes of answers that were written.
     var written: UInt64 = 0
     /// True if an answer has begun that its client does not have yet.
@@ -93,6 +95,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         clientBlocks(!context.channel.isWritable, context)
+        if context.channel.isWritable { giveRoom() }
         context.fireChannelWritabilityChanged()
     }
 
@@ -105,6 +108,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
         case let end as AnswerEnd: answerEnds(end, promise: promise, context: context)
+        case let room as AnswerRoom: answerNeedsRoom(room, promise: promise, context: context)
         case is AnswerAbandoned:
             if isAnswering { cut(context) }
             promise?.succeed()

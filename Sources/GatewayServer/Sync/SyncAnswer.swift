@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import Gzip
 import HTTPTypes
 import NIOCore
@@ -8,7 +9,7 @@ import NIOCore
 /// Sends the answer to a sync request: compressed if the client wants that, with its length if it is short.
 ///
 /// It belongs to the task that serves the request.
-final class SyncAnswer {
+final class SyncAnswer: AnswerSink {
     /// The most bytes that are held back, to be sent with their length.
     private static let shortLimit = 64 * 1_024
     /// The least bytes for which compression is worthwhile.
@@ -44,6 +45,14 @@ final class SyncAnswer {
         try deflater.write(ByteBuffer(string: " "), into: &output)
         try deflater.flush(into: &output)
         try await stream.write(output)
+    }
+
+    var isCompressed: Bool { wantsGzip }
+
+    func waitForRoom(for patience: Duration?) async throws -> Bool {
+        // As long as everything is held back, nothing waits for the client.
+        guard stream.hasBegun else { return true }
+        return try await stream.waitForRoom(for: patience)
     }
 
     /// Sends a piece of the body, or holds it back.

@@ -150,7 +150,7 @@ struct SyncResponder: Sendable {
         }
         let timing = SyncTrace.begin(.send)
         defer { timing.end() }
-        try await reply.write(to: answer.write)
+        try await reply.write(to: answer)
         try await answer.finish()
         return reply.figures
     }

@@ -34,7 +34,7 @@ package protocol PullReply: Sendable {
     /// The body's type.
     var contentType: String { get }
     /// Passes the body to `sink` piece by piece; once.
-    func write(to sink: ([UInt8]) async throws -> Void) async throws
+    func write(to sink: some AnswerSink) async throws
 }
 
 /// A push that was processed.

@@ -25,12 +25,9 @@ extension World {
         begin(sync, isPull: true) { gateway, caller in
             let body = try await gateway.pull(pull, caller: caller)
             sync.note(body.figures)
-            var bytes: [UInt8] = []
-            try await body.write { piece in
-                await Task.yield()
-                bytes += piece
-            }
-            guard let answer = SimulatedAnswer(json: bytes) else { throw WorldError.unreadableAnswer }
+            let collected = CollectedAnswer(isSlow: sync.number % 2 == 0)
+            try await body.write(to: collected)
+            guard let answer = SimulatedAnswer(json: collected.bytes) else { throw WorldError.unreadableAnswer }
             sync.note(answer)
         }
         return sync

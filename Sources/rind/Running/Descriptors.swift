@@ -16,6 +16,8 @@ import Darwin
 struct Descriptors {
     /// The state's connections, the loops' own, the log, and what a library opens for a moment.
     private static let others = 192
+    /// The socket, and the file of the answer that a slow client takes.
+    private static let perConnection = 2
     /// The answer, the sorted runs, the ledger's layer, and one to spare.
     private static let perPull = 4
     /// The fewest connections that a gateway is started for.
@@ -37,7 +39,7 @@ struct Descriptors {
         let spare = ServerLimits.spareConnections
         let admin = configuration.admin.listen == nil ? 0 : ServerLimits.adminConnections + spare
         needed =
-            connections + spare + admin + configuration.backend.maxConnections
+            connections * Self.perConnection + spare + admin + configuration.backend.maxConnections
             + configuration.limits.pulls * Self.perPull + Self.others
         self.soft = soft
         self.hard = max(soft, hard)
@@ -58,11 +60,12 @@ struct Descriptors {
 
     /// The number of clients' connections that fit.
     var fittingConnections: Int {
-        min(connections, max(Self.fewestConnections, connections - max(0, needed - allowed)))
+        let missing = max(0, needed - allowed)
+        let fitting = connections - (missing + Self.perConnection - 1) / Self.perConnection
+        return min(connections, max(Self.fewestConnections, fitting))
     }
 
-    /// Raises the limit of this process as far as it can be: answers that are sent slowly, or kept, have files of their
-    /// own.
+    /// Raises the limit of this process as far as it can be: answers that are kept have files of their own.
     mutating func raise() {
         var limit = rlimit()
         let most = max(allowed, min(hard, Self.most))
