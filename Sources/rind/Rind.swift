@@ -20,8 +20,8 @@ struct Rind: AsyncParsableCommand {
             EXIT STATUS
             \(ExitStatus.table(indent: "  "))
 
-            'rind help SUBCOMMAND' shows examples. docs/OPERATIONS.md tells what to do when
-            something is wrong.
+            'rind help SUBCOMMAND' shows examples. docs/TROUBLESHOOTING.md tells what
+            to do when something is wrong.
             """,
         version: Version.line,
         subcommands: [

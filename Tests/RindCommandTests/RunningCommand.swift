@@ -35,16 +35,17 @@ final class RunningCommand: Sendable {
     let processID: pid_t
     private let written = NIOLockedValueBox(Written())
 
-    /// Starts the command; variables are added to the environment of the tests.
+    /// Starts the command, or another program; variables are added to the environment of the tests.
     init(
-        _ arguments: [String], environment: [String: String] = [:], directory: URL? = nil, input: String? = nil
+        _ arguments: [String], program: String = RunningCommand.executable, environment: [String: String] = [:],
+        directory: URL? = nil, input: String? = nil
     ) throws {
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipes: [(reading: CInt, writing: CInt)]
         (processID, pipes) = try Self.starting.withLockedValue { _ in
             let pipes = try (0..<3).map { _ in try Self.pipe() }
             let processID = try Self.spawn(
-                [Self.executable] + arguments, variables.map { "\($0)=\($1)" }, directory?.path(percentEncoded: false),
+                [program] + arguments, variables.map { "\($0)=\($1)" }, directory?.path(percentEncoded: false),
                 pipes)
             return (processID, pipes)
         }
