@@ -7,7 +7,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// A `rind serve` of the quickstart's configuration before a demo backend, in a directory of its own.
+/// A `rind serve` of the quickstart's configuration, or another one, before a demo backend, in a directory of its own.
 struct ServedGateway {
     let command: RunningCommand
     let port: Int
@@ -15,10 +15,12 @@ struct ServedGateway {
 
     /// Starts one, lets the body use it, and ends it whatever happens.
     static func with<R>(
-        _ backend: DemoBackend, environment: [String: String] = [:], _ body: (ServedGateway) async throws -> R
+        _ backend: DemoBackend, environment: [String: String] = [:], configuration: String = Place.quickstart,
+        _ body: (ServedGateway) async throws -> R
     ) async throws -> R {
         try await Place.withDirectory { directory in
-            let command = try start(in: directory, backend: try await backend.url, environment: environment)
+            let command = try start(
+                in: directory, backend: try await backend.url, environment: environment, configuration: configuration)
             defer { command.signal(SIGKILL) }
             guard let text = await command.errorMatch(#"port"?[=:]"?[0-9]+"#),
                 let port = Int(text.drop { !$0.isNumber })
@@ -31,12 +33,13 @@ struct ServedGateway {
 
     /// Starts one on a free port.
     static func start(
-        in directory: URL, backend: String = "http://127.0.0.1:1", environment: [String: String] = [:]
+        in directory: URL, backend: String = "http://127.0.0.1:1", environment: [String: String] = [:],
+        configuration: String = Place.quickstart
     ) throws -> RunningCommand {
         var variables = ["RIND_GATEWAY_LISTEN": "127.0.0.1:0", "RIND_BACKEND_URL": backend]
         variables.merge(environment) { $1 }
         return try RunningCommand(
-            ["serve", "--config", Place.quickstart], environment: variables, directory: directory)
+            ["serve", "--config", configuration], environment: variables, directory: directory)
     }
 
     struct NotStarted: Error {

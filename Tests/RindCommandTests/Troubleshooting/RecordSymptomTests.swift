@@ -99,6 +99,29 @@ import Testing
         }
     }
 
+    @Test func `A row exists twice`() async throws {
+        try await Place.withDirectory { directory in
+            // The backend makes the ids, and nothing tells what became of a creation without an answer.
+            let file = directory.appending(path: "rind.ini")
+            try Place.text("examples/integer-ids/rind.ini").replacing("idempotency_header = Idempotency-Key", with: "")
+                .write(to: file, atomically: true, encoding: .utf8)
+            try await SymptomStage.with(test: "A row exists twice", configuration: file.path) { stage in
+                let cursor = try await stage.quietCursor()
+                stage.backend.inject(DemoFault("POST", "/folders", action: .loseAnswer))
+                let record = #"{"id":"my-folder","name":"Receipts","parent_id":null,"_status":"created","_changed":""}"#
+                let push = try await stage.gateway.post(
+                    "/sync?last_pulled_at=\(cursor)",
+                    #"{"folders":{"created":[\#(record)],"updated":[],"deleted":[]}}"#, token: "ada-token")
+                #expect(push.status == 502)
+                // The device has it under its own id, and now under the backend's.
+                #expect(try await stage.pull(cursor).ids("folders", "created") == ["1"])
+                await stage.expectLog("push.unknown_create")
+                try await stage.showNext()
+                try await stage.showNext()
+            }
+        }
+    }
+
     @Test func `After an update of the app a column is empty`() async throws {
         try await SymptomStage.with { stage in
             try await stage.showNext()

@@ -14,6 +14,7 @@ struct SymptomStage {
 
     let backend: DemoBackend
     let gateway: ServedGateway
+    private let configuration: String
     private let symptom: TroubleshootingPage.Symptom
     private let environment: [String: String]
     private let shown = NIOLockedValueBox(0)
@@ -32,20 +33,21 @@ struct SymptomStage {
         }
     }
 
-    /// Sets a stage up, with keys of the configuration that are not the quickstart's; in the end, every example of the
-    /// symptom must have been shown.
+    /// Sets a stage up, with another file or other keys than the quickstart's; in the end, every example of the symptom
+    /// must have been shown.
     static func with(
         test: String = #function, environment: [String: String] = [:], path: String = "",
-        backend configuration: DemoConfiguration = DemoConfiguration(),
+        configuration: String = Place.quickstart, backend settings: DemoConfiguration = DemoConfiguration(),
         _ body: (SymptomStage) async throws -> Void
     ) async throws {
         let symptom = try #require(try TroubleshootingPage().symptom(ofTest: test), "the page has no '\(test)'")
-        try await DemoBackend.withRunning(configuration) { backend in
+        try await DemoBackend.withRunning(settings) { backend in
             var variables = environment
             variables["RIND_BACKEND_URL"] = try await backend.url + path
-            try await ServedGateway.with(backend, environment: variables) { gateway in
+            try await ServedGateway.with(backend, environment: variables, configuration: configuration) { gateway in
                 let stage = SymptomStage(
-                    backend: backend, gateway: gateway, symptom: symptom, environment: variables)
+                    backend: backend, gateway: gateway, configuration: configuration, symptom: symptom,
+                    environment: variables)
                 try await body(stage)
                 #expect(stage.shown.withLockedValue(\.self) == symptom.examples.count, "examples of '\(symptom.name)'")
             }
@@ -89,7 +91,7 @@ struct SymptomStage {
     @discardableResult
     func rind(_ arguments: String...) async throws -> Finished {
         try await RunningCommand(
-            arguments + ["--config", Place.quickstart], environment: environment, directory: gateway.directory
+            arguments + ["--config", configuration], environment: environment, directory: gateway.directory
         ).finished()
     }
 
@@ -118,7 +120,7 @@ struct SymptomStage {
         try #require(number < symptom.examples.count, "the page has fewer examples")
         let example = symptom.examples[number]
         var words = [
-            "/etc/rind/rind.ini": Place.quickstart, "TOKEN": "ada-token", "--user 42": "--user \(Self.ada)",
+            "/etc/rind/rind.ini": configuration, "TOKEN": "ada-token", "--user 42": "--user \(Self.ada)",
             "https://sync.example.com": "http://127.0.0.1:\(gateway.port)",
             "http://127.0.0.1:8792": "http://127.0.0.1:\(gateway.port)",
         ]
