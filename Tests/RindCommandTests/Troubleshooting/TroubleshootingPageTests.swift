@@ -12,7 +12,7 @@ import Testing
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         where file.lastPathComponent.hasSuffix("SymptomTests.swift") {
             let source = try String(contentsOf: file, encoding: .utf8)
-            tests += source.matches(of: /@Test func `([^`]+)`/).map { String($0.output.1) }
+            tests += source.matches(of: /func `([^`]+)`/).map { String($0.output.1) }
         }
         let symptoms = try TroubleshootingPage().symptoms.map(\.name)
         #expect(tests.sorted() == symptoms.sorted())
