@@ -14,15 +14,8 @@ extension PushedIDs {
     ///
     /// Mappings are loaded whatever the present configuration: the principal's devices know records by them.
     static func load(for scope: PushScope, outline: LedgerOutline?) async throws -> PushedIDs {
-        let cache = scope.services.ids
-        let known =
-            if let context = scope.known {
-                try await cache.ids(of: scope.principal, upTo: context.idSequence)
-            } else {
-                try await cache.newest(of: scope.principal)
-            }
         var ids = PushedIDs(
-            schema: scope.schema, known: known,
+            schema: scope.schema, known: try await scope.services.ids.newest(of: scope.principal),
             maximum: scope.settings.maxIDs)
         if scope.services.backend.settings.streamPush != nil {
             ids.inOneRequest = Set(
