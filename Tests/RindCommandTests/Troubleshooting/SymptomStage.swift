@@ -130,9 +130,10 @@ struct SymptomStage {
             to: gateway.directory.appending(path: "journal"), atomically: true, encoding: .utf8)
         // The installed program's name, and the journal of the service.
         let functions = "rind() { '\(RunningCommand.executable)' \"$@\"; }\njournalctl() { cat journal; }\n"
+        // Other tests of this process set a proxy, which the page's commands would use.
+        let variables = environment.merging(["no_proxy": "*", "NO_PROXY": "*"]) { $1 }.merging(changed) { $1 }
         let result = try await RunningCommand(
-            ["-c", functions + command], program: "/bin/sh", environment: environment.merging(changed) { $1 },
-            directory: gateway.directory
+            ["-c", functions + command], program: "/bin/sh", environment: variables, directory: gateway.directory
         ).finished()
         let output = result.out + result.error
         let text = TroubleshootingPage.fixedText(of: output)
