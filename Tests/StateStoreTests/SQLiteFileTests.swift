@@ -62,6 +62,17 @@ import Testing
         }
     }
 
+    @Test func `the old pages of writes that are committed together go to no temporary file`() async throws {
+        try await withTemporaryDirectory { directory in
+            let statements = NIOLockedValueBox<[String]>([])
+            let options = SQLiteStateStore.Options.with {
+                $0.trace = { sql in statements.withLockedValue { $0.append(sql) } }
+            }
+            try await withSQLite(directory + "/state.db", options: options) { _ in }
+            #expect(statements.withLockedValue { $0.contains("PRAGMA temp_store = MEMORY") })
+        }
+    }
+
     @Test func `7: a state has one gateway, so that no other one moves checkpoints behind its back`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"

@@ -102,6 +102,9 @@ extension SQLiteStateStore {
             }
             try pool.write { try migrate($0, options.migrations) }
             try pool.write(forgetPositions)
+            // Each write of a group has a savepoint (`GroupCommit`), whose old pages would go to a temporary file from
+            // 64 KiB on. Migrations, which may be of any size, are done by now.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
         } catch {
             try? pool.close()
             throw error
