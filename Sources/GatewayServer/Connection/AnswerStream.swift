@@ -40,6 +40,8 @@ final class AnswerStream {
     private var framing = Framing.none
     /// The number of pieces that were written since the event loop was last asked for room.
     private var piecesOnTrust = 0
+    /// True if the client has been waited for: then what is written in advance only takes memory.
+    private var isSlow = false
 
     init(
         to request: IncomingRequest, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
@@ -123,12 +125,13 @@ final class AnswerStream {
     /// - Returns: False if the patience ended first; nil does not end.
     func waitForRoom(for patience: Duration?) async throws -> Bool {
         // Asking costs two changes of thread.
-        if piecesOnTrust < Self.trustedPieces, channel.isWritable { return true }
+        if !isSlow, piecesOnTrust < Self.trustedPieces, channel.isWritable { return true }
         do {
             try await wait(for: AnswerRoom(patience: patience.map { TimeAmount($0) }))
             piecesOnTrust = 0
             return true
         } catch is NoRoomYet {
+            isSlow = true
             return false
         }
     }

@@ -29,8 +29,15 @@ struct SendProgress: Equatable {
     /// This is enough to keep a fast client busy; more would only make the end of an answer uncertain.
     private static let unsentLimit: CInt = 128 * 1_024
 
-    /// Keeps the system from accepting many more bytes than the client has taken.
+    /// The most bytes that may wait in the channel before it takes no more, until all of them have left.
+    ///
+    /// Each slow client holds this and a piece of its answer in memory. The system's buffer keeps the connection busy
+    /// meanwhile.
+    private static let waitingLimit = 32 * 1_024
+
+    /// Keeps the channel and the system from accepting many more bytes than the client has taken.
     static func limitBuffer(of channel: any Channel) throws {
+        try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: waitingLimit))
         #if os(Linux)
         let option = ChannelOptions.Types.SocketOption(
             level: .tcp, name: NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT)))
