@@ -25,9 +25,6 @@ final class Transfer {
         case paused
     }
 
-    /// The number of bytes that are collected before they are passed to the reader.
-    static let chunkSize = 64 * 1024
-
     let id: UInt64
     let easy: UnsafeMutableRawPointer
     let exchange: Exchange
@@ -55,7 +52,7 @@ final class Transfer {
     private var opened: [Int32] = []
     /// True if the kept connection that libcurl has chosen must not be used.
     private var isStale = false
-    private var received = ByteBuffer()
+    private var received = BodyChunk()
     private var sentBytes = 0
     let errorText: UnsafeMutablePointer<CChar>
     private var list: UnsafeMutablePointer<curl_slist>?
@@ -147,9 +144,8 @@ final class Transfer {
             // Nothing was taken: libcurl delivers the same bytes again.
             return Int(CURL_WRITEFUNC_PAUSE)
         }
-        if received.readableBytes > 0 { received.reserveCapacity(Self.chunkSize) }
-        received.writeBytes(bytes)
-        guard received.readableBytes < Self.chunkSize || flush() else { return 0 }
+        guard received.hasRoom(for: bytes.count) || flush() else { return 0 }
+        received.append(bytes)
         return bytes.count
     }
 
@@ -157,9 +153,7 @@ final class Transfer {
     @discardableResult
     func flush() -> Bool {
         defer { deliverHead() }
-        guard received.readableBytes > 0 else { return true }
-        let chunk = received
-        received = ByteBuffer()
+        guard let chunk = received.take() else { return true }
         switch exchange.yield(chunk) {
         case .produceMore: return true
         case .stopProducing:
