@@ -49,6 +49,7 @@ struct Goals: AsyncParsableCommand {
             }
         }
         print(Text.table(rows))
+        print("docs/BENCHMARKS.md says under \"What is missed, and why\" what is known about missed goals.")
         if failures > 0 { throw ExitCode.failure }
     }
 

@@ -61,16 +61,20 @@ struct SlowReaderTests {
         }
     }
 
-    @Test(.enabled(if: NginxProcess.isInstalled, "nginx is not installed"))
-    func `a steady reader gets its answer to the last byte through the documented nginx`() async throws {
+    @Test(arguments: ProxyProcess.Kind.installed)
+    func `a steady reader gets its answer to the last byte through a documented proxy`(
+        kind: ProxyProcess.Kind
+    ) async throws {
         let backend = BulkServer(size: Self.size)
         try await TemporaryDirectory.with { directory in
             try await backend.run { url in
                 try await GatewayProcess.with(
-                    backend: url, directory: directory, overrides: Self.overrides
+                    backend: url, directory: directory,
+                    overrides: Self.overrides.merging(["admin.listen": "127.0.0.1:0"]) { $1 }
                 ) { gateway in
-                    try await NginxProcess.with(gateway: gateway.port, directory: directory) { nginx in
-                        try await Self.expectAllWhole(nginx.port)
+                    let behind = ProxyProcess.Gateway(port: gateway.port, admin: try await gateway.admin().port)
+                    try await ProxyProcess.with(kind, before: behind, directory: directory) { proxy in
+                        try await Self.expectAllWhole(proxy.port)
                     }
                     let lines = try await Self.lines(gateway, "request", count: Self.readers.count)
                     #expect(lines.allSatisfy { $0.contains(#""status":200"#) && !$0.contains("cut") })
