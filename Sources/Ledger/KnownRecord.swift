@@ -24,6 +24,8 @@ struct KnownRecord {
     var isStored = false
     /// True if that entry says that the device holds the record.
     var wasHeld = false
+    /// True if the record is held and only pushes have named it so far: no line has said by which feeds it is there.
+    var isUnplaced = false
 
     /// Forgets everything; the storage is kept for the next record.
     mutating func clear() {
@@ -36,12 +38,21 @@ struct KnownRecord {
         isNoted = false
         isStored = false
         wasHeld = false
+        isUnplaced = false
     }
 
     /// Returns the feeds of a record that stays although one of its feeds has gone: those that nothing has taken away.
     func feeds(leftOf remaining: FeedSet, _ rules: RecordVerdict.Rules) -> FeedSet {
         let left = (feeds.isDisjoint(with: remaining) ? rules.allFeeds : feeds).intersection(remaining)
         return left.isEmpty ? feeds : left
+    }
+
+    /// Returns the feeds to store of a record that stays; if no line has said yet where it is, those of its unreadable
+    /// lines.
+    ///
+    /// That it may be there by any feed is no knowledge: the first line will say more.
+    func kept(_ feeds: FeedSet, _ unread: FeedSet, in rules: RecordVerdict.Rules) -> FeedSet {
+        isUnplaced && rules.isExact && feeds == rules.allFeeds ? unread : feeds
     }
 
     /// Loads the entry that the view is at.
@@ -55,6 +66,7 @@ struct KnownRecord {
         goneAt = view.goneAt
         isStored = true
         wasHeld = view.state == .held
+        isUnplaced = wasHeld && feeds.isEmpty && view.content == nil
     }
 
     /// Lays a note over the entry.
@@ -74,6 +86,7 @@ struct KnownRecord {
             // state counts more.
             if state != .held {
                 feeds = []
+                isUnplaced = true
                 if fits, note.links.contains(where: { $0 != 0 }) { links = note.links }
             }
             state = .held

@@ -54,7 +54,8 @@ extension LedgerDiff {
         let entry = Judged(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
-        case .kept: keep(verdict.feeds, at: entry, isUnseen: isUnreadable, writer: &writer)
+        case .kept:
+            keep(known.kept(verdict.feeds, unread, in: table.rules), at: entry, isUnseen: isUnreadable, writer: &writer)
         case .untouched: keepUntouched(entry, &writer)
         case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
             figures.heldBack += 1

@@ -180,10 +180,10 @@ struct RecordVerdict: Hashable {
         known.feeds.isEmpty ? rules.allFeeds : known.feeds
     }
 
-    /// Returns true if the stream alone says by which feeds a record exists: only a push has named the record so far,
+    /// Returns true if the stream alone says by which feeds a record exists: only pushes have named the record so far,
     /// so every feed that has it brings a line of its own (finding 14).
     private static func isPlaced(_ known: KnownRecord, by group: RecordGroup?, rules: Rules) -> Bool {
-        guard known.isNoted, !known.wasHeld, rules.isExact, rules.isTracked, let group else { return false }
+        guard known.isUnplaced, rules.isExact, rules.isTracked, let group else { return false }
         return !group.added.isEmpty || group.deletion != nil
     }
 

@@ -267,6 +267,49 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `14g: what another device pushes at any moment of a pull goes with its only feed`() async throws {
+        var overlaps = 0
+        for moments in 0..<60 {
+            let world = try await quiesced(2) { $0.hasOwnSessions = true }
+            world.users.putTask("t0", 2)
+            world.pass(10)
+            let pull = world.beginPull(1)
+            await world.run(pull, moments: moments)
+            guard !pull.isOver else { break }
+            overlaps += 1
+            world.users.put(.files, "f9", value: 1, in: "o0")
+            world.pass(10)
+            _ = try await world.sync(0)
+            world.users.write(.files, "f9", value: 2, on: 0)
+            try await world.push(0)
+            await world.run(pull)
+            _ = try await world.sync(1)
+            #expect(world.users.value(.files, "f9", on: 1) == 2)
+            world.users.remove(.files, "f9")
+            _ = try await world.sync(1)
+            #expect(world.users.value(.files, "f9", on: 1) == nil, "after \(moments) moments")
+            try await expectRest(world)
+        }
+        #expect(overlaps > 10)
+    }
+
+    @Test func `14h: what was pushed and could not be read goes with its only feed`() async throws {
+        let world = try Schedules.world()
+        _ = try await world.sync(0)
+        world.users.damage(.files, "f1")
+        _ = try await world.sync(1)
+        world.users.write(.files, "f1", value: 9, on: 0)
+        try await world.push(0)
+        _ = try await world.sync(1)
+        try await world.perform(.mishap(.repair, 0, 0))
+        _ = try await world.sync(1)
+        #expect(world.users.value(.files, "f1", on: 1) == 9)
+        world.users.remove(.files, "f1")
+        _ = try await world.sync(1)
+        #expect(world.users.value(.files, "f1", on: 1) == nil)
+        try await expectRest(world)
+    }
+
     @Test func `15: a file that came by two feeds goes with the last of them`() async throws {
         let world = try await quiesced()
         for round in 0..<6 {

@@ -182,6 +182,26 @@ import Testing
         #expect(try await bench.diff(plan) { $0.row("tasks", "y") }.report.needsSecondLook)
     }
 
+    @Test(arguments: [false, true])
+    func `14: a record that only a push has named is placed by the first line of it, read or not`(
+        _ isDamaged: Bool
+    ) async throws {
+        for output in [LedgerDiffPlan.Output.delta, .whole] {
+            var bench = Bench(Bench.table("files", feeds: ["A", "B"]))
+            _ = try await bench.pull { $0.row("files", "other") }
+            bench.notes = [PushNote(table: "files", id: "x", state: .held, sequence: 1)]
+            _ = try await bench.pull { if isDamaged { $0.damaged("files", "x", feed: 1) } }
+            #expect(try await bench.entry("files", "x")?.feeds == (isDamaged ? 0b10 : 0))
+            bench.notes = []
+            // A pull that writes everything knows no more than the one before it.
+            _ = try await bench.pull(plan: { $0.output = output }) { _ in }
+            if !isDamaged {
+                #expect(try await bench.pull { $0.row("files", "x", feed: 1) }.updated == ["files/x"])
+            }
+            #expect(try await bench.pull { $0.delete("files", "x", feed: 1) }.deleted == ["files/x"])
+        }
+    }
+
     // Trust.
 
     @Test func `a table that was without a ledger for a while drops nothing as equal until it was compared`()

@@ -217,8 +217,12 @@ import Testing
     ) {
         var rules = RecordVerdict.Rules()
         rules.allFeeds = 0b11
-        let verdict = RecordVerdict(Before.notedUnknown.known, Self.group(row.0), rules: rules)
-        #expect(verdict.outcome == row.1 && verdict.feeds == row.2)
+        var stored = Before.untrusted.known
+        stored.isUnplaced = true
+        for known in [Before.notedUnknown.known, stored] {
+            let verdict = RecordVerdict(known, Self.group(row.0), rules: rules)
+            #expect(verdict.outcome == row.1 && verdict.feeds == row.2)
+        }
         // What the ledger has of it came by feeds of its own.
         #expect(RecordVerdict(Before.notedSame.known, Self.group("+0"), rules: rules).feeds == 0b11)
         rules.isExact = false
