@@ -154,15 +154,14 @@ package final class SyncGateway: Sendable {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
         return try await services.locks.withLock(pushLock(identity)) {
-            let recovery = PushRecovery(
-                services: services, identity: identity, logger: caller.logger, push: request)
-            try await recovery.close()
-            let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
-            try await retries.apply(before: request.changes)
-            // Journals that the retries have left open are closed like those of any push.
-            try await recovery.close()
+            var known: StoredPullContext? = try await services.store.pullContext(
+                principal: identity.principal, session: identity.session, presented: PushScope.presented(request))
+            if known?.unfinished != UnfinishedPushes() {
+                known = nil
+                try await finishPushes(before: request, of: identity, for: caller)
+            }
             var runner = PushRunner(
-                services: services, request: request, identity: identity, logger: caller.logger)
+                services: services, request: request, identity: identity, logger: caller.logger, known: known)
             return try await runner.run()
         }
     }
@@ -171,6 +170,18 @@ package final class SyncGateway: Sendable {
         let timing = SyncTrace.begin(.identity)
         defer { timing.end() }
         return try await services.identities.resolve(caller, at: services.clock.now)
+    }
+
+    /// Deals with what earlier pushes have left to do before another one.
+    private func finishPushes(
+        before request: PushRequest, of identity: CallerIdentity, for caller: Caller
+    ) async throws {
+        let recovery = PushRecovery(services: services, identity: identity, logger: caller.logger, push: request)
+        try await recovery.close()
+        let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
+        try await retries.apply(before: request.changes)
+        // Journals that the retries have left open are closed like those of any push.
+        try await recovery.close()
     }
 
     private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }

@@ -14,9 +14,15 @@ extension PushedIDs {
     ///
     /// Mappings are loaded whatever the present configuration: the principal's devices know records by them.
     static func load(for scope: PushScope, outline: LedgerOutline?) async throws -> PushedIDs {
-        var ids = PushedIDs(
-            schema: scope.schema, known: try await scope.services.ids.newest(of: scope.principal),
-            maximum: scope.settings.maxIDs)
+        let cache = scope.services.ids
+        // A pull may save ids that the stream has told, at any time: where there are such, the newest are asked for.
+        let known =
+            if let context = scope.known, !scope.schema.tables.contains(where: \.makesIDs) {
+                try await cache.ids(of: scope.principal, upTo: context.idSequence)
+            } else {
+                try await cache.newest(of: scope.principal)
+            }
+        var ids = PushedIDs(schema: scope.schema, known: known, maximum: scope.settings.maxIDs)
         if scope.services.backend.settings.streamPush != nil {
             ids.inOneRequest = Set(
                 scope.plan.operations.filter { $0.kind != .delete }

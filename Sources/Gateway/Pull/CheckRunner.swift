@@ -83,7 +83,9 @@ struct CheckRunner {
             key: scope.services.hashKey)
         input.signs = stream.spooler.signs
         do {
-            if let outline = device.outline { try await device.look(at: [outline], &input) }
+            if let outline = device.outline {
+                _ = try await device.look(at: [outline], &input, notesUpTo: stream.spooler.isEmpty ? nil : 0)
+            }
             let check = ConflictCheck(input, since: since)
             var reader = stream.spooler.reader()
             var findings: [Int: [ConflictCheck.Located]] = [:]

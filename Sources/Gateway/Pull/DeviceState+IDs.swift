@@ -133,6 +133,7 @@ extension DeviceState {
         guard try await scope.services.making.waitUntilNone(of: scope.query.principal, atMost: limit) else {
             return .idsUnknown
         }
+        guard scope.schema.tables.contains(where: \.makesIDs) else { return .done }
         // A push has ended meanwhile, and may have created a record whose id is unknown.
         let open = try await scope.store.openJournals(of: scope.query.principal)
         guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { return .idsChanged }

@@ -72,9 +72,9 @@ extension DeviceState {
 
     /// Returns the input for diffing a stream with the device's ledger.
     ///
-    /// `comparisonBegan` is the number of lines that had been received when the comparison of a whole type began.
+    /// `isEmpty` says that no lines have come, `comparisonBegan` how many had when the comparison of a type began.
     mutating func diffInput(
-        _ plan: LedgerDiffPlan, signs: StreamSigns, comparisonBegan: UInt64? = nil
+        _ plan: LedgerDiffPlan, signs: StreamSigns, isEmpty: Bool, comparisonBegan: UInt64? = nil
     ) async throws -> LedgerDiffInput {
         var input = LedgerDiffInput(
             plan: plan, schema: scope.projection.schema, schemaVersion: scope.projection.schemaVersion,
@@ -92,18 +92,16 @@ extension DeviceState {
         input.limit.percent = scope.services.configuration.ledger.maxSweep
         ledgersRead = outline.map { [$0.replica: $0.version] } ?? [:]
         guard scope.keepsLedgers, !plan.isFirst else { return input }
-        switch plan.basis {
-        case .nothing: break
-        case .cursor:
-            if let outline { try await look(at: [outline], &input) }
-        case .principal:
-            let outlines = try await scope.store.ledgers(of: scope.query.principal)
+        var outlines = plan.basis == .cursor ? [outline].compactMap(\.self) : []
+        if plan.basis == .principal {
+            outlines = try await scope.store.ledgers(of: scope.query.principal)
             for outline in outlines { ledgersRead[outline.replica] = outline.version }
-            try await look(at: outlines, &input)
         }
         let limit = Self.maximumNotes
-        input.notes = try await scope.store.pushNotes(
-            of: scope.query.principal, after: row?.noted ?? 0, limit: limit + 1)
+        // Nothing is looked up where nothing has come, was pushed or is compared: most pulls.
+        let isQuiet = isEmpty && !hasNewNotes && redeliveries.isEmpty && duplicates.isEmpty
+        let isIdle = isQuiet && plan.isExact && plan.compared.isEmpty
+        input.notes = try await look(at: outlines, &input, notesUpTo: isIdle ? nil : limit + 1)
         if input.notes.count > limit {
             // These were pushed while this pull was streaming: the next pull finds too many from the start.
             if plan.isExact { throw StateError.ledgerChanged }
@@ -112,23 +110,28 @@ extension DeviceState {
         return input
     }
 
-    mutating func look(at outlines: [LedgerOutline], _ input: inout LedgerDiffInput) async throws {
+    /// Prepares reading these ledgers: unless nothing is to be read, reads their small layers, and as many of the
+    /// principal's newest notes since the cursor as wanted.
+    mutating func look(
+        at outlines: [LedgerOutline], _ input: inout LedgerDiffInput, notesUpTo noteLimit: Int?
+    ) async throws -> [PushNote] {
         consulted = outlines
-        if Set(outlines.map(\.replica)).count >= 1_000 {
-            scope.logger.warning(
-                "only the ledgers of 1000 devices of a principal are compared",
-                metadata: ["code": "ledger.too_many_devices"])
-        }
+        if Set(outlines.map(\.replica)).count >= 1_000 { scope.logTooManyDevices() }
         input.ledgers = outlines.map(\.layers)
-        var layers = outlines.flatMap { $0.deltas + $0.undos }[...]
-        var bytes = 0
-        while !layers.isEmpty, bytes < Self.preloadedBytes {
-            let small = try await scope.store.ledgerChunks(
-                of: Array(layers.prefix(Self.preloadedLayers)), limit: Self.preloadedChunks
-            ).chunks
-            layers = layers.dropFirst(Self.preloadedLayers)
-            bytes += small.values.joined().reduce(0) { $0 + $1.bytes.count }
+        guard let noteLimit else { return [] }
+        // A small base is read along where that saves a round trip.
+        var layers = outlines.flatMap { scope.store.readsAreRoundTrips ? $0.layers : $0.deltas + $0.undos }[...]
+        let first = try await scope.store.diffBasis(
+            layers: Array(layers.prefix(Self.preloadedLayers)), chunkLimit: Self.preloadedChunks,
+            notesOf: scope.query.principal, after: row?.noted ?? 0, noteLimit: noteLimit)
+        var (small, bytes) = (first.layers.chunks, 0)
+        while true {
             input.preloaded.merge(small) { $1 }
+            bytes += small.values.joined().reduce(0) { $0 + $1.bytes.count }
+            layers = layers.dropFirst(Self.preloadedLayers)
+            guard !layers.isEmpty, bytes < Self.preloadedBytes else { return first.notes }
+            let some = Array(layers.prefix(Self.preloadedLayers))
+            small = try await scope.store.ledgerChunks(of: some, limit: Self.preloadedChunks).chunks
         }
     }
 
@@ -162,4 +165,13 @@ extension DeviceState {
 extension LedgerOutline {
     /// Returns true if a ledger that was read just now is unchanged; a version's last bit marks a running compaction.
     func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
+}
+
+extension PullScope {
+    /// Logs that some ledgers are left out.
+    fileprivate func logTooManyDevices() {
+        logger.warning(
+            "only the ledgers of 1000 devices of a principal are compared",
+            metadata: ["code": "ledger.too_many_devices"])
+    }
 }

@@ -24,6 +24,8 @@ struct DeviceState {
     /// The rest of earlier pushes of the principal.
     private(set) var unfinished = UnfinishedPushes()
     private var hasRedeliveries = false
+    /// True if the principal has pushed since the cursor was made.
+    private(set) var hasNewNotes = false
     /// The records that have to be delivered to the client again.
     private(set) var redeliveries: [PendingRedelivery] = []
     /// The ids by which the device knows records that have backend-assigned ids.
@@ -56,6 +58,7 @@ struct DeviceState {
         row = context.row
         lastAccepted = context.session.acceptedAt
         hasRedeliveries = context.hasRedeliveries
+        hasNewNotes = context.sequence > context.row?.noted ?? 0
         outline = context.ledger
         var ledger = ledgerContext(context)
         if try await hasTooManyNotes(sequence: context.sequence) { ledger.isExact = false }

@@ -31,7 +31,7 @@ extension PullRunner {
                 "untracked": "\(plan.untracked.sorted().joined(separator: " "))",
             ])
         let input = try await device.diffInput(
-            plan, signs: stream.spooler.signs, comparisonBegan: comparison?.began)
+            plan, signs: stream.spooler.signs, isEmpty: stream.spooler.isEmpty, comparisonBegan: comparison?.began)
         let staging = LayerStaging(store: scope.store, clock: scope.services.clock)
         // Ends with this method, at once even if batches are left that no commit needs.
         async let _: Void = staging.run()

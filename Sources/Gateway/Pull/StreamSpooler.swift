@@ -99,6 +99,9 @@ struct StreamSpooler: Sendable {
         try await cut(to: length)
     }
 
+    /// True if no line has come that says anything about a record.
+    var isEmpty: Bool { counts.rows == 0 && counts.quarantined == 0 && counts.idMappings == 0 }
+
     /// The lengths of the files.
     var length: SpoolLength { SpoolLength(lines: spool.length, runs: runs.length) }
 

@@ -30,7 +30,10 @@ struct PushNotes {
     ///
     /// Only its own notes get sequences greater than the returned one.
     func begin() async throws -> Int64? {
-        maker == nil ? nil : try await scope.store.beginNotes(of: scope.principal)
+        guard maker != nil else { return nil }
+        // Few notes leave nothing to be made room for.
+        if let sequence = scope.known?.sequence, sequence <= scope.store.limits.notesPerPrincipal { return sequence }
+        return try await scope.store.beginNotes(of: scope.principal)
     }
 
     /// Notes that operations are about to be sent.
@@ -77,7 +80,7 @@ struct PushNotes {
 
     /// Drops the pending redeliveries of the records of these operations.
     func dropRedeliveries(_ indices: Set<Int>) async throws {
-        guard let replica, maker != nil, !indices.isEmpty else { return }
+        guard let replica, maker != nil, !indices.isEmpty, scope.known?.hasRecordedRedeliveries ?? true else { return }
         var rest = indices.map(scope.key(at:)).map { PendingRedelivery(table: $0.table, id: $0.id) }[...]
         while !rest.isEmpty {
             try await scope.store.dropRedeliveries(Array(rest.prefix(Self.atOnce)), of: replica)

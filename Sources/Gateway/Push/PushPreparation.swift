@@ -99,6 +99,7 @@ extension PushPreparation {
     ///
     /// An update of such a record carries all columns, because the backend never got the earlier change.
     private mutating func loadQuarantine() async throws {
+        guard scope.known?.hasQuarantined ?? true else { return }
         scope.quarantined = try await scope.store.quarantinedKinds(of: scope.principal)
         scope.reader.wholeRecords = Set(scope.quarantined.keys)
     }
@@ -107,9 +108,8 @@ extension PushPreparation {
     ///
     /// Returns false if there is none, or if it is not exact.
     private mutating func loadLedger() async throws -> Bool {
-        guard let presented = scope.presented else { return false }
-        let context = try await scope.store.pullContext(
-            principal: scope.principal, session: scope.identity.session, presented: presented)
+        guard scope.presented != nil else { return false }
+        let context = try await scope.context()
         guard let row = context.row, let outline = context.ledger, outline.base != nil || !outline.deltas.isEmpty,
             outline.isExact
         else { return false }

@@ -43,10 +43,11 @@ struct PushRunner {
     var retryAfter: Duration?
 
     init(
-        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false
+        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false,
+        known: StoredPullContext? = nil
     ) {
         scope = PushScope(
-            services: services, request: request, identity: identity, logger: logger, isRetry: isRetry)
+            services: services, request: request, identity: identity, logger: logger, isRetry: isRetry, known: known)
         acceptance = Acceptance(identity, services)
         idempotencyKey = Self.newIdempotencyKey(services.random)
         digest = services.digests.digits(
@@ -103,12 +104,11 @@ struct PushRunner {
 extension PushRunner {
     /// Loads what the state knows about the presented cursor.
     mutating func loadContext() async throws -> CursorRow? {
-        guard let presented = scope.presented else {
+        guard scope.presented != nil else {
             scope.reader.ids = try await PushedIDs.load(for: scope, outline: nil)
             return nil
         }
-        let context = try await scope.store.pullContext(
-            principal: scope.principal, session: identity.session, presented: presented)
+        let context = try await scope.context()
         // A fork's replica does not exist yet, and the row's replica is another device.
         if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
         row = context.row
@@ -123,6 +123,7 @@ extension PushRunner {
     /// The receipt comes from the gateway alone, and the credential may have been revoked or belong to another user.
     /// The backend is therefore asked again, even if it has accepted the credential a moment ago.
     mutating func findReceipt() async throws -> Bool {
+        guard scope.known?.hasReceipts ?? true else { return false }
         receipt = try await scope.store.receipt(principal: scope.principal, digest: digest, at: scope.now)
         guard receipt != nil else { return false }
         try await acceptance.obtainAnew()

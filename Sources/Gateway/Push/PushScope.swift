@@ -18,6 +18,9 @@ struct PushScope {
     /// True if the push is the operator's retry of a quarantined record, not a client's push.
     let isRetry: Bool
     let presented: Cursor?
+    /// The state's knowledge when the push began, under the push lock; nil if other pushes of the principal have been
+    /// dealt with since, so that it has to be asked again.
+    let known: StoredPullContext?
     /// The operations; a prepared push also has the deletions of descendants.
     var plan: PushPlan
     var reader: OperationReader
@@ -26,9 +29,11 @@ struct PushScope {
     var figures = SyncFigures()
 
     init(
-        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false
+        services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false,
+        known: StoredPullContext? = nil
     ) {
         self.services = services
+        self.known = known
         self.request = request
         self.identity = identity
         self.logger = logger
@@ -39,12 +44,24 @@ struct PushScope {
             sendsChanged: services.configuration.push.send == .changed)
         self.reader = reader
         plan = PushPlan(changes: request.changes.tables, schema: schema) { reader.references(of: $0) }
-        presented = request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
+        presented = Self.presented(request)
         figures.mode = "push"
         figures.principal = identity.principal.description
         figures.presented = request.lastPulledAt
         figures.records = plan.operations.count { $0.kind != .delete }
         figures.deletions = plan.operations.count - figures.records
+    }
+
+    /// Returns the cursor that a push states.
+    static func presented(_ request: PushRequest) -> Cursor? {
+        request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
+    }
+
+    /// Returns what the state knows about the presented cursor.
+    func context() async throws -> StoredPullContext {
+        if let known { return known }
+        return try await store.pullContext(
+            principal: principal, session: identity.session, presented: presented)
     }
 
     var settings: Configuration.Push { services.configuration.push }
