@@ -111,7 +111,7 @@ let package = Package(
                 "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
                 "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "Postgres", "PostgresState", "SQLiteState",
                 "StateProbes", "StateStore", "SyncMachines", "SyncModel", "Telemetry", arguments, httpTypes, lifecycle,
-                log, nioCore, signals,
+                log, nioCore, nioLocks, nioPosix, signals,
             ]),
         .executableTarget(
             name: "rind-bench",

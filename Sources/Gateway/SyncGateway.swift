@@ -7,7 +7,7 @@ import Logging
 package import StateStore
 import SyncMachines
 import SyncModel
-package import Telemetry
+import Telemetry
 package import WatermelonWire
 
 /// The gateway without its HTTP server: serves clients' pulls and pushes, and calls the backend.
@@ -15,7 +15,7 @@ package final class SyncGateway: Sendable {
     /// The longest time for which the state may hear nothing of a device that pulls, in milliseconds.
     package static let idleCursorAge = PullMachine.idleCursorAge
 
-    private let services: SyncServices
+    let services: SyncServices
 
     /// Creates a gateway over a state and a backend.
     ///
@@ -30,51 +30,29 @@ package final class SyncGateway: Sendable {
         tuning: GatewayTuning = GatewayTuning()
     ) {
         services = SyncServices(
-            configuration: configuration, store: store, backend: backend, ports: ports, tuning: tuning)
+            configuration: configuration, backend: backend,
+            lasting: LastingServices(configuration: configuration, store: store, ports: ports, tuning: tuning),
+            after: nil)
+    }
+
+    private init(_ services: SyncServices) { self.services = services }
+
+    /// Returns a gateway with another configuration over the same state.
+    ///
+    /// It shares locks, permits, memory and journals with this one, whose running requests finish as they began.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration; keys that need a restart have their values of this gateway.
+    ///   - backend: The backend of the configuration.
+    /// - Returns: The gateway for new requests.
+    package func reconfigured(_ configuration: Configuration, backend: BackendClient) -> SyncGateway {
+        SyncGateway(
+            SyncServices(
+                configuration: configuration, backend: backend, lasting: services.lasting, after: services))
     }
 
     /// The names and paths that clients use.
     package var dialect: WireDialect { services.dialect }
-
-    /// The bytes held by answers that are being made, sent or cached: in memory and on disk.
-    package var spooled: (memory: Int, disk: Int) {
-        let held = services.spools.held
-        return (held.memory, held.disk)
-    }
-
-    /// Reads the gauges of the metrics that need no question to the state.
-    package var readings: [MetricReading] {
-        let (held, waiting) = services.locks.occupancy
-        let spooled = services.spools.held
-        let configuration = services.configuration
-        return [
-            MetricReading(.locksHeld, Double(held)), MetricReading(.locksWaiting, Double(waiting)),
-            MetricReading(.pullsRunning, Double(services.running.taken)),
-            MetricReading(.pullLimit, Double(configuration.limits.pulls)),
-            MetricReading(.comparisons, Double(services.comparing.taken)),
-            MetricReading(.spool, Double(spooled.memory), labels: ["memory"]),
-            MetricReading(.spool, Double(spooled.disk), labels: ["disk"]),
-            MetricReading(.spoolLimit, Double(configuration.spool.memoryTotal), labels: ["memory"]),
-            MetricReading(.spoolLimit, Double(configuration.spool.diskTotal), labels: ["disk"]),
-        ]
-    }
-
-    /// Reads the gauges that the state knows.
-    package func stateReadings() async -> [MetricReading] {
-        do {
-            let lines = try await services.store.quarantineCounts().entries
-            var readings = [MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines))]
-            guard let store = services.store as? any JournalAdmin else { return readings }
-            let journals = try await store.journals(of: nil, after: 0, limit: 10_000)
-            for state in PushJournal.State.allCases {
-                let count = journals.count { $0.state == state }
-                readings.append(MetricReading(.journals, Double(count), labels: [state.rawValue]))
-            }
-            return readings
-        } catch {
-            return [MetricReading(.stateReads, 0)]
-        }
-    }
 
     /// Drops expired cached answers until it is cancelled, even if no pulls come.
     package func dropExpired() async {
@@ -228,7 +206,7 @@ package final class SyncGateway: Sendable {
     ) -> PullRunner {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
-            cursor: presented, schemaVersion: version)
+            cursor: presented, schemaVersion: version, configuration: services.configurationNumber)
         let cached = services.cachedAnswers.take(key, at: services.clock.now)
         var random = services.random
         var query = services.queries.value(at: version)

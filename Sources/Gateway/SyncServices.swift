@@ -11,11 +11,14 @@ import SyncMachines
 import SyncModel
 import WatermelonWire
 
-/// Holds what all pulls and pushes work with; made once from the configuration.
+/// Holds what all pulls and pushes work with; made anew for each configuration, with what outlives it.
 ///
 /// A class, since every part of a sync holds it: a copy counts one reference, not thirty.
 final class SyncServices: Sendable {
+    let lasting: LastingServices
     let configuration: Configuration
+    /// The number of the configuration: its cached answers are of no use to another one.
+    let configurationNumber: Int
     let store: any StateStore
     let backend: BackendClient
     let clock: any WallClock
@@ -46,33 +49,38 @@ final class SyncServices: Sendable {
     /// True if the backend gives ids in any table.
     let makesIDs: Bool
     /// The sessions whose checkpoints the backend does not find.
-    let ackRefusals = AckRefusals()
+    let ackRefusals: AckRefusals
     /// The locks of work that must not run at the same time.
     let locks: LockTable
     /// The journals of the running pushes.
-    let journals = RunningJournals()
+    let journals: RunningJournals
 
     private let intakeLimits: StreamIntake.Limits
     private let spoolLimits: Spool.Limits
 
+    /// Creates the services of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: The operator's configuration.
+    ///   - backend: The backend of the configuration.
+    ///   - lasting: What outlives it.
+    ///   - previous: The services of the configuration before; nil at the start.
     init(
-        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts,
-        tuning: GatewayTuning
+        configuration: Configuration, backend: BackendClient, lasting: LastingServices, after previous: SyncServices?
     ) {
-        self.tuning = tuning
+        self.lasting = lasting
         self.configuration = configuration
-        self.store = store
         self.backend = backend
-        clock = ports.clock
-        random = ports.random
-        making = IDMaking(clock: ports.clock)
+        configurationNumber = lasting.nextConfiguration()
+        (store, tuning) = (lasting.store, lasting.tuning)
+        (clock, random) = (lasting.ports.clock, lasting.ports.random)
+        (cachedAnswers, spools) = (lasting.cachedAnswers, lasting.spools)
+        (comparing, running, locks) = (lasting.comparing, lasting.running, lasting.locks)
+        (making, ackRefusals, journals) = (lasting.making, lasting.ackRefusals, lasting.journals)
         digests = KeyedDigest(key: configuration.identity.key.bytes)
-        identities = IdentityResolver(configuration: configuration, backend: backend, digests: digests)
-        cachedAnswers = CachedAnswers(
-            maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
-        spools = SpoolBudget(memory: configuration.spool.memoryTotal, disk: configuration.spool.diskTotal) {
-            [cachedAnswers] principal in cachedAnswers.dropOldest(of: principal)
-        }
+        identities = IdentityResolver(
+            configuration: configuration, backend: backend, digests: digests,
+            known: previous?.acceptedCredentials(for: configuration))
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings
         let (schema, rules) = (configuration.schema, configuration.envelopeRules)
@@ -85,19 +93,22 @@ final class SyncServices: Sendable {
                 newReplica: ReplicaID(rawValue: 0))
         }
         versions = configuration.schema.versions
-        comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
-        running = FairPermits(maximum: configuration.limits.pulls)
-        locks = LockTable(
-            maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait,
-            clock: ports.clock)
         hashKey = digests.hashKey
-        ids = IDCache(store: store, schema: configuration.schema, key: digests.hashKey)
+        ids = IDCache(store: lasting.store, schema: configuration.schema, key: digests.hashKey)
         makesIDs = configuration.schema.tables.contains { $0.hasOwnIDs }
         var intakeLimits = configuration.intakeLimits
-        intakeLimits.run = tuning.runEntries
+        intakeLimits.run = lasting.tuning.runEntries
         self.intakeLimits = intakeLimits
         spoolLimits = Spool.Limits(
-            files: ports.files, memory: configuration.spool.memory, total: configuration.spool.max)
+            files: lasting.ports.files, memory: configuration.spool.memory, total: configuration.spool.max)
+    }
+
+    /// Returns the credentials that the backend has accepted, if this still says something under another configuration.
+    private func acceptedCredentials(for next: Configuration) -> AcceptedCredentials? {
+        let isSame =
+            next.identity == configuration.identity && next.backend == configuration.backend
+            && next.wire == configuration.wire
+        return isSame ? identities.known : nil
     }
 
     /// Runs a stream from the backend: alone if others would interfere, and with one of the permits for streams.

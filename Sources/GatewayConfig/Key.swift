@@ -31,12 +31,17 @@ package struct Key: Sendable {
     package let about: String
     /// The value in the annotated sample, if it is more than the default.
     let example: String?
+    /// Gives the loaded configuration the running one's value, and returns true if they differed; nil for a key that a
+    /// reload applies.
+    var keep: (@Sendable (_ running: Configuration, _ loaded: inout Configuration) -> Bool)?
     /// True if an empty value has a meaning.
     var takesNothing = false
     let reader: Reader
 
     /// True if the file must set the key.
     package var isRequired: Bool { defaultText == nil }
+    /// True if a change takes effect with a restart only, not with a reload.
+    package var needsRestart: Bool { keep != nil }
 
     /// The environment variable that overrides the key; nil for keys of named sections.
     package var variable: String? {
@@ -44,19 +49,30 @@ package struct Key: Sendable {
         return "RIND_\(section.uppercased())_\(name.uppercased())"
     }
 
-    /// Creates a key that sets a property.
-    static func setting<Value>(
+    /// Creates a key that sets a property; `restart` is true if a reload cannot apply it.
+    static func setting<Value: Equatable>(
         _ section: String, _ name: String, at path: any WritableKeyPath<Configuration, Value> & Sendable,
-        as format: ValueFormat<Value>, required: Bool = false, secret: Bool = false, example: String? = nil,
-        summary: String, about: String = ""
+        as format: ValueFormat<Value>, required: Bool = false, secret: Bool = false, restart: Bool = false,
+        example: String? = nil, summary: String, about: String = ""
     ) -> Key {
         Key(
             section: section, name: name, type: format.name, limits: format.limits,
             defaultText: required ? nil : format.render(Configuration()[keyPath: path]), isSecret: secret,
-            summary: summary, about: about, example: example, takesNothing: format.takesNothing,
+            summary: summary, about: about, example: example, keep: restart ? keeping(path) : nil,
+            takesNothing: format.takesNothing,
             reader: .setting { (text, configuration, problems) throws(Mistake) in
                 configuration[keyPath: path] = try format.parse(text, &problems)
             })
+    }
+
+    private static func keeping<Value: Equatable & Sendable>(
+        _ path: any WritableKeyPath<Configuration, Value> & Sendable
+    ) -> @Sendable (Configuration, inout Configuration) -> Bool {
+        { running, loaded in
+            guard loaded[keyPath: path] != running[keyPath: path] else { return false }
+            loaded[keyPath: path] = running[keyPath: path]
+            return true
+        }
     }
 
     /// Creates a key of `[table NAME]`.

@@ -71,18 +71,18 @@ extension KeyTable {
                 """),
         .setting(
             "backend", "max_connections", at: \.backend.maxConnections, as: .integer(1...10_000),
-            summary: "The most connections to the backend at a time."),
+            restart: true, summary: "The most connections to the backend at a time."),
         .setting(
             "backend", "pass_through_connections", at: \.backend.passThroughConnections,
             as: .integer(0...9_999, zero: "half of `max_connections`"),
-            summary: "How many of them what passes through may take.",
+            restart: true, summary: "How many of them what passes through may take.",
             about: """
                 The others are for syncs, so that slow uploads and downloads do not stop them. Fewer than `max_connections`; \
                 each side has one at least.
                 """),
         .setting(
             "backend", "ca_file", at: \.backend.caFile, as: ValueFormat<String>.text("path").optional,
-            summary: "Certificate authorities to trust instead of the system's, in PEM.",
+            restart: true, summary: "Certificate authorities to trust instead of the system's, in PEM.",
             about: "A relative path is relative to this file. Empty: the system's. Verification cannot be switched off."
         ),
         .setting(

@@ -6,17 +6,17 @@ extension KeyTable {
     static let limitsOfClients: [Key] = [
         .setting(
             "limits", "connections", at: \.limits.connections, as: .integer(16...1_000_000),
-            summary: "How many connections of clients there may be.",
+            restart: true, summary: "How many connections of clients there may be.",
             about: """
                 What comes beyond that is answered 503 and closed. Each takes a descriptor, and another one while its answer \
                 is in a file; where the system allows fewer, fewer are served, and `rind check` and the start say so.
                 """),
         .setting(
             "limits", "body_timeout", at: \.limits.bodyTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
-            summary: "How long a client may send nothing of a body that is wanted."),
+            restart: true, summary: "How long a client may send nothing of a body that is wanted."),
         .setting(
             "limits", "body_rate", at: \.limits.bodyRate, as: .integer(0...1_000_000_000, zero: "no rate"),
-            summary: "The least rate at which bodies come, in bytes a second.",
+            restart: true, summary: "The least rate at which bodies come, in bytes a second.",
             about: """
                 Of sync requests and of what passes through. What counts is the time in which the gateway waits for the \
                 client: a body may keep it waiting for `body_timeout`, and for a second more with each so many bytes. A \
@@ -28,7 +28,7 @@ extension KeyTable {
             about: "A slower one is answered 408. What passes through has no such limit."),
         .setting(
             "limits", "send_timeout", at: \.limits.sendTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
-            summary: "How long a client may take nothing of its answer.",
+            restart: true, summary: "How long a client may take nothing of its answer.",
             about: """
                 A client whose system acknowledges anything within this time is never cut. A system with large buffers \
                 acknowledges in steps of up to half a mebibyte, so a steady reader of less than 2 KiB/s may seem to take \
@@ -36,7 +36,7 @@ extension KeyTable {
                 """),
         .setting(
             "limits", "send_rate", at: \.limits.sendRate, as: .integer(0...1_000_000_000, zero: "no rate"),
-            summary: "The least rate at which a client takes its answer, in bytes a second.",
+            restart: true, summary: "The least rate at which a client takes its answer, in bytes a second.",
             about: """
                 Measured over `send_timeout`, while an answer waits for its client. Whoever is slower is cut. Off, because the \
                 first sync over a bad network is what must not be cut.

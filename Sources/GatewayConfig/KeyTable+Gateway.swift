@@ -6,7 +6,8 @@ import SyncModel
 extension KeyTable {
     static let gateway: [Key] = [
         .setting(
-            "gateway", "listen", at: \.gateway.listen, as: .address, summary: "The address that clients connect to.",
+            "gateway", "listen", at: \.gateway.listen, as: .address, restart: true,
+            summary: "The address that clients connect to.",
             about:
                 "Put a TLS-terminating proxy before it; the gateway speaks plain HTTP/1.1. Port 0 lets the system choose."
         ),
@@ -35,7 +36,7 @@ extension KeyTable {
         ),
         .setting(
             "gateway", "shutdown_grace", at: \.gateway.shutdownGrace, as: .duration(.zero ... .seconds(600)),
-            summary: "How long running requests may take to finish after SIGTERM."),
+            restart: true, summary: "How long running requests may take to finish after SIGTERM."),
     ]
 
     static let wire: [Key] = [
@@ -76,7 +77,7 @@ extension KeyTable {
     static let state: [Key] = [
         .setting(
             "state", "url", at: \.state.url, as: .stateLocation,
-            summary: "Where the state is: `sqlite:PATH`, or `postgresql://USER@HOST/DATABASE`.",
+            restart: true, summary: "Where the state is: `sqlite:PATH`, or `postgresql://USER@HOST/DATABASE`.",
             about: """
                 A file is made with mode 0600; a relative path is relative to the working directory. For PostgreSQL the \
                 URL may have all that libpq understands; it is never shown. Keep the password out of it: in `PGPASSWORD`, \
@@ -84,27 +85,27 @@ extension KeyTable {
                 """),
         .setting(
             "state", "schema", at: \.state.schema, as: .schemaName,
-            summary: "The schema of the PostgreSQL database that holds the tables.",
+            restart: true, summary: "The schema of the PostgreSQL database that holds the tables.",
             about: "It is made at the first start if it is missing; it must have no other tables."),
         .setting(
             "state", "pool_size", at: \.state.poolSize, as: .integer(1...1_000),
-            summary: "The most connections to PostgreSQL at a time.",
+            restart: true, summary: "The most connections to PostgreSQL at a time.",
             about: "They are opened when they are needed. All gateways together need the sum of them."),
         .setting(
             "state", "connect_timeout", at: \.state.connectTimeout, as: .duration(.seconds(2) ... .seconds(60)),
-            summary: "How long opening one connection to PostgreSQL may take."),
+            restart: true, summary: "How long opening one connection to PostgreSQL may take."),
         .setting(
             "state", "statement_timeout", at: \.state.statementTimeout,
             as: .duration(.milliseconds(100) ... .seconds(60)),
-            summary: "How long a call to PostgreSQL may take, waiting for a connection included.",
+            restart: true, summary: "How long a call to PostgreSQL may take, waiting for a connection included.",
             about: "Then the sync is answered 503 with `Retry-After`. While the database is away, calls wait so long."),
         .setting(
             "state", "prepare", at: \.state.preparesStatements, as: .boolean,
-            summary: "Whether statements are prepared once for each connection.",
+            restart: true, summary: "Whether statements are prepared once for each connection.",
             about: "Must be off behind a pooler that does not know prepared statements, such as pgbouncer before 1.21."),
         .setting(
             "state", "busy_timeout", at: \.state.busyTimeout, as: .duration(.milliseconds(10) ... .seconds(60)),
-            summary: "How long a statement waits for a lock on the state that another one holds."),
+            restart: true, summary: "How long a statement waits for a lock on the state that another one holds."),
     ]
 
     static let identity: [Key] = [
@@ -121,7 +122,8 @@ extension KeyTable {
                 """),
         .setting(
             "identity", "key", at: \.identity.key, as: .secret(atLeast: 32), required: true, secret: true,
-            example: "@file:/etc/rind/identity.key", summary: "The key under which principals and sessions are stored.",
+            restart: true, example: "@file:/etc/rind/identity.key",
+            summary: "The key under which principals and sessions are stored.",
             about: """
                 The state holds only HMACs made with it, so it must outlive the state: with another key nobody is \
                 recognised. Make one with `openssl rand -hex 32`.

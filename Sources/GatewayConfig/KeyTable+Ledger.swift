@@ -24,7 +24,7 @@ extension KeyTable {
                 """),
         .setting(
             "ledger", "resweep_parallel", at: \.ledger.resweepParallel, as: .integer(1...10_000),
-            summary: "How many pulls compare everything of a type at a time, over all clients.",
+            restart: true, summary: "How many pulls compare everything of a type at a time, over all clients.",
             about: "The others stay due and take their turn with a later pull. Raise it where comparisons fall behind."),
         .setting(
             "ledger", "resweep_rows", at: \.ledger.resweepRows, as: .integer(0...1_000_000_000, zero: "no limit"),

@@ -19,6 +19,7 @@ extension KeyTable {
         .setting(
             "pull", "repeat_window", at: \.pull.repeatWindow,
             as: .duration(.milliseconds(10) ... .seconds(3600), zero: "not at all"),
+            restart: true,
             summary:
                 "How long the lines of a pull are kept for a client that asks again because the answer did not arrive.",
             about: """
@@ -169,7 +170,7 @@ extension KeyTable {
     static let spool: [Key] = [
         .setting(
             "spool", "dir", at: \.spool.dir, as: ValueFormat<String>.text("path").optional,
-            summary: "The directory of the spool's files.",
+            restart: true, summary: "The directory of the spool's files.",
             about: """
                 Empty: the system's temporary directory, which should not be in memory. Files have mode 0600 and no name: \
                 they are gone with the process. A relative path is relative to the working directory.
@@ -183,6 +184,7 @@ extension KeyTable {
             summary: "The most bytes of one answer; a pull with more fails."),
         .setting(
             "spool", "memory_total", at: \.spool.memoryTotal, as: .size((1 << 20)...(1 << 44)),
+            restart: true,
             summary: "The memory of all answers together, from their first line until they are sent or dropped.",
             about: """
                 Answers kept for repeats count as well. Answers to clients that read slowly go to files, and count with what \
@@ -192,6 +194,7 @@ extension KeyTable {
                 """),
         .setting(
             "spool", "disk_total", at: \.spool.diskTotal, as: .size((1 << 20)...(1 << 44)),
+            restart: true,
             summary: "The most bytes of all files together, from their first line until they are sent or dropped.",
             about: """
                 One principal alone gets half, so it should be twice `max`. What comes while there is no room is answered 503 \
@@ -209,43 +212,44 @@ extension KeyTable {
             summary: "The most bytes of a sync request's body after gzip is undone."),
         .setting(
             "limits", "push_memory", at: \.limits.pushMemory, as: .size((1 << 20)...(1 << 40)),
-            summary: "The memory of all pushes together, those that wait included.",
+            restart: true, summary: "The memory of all pushes together, those that wait included.",
             about: """
                 Each takes its body and 1 KiB for each record. What comes while there is no room is answered 503 and \
                 Retry-After; a push that would never fit is answered 413.
                 """),
         .setting(
             "limits", "header_bytes", at: \.limits.headerBytes, as: .size(1024...(1 << 20)),
-            summary: "The most bytes of a request's head."),
+            restart: true, summary: "The most bytes of a request's head."),
         .setting(
             "limits", "json_depth", at: \.limits.jsonDepth, as: .integer(4...512),
             summary: "How deep JSON from clients and backend may be nested."),
         .setting(
             "limits", "pulls", at: \.limits.pulls, as: .integer(1...100_000),
-            summary: "How many pulls run at a time, over all clients.",
+            restart: true, summary: "How many pulls run at a time, over all clients.",
             about: "What comes beyond that is answered 503 and Retry-After."),
         .setting(
             "limits", "queue", at: \.limits.queue, as: .integer(0...10_000),
-            summary: "How many requests wait for the lock of one session or replica.",
+            restart: true, summary: "How many requests wait for the lock of one session or replica.",
             about: "What comes beyond that is answered 429."),
         .setting(
             "limits", "queue_wait", at: \.limits.queueWait, as: .duration(.zero ... .seconds(600)),
-            summary: "How long each of them waits."),
+            restart: true, summary: "How long each of them waits."),
         .setting(
             "limits", "answers_kept", at: \.limits.answersKept, as: .size(0...(1 << 44)),
-            summary: "The most bytes of streams that are kept for clients that ask again."),
+            restart: true, summary: "The most bytes of streams that are kept for clients that ask again."),
     ]
 
     static let log: [Key] = [
         .setting("log", "level", at: \.log.level, as: .choice, summary: "The least important level that is written."),
         .setting(
-            "log", "format", at: \.log.format, as: .choice, summary: "Lines for reading, or one JSON object a line."),
+            "log", "format", at: \.log.format, as: .choice, restart: true,
+            summary: "Lines for reading, or one JSON object a line."),
     ]
 
     static let admin: [Key] = [
         .setting(
             "admin", "listen", at: \.admin.listen, as: ValueFormat<ListenAddress>.address.optional,
-            summary: "Where `/livez` and `/readyz` answer apart from clients.",
+            restart: true, summary: "Where `/livez` and `/readyz` answer apart from clients.",
             about: "They answer on `[gateway] listen` too. Empty: only there.")
     ]
 }

@@ -32,6 +32,7 @@ extension KeyTable {
         if let limits = key.limits { facts.append("limits: \(escaped(limits))") }
         if key.isSecret { facts.append("secret: never shown") }
         if let variable = key.variable { facts.append("`\(variable)`") }
+        if key.needsRestart { facts.append("needs a restart") }
         var lines = ["#### \(key.name)", "", escaped(key.summary)]
         if !key.about.isEmpty { lines[2] += " " + escaped(key.about) }
         lines += ["", facts.joined(separator: " · "), ""]
@@ -87,6 +88,13 @@ extension KeyTable {
         error, so that a typing mistake is found. Where Kubernetes makes variables for a service called
         `rind-admin` or the like, set `enableServiceLinks: false`. Tables and columns cannot be set by
         variables.
+
+        ### Reload
+
+        On SIGHUP a gateway reads the file again, with the files that it names, and applies it as a whole:
+        requests that run finish with the old configuration. If there is a mistake, the old configuration stays,
+        and the log has the mistake. A key marked "needs a restart" keeps its value until then, and the log names
+        it if it was changed. Environment variables are those that the process was started with.
 
         ### Secrets
 

@@ -34,6 +34,7 @@ extension KeyTable {
         if let limits = key.limits { facts.append("limits: \(limits)") }
         if key.isSecret { facts.append("secret") }
         if let variable = key.variable { facts.append(variable) }
+        if key.needsRestart { facts.append("needs a restart") }
         return facts.joined(separator: " · ")
     }
 

@@ -30,7 +30,11 @@ package struct GatewayHTTPServer: Service {
 
     private let configuration: Configuration
     private let limits: ServerLimits
-    private let responder: GatewayResponder
+    private let responder: CurrentResponder
+    private let passThrough: PassThroughReactors
+    private let metrics: GatewayMetrics
+    /// The memory of pushes, which running requests share with those after a reload.
+    private let pushMemory: ByteBudget
     private let admin: AdminResponder
     private let logger: Logger
     private let onListening: OnListening?
@@ -62,26 +66,29 @@ package struct GatewayHTTPServer: Service {
         connections = ConnectionCount(limit: limits.connections, logger: logger)
         self.logger = logger
         self.onListening = onListening
-        let origins = CrossOriginRules(origins: configuration.gateway.corsOrigins)
+        self.passThrough = passThrough
+        self.metrics = metrics
+        pushMemory = ByteBudget(limit: configuration.limits.pushMemory)
         let health = HealthResponder(service: service, requests: requests)
-        let inflated = configuration.limits.inflatedBody
-        let sync = SyncResponder(
-            service: service,
-            collector: BodyCollector(limit: configuration.limits.body, inflatedLimit: inflated),
-            budget: ByteBudget(limit: configuration.limits.pushMemory), bodyTime: configuration.limits.bodyTime,
-            patience: .init(
-                firstByteAfter: configuration.pull.firstByteAfter, keepAliveEvery: configuration.pull.keepAliveEvery),
-            origins: origins)
-        let proxy = ReverseProxy(
-            reactors: passThrough, backend: configuration.backend,
-            denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
-            replacesCrossOrigin: origins.isOn)
-        responder = GatewayResponder(
-            sync: sync, proxy: proxy, health: health, origins: origins, requests: requests, metrics: metrics,
-            logger: logger)
+        responder = CurrentResponder(
+            GatewayResponder(
+                service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
+                requests: requests, metrics: metrics, logger: logger))
         let figures = MetricsResponder(
             metrics: metrics, service: service, requests: requests, connections: connections)
         admin = AdminResponder(health: health, figures: figures, metrics: metrics, logger: logger)
+    }
+
+    /// Serves requests by another configuration from now on; those that run finish as they began.
+    ///
+    /// - Parameters:
+    ///   - service: The service with the configuration.
+    ///   - configuration: The configuration; its keys that need a restart have no effect.
+    package func reload(service: any SyncService, configuration: Configuration) {
+        responder.replace(
+            by: GatewayResponder(
+                service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
+                requests: requests, metrics: metrics, logger: logger))
     }
 
     /// Marks the server as draining: from now on `/readyz` reports it, and the log has a line about it.

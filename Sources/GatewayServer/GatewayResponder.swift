@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import GatewayConfig
 import HTTPTypes
 import Logging
 import NIOCore
@@ -10,7 +11,9 @@ import Telemetry
 import WatermelonWire
 
 /// Decides who serves a request, answers every error, and logs a line for every request.
-struct GatewayResponder: Sendable {
+///
+/// A class, so that a request holds the configuration that it began with by one reference.
+final class GatewayResponder: Sendable {
     let sync: SyncResponder
     let proxy: ReverseProxy
     let health: HealthResponder
@@ -18,6 +21,30 @@ struct GatewayResponder: Sendable {
     let requests: OpenRequests
     let metrics: GatewayMetrics
     let logger: Logger
+
+    /// Creates a responder by a configuration.
+    init(
+        service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
+        pushMemory: ByteBudget, requests: OpenRequests, metrics: GatewayMetrics, logger: Logger
+    ) {
+        origins = CrossOriginRules(origins: configuration.gateway.corsOrigins)
+        health = HealthResponder(service: service, requests: requests)
+        sync = SyncResponder(
+            service: service,
+            collector: BodyCollector(
+                limit: configuration.limits.body, inflatedLimit: configuration.limits.inflatedBody),
+            budget: pushMemory, bodyTime: configuration.limits.bodyTime,
+            patience: .init(
+                firstByteAfter: configuration.pull.firstByteAfter, keepAliveEvery: configuration.pull.keepAliveEvery),
+            origins: origins)
+        proxy = ReverseProxy(
+            reactors: passThrough, backend: configuration.backend,
+            denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
+            replacesCrossOrigin: origins.isOn)
+        self.requests = requests
+        self.metrics = metrics
+        self.logger = logger
+    }
 
     /// Serves one request.
     ///

@@ -15,7 +15,7 @@ extension Metric {
         case .conflicts: ["table"]
         case .fullStreams: ["reason"]
         case .calls: ["status"]
-        case .identities: ["result"]
+        case .identities, .reloads: ["result"]
         case .spool, .spoolLimit: ["where"]
         case .journals: ["state"]
         case .build: ["version"]
@@ -61,6 +61,7 @@ extension Metric {
         case .journals: "Journals of pushes by calls in the state, by their state; the first 10,000."
         case .stateReads: "1 if the last read of the state for these metrics succeeded."
         case .draining: "1 while the gateway drains."
+        case .reloads: "Reloads of the configuration: result ok, or failed, after which the one before stays in use."
         case .build: "Always 1; the label has the version."
         case .cpu: "Time of the processors in user and system mode."
         case .resident: "Resident memory."

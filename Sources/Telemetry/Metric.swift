@@ -36,6 +36,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case journals = "rind_journals"
     case stateReads = "rind_state_up"
     case draining = "rind_draining"
+    case reloads = "rind_reloads_total"
     case build = "rind_build_info"
     case cpu = "process_cpu_seconds_total"
     case resident = "process_resident_memory_bytes"

@@ -5,6 +5,7 @@ import ArgumentParser
 import GatewayConfig
 import GatewayServer
 import Logging
+import NIOConcurrencyHelpers
 import SQLiteState
 import ServiceLifecycle
 import StateStore
@@ -23,10 +24,14 @@ struct ServeCommand: AsyncParsableCommand {
             It runs in the foreground and logs to standard error. SIGTERM and SIGINT let
             running requests finish for '[gateway] shutdown_grace', then it ends with
             status 0; meanwhile the log says each second what is waited for. A second one,
-            or SIGQUIT, cuts what runs and ends at once, also with status 0. SIGHUP is
-            ignored: restart to apply a changed configuration.
+            or SIGQUIT, cuts what runs and ends at once, also with status 0.
 
-            It tells systemd (Type=notify) when clients can connect, and when it drains.
+            SIGHUP reads the configuration again. With a mistake in it the one before stays
+            in use, and the log says where the mistake is. What runs finishes as it began.
+            'rind keys' marks what needs a restart; if that was changed, the log names it.
+
+            It tells systemd (Type=notify) when clients can connect, when it reloads, and
+            when it drains.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
@@ -85,15 +90,24 @@ struct ServeCommand: AsyncParsableCommand {
         _ parts: GatewayParts, limits: ServerLimits, signals: UnixSignalsSequence, threshold: LogThreshold,
         logger: Logger
     ) async throws {
+        let metrics = GatewayMetrics(version: Version.number)
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, limits: limits,
-            metrics: GatewayMetrics(version: Version.number), logger: logger,
+            metrics: metrics, logger: logger,
             onListening: { listener, _ in if listener == .clients { ServiceNotice.ready.send() } })
+        let running = NIOLockedValueBox(
+            Reload.Running(configuration: parts.configuration, gateway: parts.gateway))
+        let reload = Reload(
+            path: config, parts: parts, server: server, running: running, threshold: threshold, metrics: metrics,
+            logger: logger)
         // Its lines repeat what is said here, with names of services that mean nothing to an operator.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .error)
         var group = ServiceGroupConfiguration(
-            services: [parts.housekeeping(logger: logger), Tidying(gateway: parts.gateway, logger: logger), server],
+            services: [
+                parts.housekeeping(ledger: { running.withLockedValue(\.configuration.ledger) }, logger: logger),
+                Tidying(gateway: parts.gateway, logger: logger), server,
+            ],
             logger: quiet)
         // The server keeps the grace itself; this is for the case that something else hangs.
         group.maximumGracefulShutdownDuration = parts.configuration.gateway.shutdownGrace + .seconds(10)
@@ -102,7 +116,7 @@ struct ServeCommand: AsyncParsableCommand {
             onDraining: {
                 ServiceNotice.stopping.send()
                 server.beginDraining(signal: "\($0)")
-            }
+            }, reload: { await reload.run() }
         ).run()
     }
 }

@@ -304,6 +304,18 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             "\(bad): \(Support.rendered(diagnostics))")
     }
 
+    @Test(arguments: cases)
+    func `a reload applies a key, or keeps its running value and names it`(key: KeyCase) throws {
+        let row = try #require(KeyTable.keys(of: key.section).first { $0.name == key.name })
+        let configurations = key.good.compactMap { Support.load(key.file($0).text).configuration }
+        let running = try #require(configurations.first)
+        let loaded = try #require(configurations.last)
+        guard running != loaded else { return }
+        let (applied, names) = loaded.applicable(while: running)
+        #expect(applied == (row.needsRestart ? running : loaded))
+        #expect(names.contains("\(key.section).\(key.name)") == row.needsRestart)
+    }
+
     @Test(
         arguments: KeyTable.keys.filter { $0.section != "table" && !($0.defaultText ?? "").isEmpty }.map {
             "\($0.section).\($0.name)"

@@ -61,7 +61,7 @@ import Testing
             }
             let clock = ScriptedClock(steps)
             var housekeeping = Housekeeping(
-                store: store, ledger: GatewayConfig.Configuration.Ledger(), clock: clock,
+                store: store, ledger: { GatewayConfig.Configuration.Ledger() }, clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             housekeeping.uptime = { clock.uptime }
             try await housekeeping.run()

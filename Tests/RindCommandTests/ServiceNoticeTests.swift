@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["", "@rind-notice-"])
-    func `systemd hears when clients can connect, and when the gateway drains`(name: String) async throws {
+    func `systemd hears when clients can connect, and when the gateway reloads and drains`(name: String) async throws {
         try await DemoBackend.withRunning { backend in
             try await Place.withDirectory { directory in
                 let path =
@@ -53,6 +53,9 @@ import Testing
                     #expect(await manager.next() == "READY=1")
                     let live = try await gateway.get("/livez")
                     #expect(live.status == 200)
+                    gateway.command.signal(SIGHUP)
+                    #expect(await manager.next().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+                    #expect(await manager.next() == "READY=1")
                     gateway.command.signal(SIGTERM)
                     #expect(await manager.next() == "STOPPING=1")
                     #expect(await gateway.command.finished().status == 0)

@@ -32,6 +32,13 @@ import Testing
         #expect(try Self.values(of: "LimitNOFILE") == ["65536"])
     }
 
+    @Test func `a reload checks the configuration before the gateway reads it`() throws {
+        #expect(
+            try Self.values(of: "ExecReload") == [
+                "/usr/local/bin/rind check --config /etc/rind/rind.ini", "/bin/kill -HUP $MAINPID",
+            ])
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: verifier), "systemd-analyze is not installed"))
     func `systemd has nothing to say about the unit`() async throws {
         try await Place.withDirectory { directory in

@@ -9,7 +9,9 @@ import UnixSignals
 @Suite struct SignalRulesTests {
     /// A signal, what came before it, and what it means then.
     static let table: [(before: [UnixSignal], signal: UnixSignal, action: SignalRules.Action)] = [
-        ([], .sighup, .ignore),
+        ([], .sighup, .reload),
+        ([.sighup], .sighup, .reload),
+        ([.sigusr1], .sighup, .reload),
         ([], .sigterm, .drain),
         ([], .sigint, .drain),
         ([], .sigquit, .stop),

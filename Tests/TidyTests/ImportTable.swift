@@ -86,8 +86,8 @@ enum ImportTable {
         "rind": [
             "ArgumentParser", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
             "GatewayServer", "Gzip", "HTTPTypes", "INI", "JSONBytes", "Ledger", "LineProjection", "Logging",
-            "NIOCore", "Postgres", "PostgresState", "SQLiteState", "ServiceLifecycle", "StateProbes", "StateStore",
-            "SyncMachines", "SyncModel", "Telemetry", "UnixSignals",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "PostgresState", "SQLiteState",
+            "ServiceLifecycle", "StateProbes", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "UnixSignals",
         ],
         "rind-bench": [
             "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",

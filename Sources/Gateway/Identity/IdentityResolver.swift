@@ -23,11 +23,14 @@ final class IdentityResolver: Sendable {
     private let forwarding: ForwardingRule
     private let digests: KeyedDigest
 
-    init(configuration: Configuration, backend: BackendClient, digests: KeyedDigest) {
+    /// Creates a resolver; `known` are the credentials that the backend has accepted before.
+    init(
+        configuration: Configuration, backend: BackendClient, digests: KeyedDigest, known: AcceptedCredentials? = nil
+    ) {
         source = configuration.identity.principal
         naming = PrincipalNaming(configuration, digests)
         forwarding = configuration.forwardingRule
-        known = AcceptedCredentials(lifetime: configuration.identity.authTTL.milliseconds)
+        self.known = known ?? AcceptedCredentials(lifetime: configuration.identity.authTTL.milliseconds)
         isListable = configuration.backend.checkpoints == .server && configuration.backend.list != nil
         probes = StreamProbe.all(in: configuration.schema)
         self.backend = backend

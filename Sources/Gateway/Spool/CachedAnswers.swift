@@ -20,6 +20,8 @@ final class CachedAnswers: Sendable {
         /// The presented cursor; nil for first pulls.
         let cursor: Cursor?
         let schemaVersion: Int
+        /// The number of the configuration, which decides what the lines become.
+        let configuration: Int
     }
 
     /// The lines of one pull.

@@ -25,17 +25,7 @@ final class StartLog {
     /// Logs one mistake of a configuration.
     func report(_ diagnostic: Diagnostic) {
         guard let logger else { return Console.error(diagnostic.rendered) }
-        let code = diagnostic.severity == .error ? "config.error" : "config.warning"
-        var metadata: Logger.Metadata = [
-            "code": "\(code)", "file": "\(diagnostic.position.file)",
-            "line": "\(diagnostic.position.line)", "column": "\(diagnostic.position.column)",
-        ]
-        if let hint = diagnostic.hint { metadata["hint"] = "\(hint)" }
-        if let note = diagnostic.note {
-            metadata["note"] = "\(note.position.file):\(note.position.line):\(note.position.column): \(note.message)"
-        }
-        logger.log(
-            level: diagnostic.severity == .error ? .error : .warning, "\(diagnostic.message)", metadata: metadata)
+        logger.report(diagnostic)
     }
 
     /// Reports why the command ends.

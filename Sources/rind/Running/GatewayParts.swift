@@ -32,8 +32,7 @@ struct GatewayParts {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let gateway = SyncGateway(
                 configuration: configuration, store: store,
-                backend: BackendClient(
-                    settings: configuration.backendSettings, transport: reactor, clock: SystemClock(), logger: logger),
+                backend: backend(for: configuration, by: reactor, logger: logger),
                 ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)))
             try await gateway.checkClock()
             return GatewayParts(
@@ -45,12 +44,26 @@ struct GatewayParts {
         }
     }
 
+    /// Returns the client of a configuration's backend.
+    func backend(for configuration: Configuration, logger: Logger) -> BackendClient {
+        Self.backend(for: configuration, by: reactor, logger: logger)
+    }
+
+    private static func backend(
+        for configuration: Configuration, by reactor: CurlReactor, logger: Logger
+    ) -> BackendClient {
+        BackendClient(
+            settings: configuration.backendSettings, transport: reactor, clock: SystemClock(), logger: logger)
+    }
+
     /// The location of the state: a file's whole path, or a database without secrets.
     var stateLocation: String { (store as? SQLiteStateStore)?.path ?? configuration.stateLocation }
 
-    /// Keeps the state small.
-    func housekeeping(logger: Logger) -> Housekeeping {
-        Housekeeping(store: store, ledger: configuration.ledger, clock: SystemClock(), logger: logger)
+    /// Keeps the state small; `ledger` returns the present settings.
+    func housekeeping(
+        ledger: @escaping @Sendable () -> Configuration.Ledger, logger: Logger
+    ) -> Housekeeping {
+        Housekeeping(store: store, ledger: ledger, clock: SystemClock(), logger: logger)
     }
 
     /// Closes the state, then ends the reactors.

@@ -11,7 +11,8 @@ import SyncModel
 /// Takes away, once an hour, what the state no longer needs.
 struct Housekeeping: Service {
     let store: any StateStore
-    let ledger: GatewayConfig.Configuration.Ledger
+    /// Returns the settings, which a reload may change.
+    let ledger: @Sendable () -> GatewayConfig.Configuration.Ledger
     let clock: any WallClock
     let logger: Logger
     /// The running time of the process, independent of the clock; time in which the machine slept does not count.
@@ -37,7 +38,7 @@ struct Housekeeping: Service {
     /// - Parameter ran: The running time of the process since the last collection.
     private func collect(after ran: Duration?) async {
         do {
-            var retention = ledger.retention(at: clock.now)
+            var retention = ledger().retention(at: clock.now)
             retention.ran = ran?.milliseconds
             var collected = try await store.collect(retention)
             if collected.leapt != 0 {

@@ -7,6 +7,8 @@ import Foundation
 enum ServiceNotice: String {
     /// Clients can connect.
     case ready = "READY=1"
+    /// The configuration is being read again; `ready` follows.
+    case reloading = "RELOADING=1"
     /// The gateway drains, and will end.
     case stopping = "STOPPING=1"
 
@@ -20,13 +22,21 @@ enum ServiceNotice: String {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        let text = Array(rawValue.utf8)
+        let text = Array(content.utf8)
         address.withUnsafeBytes { address in
             guard let base = address.baseAddress else { return }
             _ = sendto(
                 descriptor, text, text.count, Int32(MSG_NOSIGNAL), base.assumingMemoryBound(to: sockaddr.self),
                 socklen_t(address.count))
         }
+    }
+
+    /// The notice with what belongs to it: systemd tells a reload from an earlier one by its time.
+    private var content: String {
+        guard self == .reloading else { return rawValue }
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return "\(rawValue)\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1_000)"
     }
 
     /// Returns the bytes of a socket's address, as long as its name (unix(7)); nil if it is no name, or too long.

@@ -7,8 +7,10 @@ import UnixSignals
 struct SignalRules {
     /// The next step.
     enum Action: Hashable {
-        /// Say that the signal has no effect.
+        /// Say that the signal has no effect, because the end has begun.
         case ignore
+        /// Read the configuration again.
+        case reload
         /// Log at debug, or at the configured level again.
         case log(debug: Bool)
         /// Take nothing new, and let what runs finish.
@@ -32,6 +34,7 @@ struct SignalRules {
     /// Decides what a signal means now.
     mutating func receive(_ signal: UnixSignal) -> Action {
         switch (signal, phase) {
+        case (.sighup, .serving): return .reload
         case (.sighup, _): return .ignore
         case (.sigusr1, _): return .log(debug: true)
         case (.sigusr2, _): return .log(debug: false)

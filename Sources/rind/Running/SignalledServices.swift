@@ -14,21 +14,29 @@ struct SignalledServices {
     let logger: Logger
     /// Called when the services are about to end, before they hear of it.
     let onDraining: @Sendable (UnixSignal) -> Void
+    /// Reads the configuration again.
+    let reload: @Sendable () async -> Void
 
     private enum Event {
-        case ended, stopped
+        case ended, stopped, reloadsEnded
     }
 
     /// Runs the services to their end.
     ///
     /// - Throws: The error of a service.
     func run() async throws {
+        // Signals that come while a reload runs are answered by one more.
+        let (reloads, requests) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         try await withThrowingTaskGroup(of: Event.self) { tasks in
             tasks.addTask {
                 try await services.run()
                 return .ended
             }
-            tasks.addTask { await obey() }
+            tasks.addTask { await obey(reloads: requests) }
+            tasks.addTask {
+                for await _ in reloads { await reload() }
+                return .reloadsEnded
+            }
             let first = try await tasks.next()
             tasks.cancelAll()
             // An error of services that were cut is no failure.
@@ -37,15 +45,16 @@ struct SignalledServices {
     }
 
     /// Carries out the signals until the services have to be cut, or have ended.
-    private func obey() async -> Event {
+    private func obey(reloads: AsyncStream<Void>.Continuation) async -> Event {
         var rules = SignalRules()
         for await signal in signals {
             let wasDraining = rules.phase == .draining
             switch rules.receive(signal) {
             case .ignore:
-                logger.notice(
-                    "the signal is ignored; there is no reload yet: restart to apply a changed configuration",
-                    metadata: ["signal": "\(signal)"])
+                logger.notice("the signal is ignored: the gateway is ending", metadata: ["signal": "\(signal)"])
+            case .reload:
+                logger.notice("reloading the configuration", metadata: ["signal": "\(signal)"])
+                reloads.yield()
             case .log(let debug):
                 threshold.change(toDebug: debug)
                 logger.notice(

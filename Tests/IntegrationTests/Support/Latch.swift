@@ -5,7 +5,7 @@ import DemoBackend
 
 /// Holds whoever comes until the test opens it.
 actor Latch {
-    private var isOpen = false
+    private(set) var isOpen = false
     private(set) var arrivals = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
