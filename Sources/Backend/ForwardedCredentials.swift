@@ -16,9 +16,11 @@ package struct ForwardedCredentials: Hashable, Sendable {
 
     fileprivate init(fields: HTTPFields) { self.fields = fields }
 
-    /// Adds the id of the request, so that the backend's log can be matched with the gateway's.
-    package func with(requestID: String) -> Self {
+    /// Adds the id of the request, so that the backend's log can be matched with the gateway's, and the fields that tell
+    /// where it comes from, in place of those that the client has set.
+    package func with(requestID: String, originFields: HTTPFields = [:]) -> Self {
         var fields = fields
+        for field in originFields { fields[field.name] = field.value }
         if let name = HTTPField.Name("x-request-id") { fields[name] = requestID }
         return ForwardedCredentials(fields: fields)
     }
@@ -27,7 +29,9 @@ package struct ForwardedCredentials: Hashable, Sendable {
     var requestID: String? { HTTPField.Name("x-request-id").flatMap { fields[$0] } }
 
     /// The fields that do not identify the caller.
-    private static let harmless: Set<String> = ["accept-language", "user-agent", "x-request-id"]
+    private static let harmless: Set<String> = [
+        "accept-language", "user-agent", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id",
+    ]
 
     /// Masks every credential in the text, and every beginning of one, as it was sent or escaped.
     package func masked(in text: String) -> String {

@@ -10,12 +10,15 @@ package struct Caller: Sendable {
     package var fields: HTTPFields
     /// The id of the request, in all its log lines and errors.
     package var requestID: String
+    /// The fields that tell the backend where the request comes from.
+    package var originFields: HTTPFields
     /// The logger of the request, with its id.
     package var logger: Logger
 
     /// Creates a caller.
-    package init(fields: HTTPFields, requestID: String, logger: Logger) {
+    package init(fields: HTTPFields, requestID: String, originFields: HTTPFields = [:], logger: Logger) {
         self.fields = fields
+        self.originFields = originFields
         self.requestID = requestID
         self.logger = logger
     }

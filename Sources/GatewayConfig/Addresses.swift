@@ -1,12 +1,14 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A host and a port to listen on.
+/// A host and a port, or a Unix socket, to listen on.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address; IPv6 without brackets.
+    /// A name or an address, IPv6 without brackets; empty for a Unix socket.
     package var host: String
     /// The port, 0 … 65535; 0 lets the system choose.
     package var port: Int
+    /// The path of a Unix socket; nil for a host.
+    package var path: String?
 
     /// Creates an address.
     package init(host: String, port: Int) {
@@ -14,8 +16,17 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `host:port`, IPv6 in brackets.
-    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// Creates the address of a Unix socket.
+    package init(path: String) {
+        self.init(host: "", port: 0)
+        self.path = path
+    }
+
+    /// `host:port`, IPv6 in brackets, or `unix:` and a path.
+    package var description: String {
+        if let path { return "unix:\(path)" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 }
 
 /// The URL under which all paths of the backend lie, without credentials, query or fragment.

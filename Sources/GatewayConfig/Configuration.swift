@@ -66,7 +66,13 @@ extension Configuration {
         package var pushPath = [PathPattern(segments: [.text("sync"), .text("push")])]
         /// The origins whose web pages may sync: `scheme://host[:port]`, or `*` alone.
         package var corsOrigins: [String] = []
-        /// The longest time for running requests to finish after SIGTERM.
+        /// The peers that are proxies, which state who a client is.
+        package var trustedProxies = AddressRange.thisMachine
+        /// True if each connection begins with a header of the PROXY protocol.
+        package var proxyProtocol = false
+        /// The time between SIGTERM and the end of listening.
+        package var shutdownDelay: Duration = .zero
+        /// The longest time for running requests to finish after that.
         package var shutdownGrace: Duration = .seconds(30)
 
         /// Creates the defaults.

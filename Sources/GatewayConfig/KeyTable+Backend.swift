@@ -97,8 +97,8 @@ extension KeyTable {
             summary: "Fields that the proxy before Rind sets for the backend, such as X-Auth-Request-User.",
             about: """
                 What clients could say in the manner of a proxy does not pass through: names with underscores, X-Forwarded-…, \
-                Remote-User, SSL-… and others (docs/SECURITY-MODEL.md). The fields that are listed here do, from a peer on \
-                this machine only. The proxy must set or remove each of them in every request.
+                Remote-User, SSL-… and others (docs/SECURITY-MODEL.md). The fields that are listed here do, from \
+                `[gateway] trusted_proxies` only. The proxy must set or remove each of them in every request.
                 """),
         .setting(
             "backend", "denied_paths", at: \.backend.deniedPaths, as: ValueFormat<PathPattern>.pathPattern.list(),

@@ -39,7 +39,8 @@ package enum KeyTable {
 
     /// All keys, by sections, in the order of the documents.
     package static let keys: [Key] =
-        gateway + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger + spool
+        gateway + proxies + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger
+        + spool
         + limits + limitsOfClients + log + admin + table
 
     /// Returns the keys of one section.

@@ -50,7 +50,7 @@ extension Loader {
                 "'\(path)' is in pull_path and push_path", at: anyPosition("gateway", "push_path"),
                 hint: "one path for both is sync_path", second: second("gateway", "pull_path", text: "it is also here"))
         }
-        if let admin = configuration.admin.listen, admin == gateway.listen, admin.port != 0 {
+        if let admin = configuration.admin.listen, admin == gateway.listen, admin.port != 0 || admin.path != nil {
             problems.error(
                 "[admin] and [gateway] listen at the same address", at: anyPosition("admin", "listen"),
                 hint: "leave [admin] listen out: /livez and /readyz answer there anyway",

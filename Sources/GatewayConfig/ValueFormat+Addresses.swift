@@ -5,12 +5,25 @@ import INI
 import SyncModel
 
 extension ValueFormat where Value == ListenAddress {
-    /// An address as `host:port`.
+    /// The most bytes of the path of a Unix socket: what the system's address holds, without its end (unix(7)).
+    private static let longestPath = 107
+
+    /// An address as `host:port`, or a Unix socket as `unix:/path`.
     static var address: Self {
         ValueFormat(
-            name: "host:port",
+            name: "host:port or unix:/path",
             parse: { (value, _) throws(Mistake) -> ListenAddress in
                 let text = try value.unquoted()
+                if text.hasPrefix("unix:") {
+                    let path = text.dropFirst(5)
+                    guard path.first == "/", path.last != "/", path.utf8.count <= longestPath, !path.contains("\0")
+                    else {
+                        throw Mistake(
+                            "expected the path of a socket such as 'unix:/run/rind/rind.sock', found '\(value.shown)'",
+                            at: value.span, hint: "it begins with '/' and has at most \(longestPath) bytes")
+                    }
+                    return ListenAddress(path: String(path))
+                }
                 let parts = HostAndPort.split(text)
                 guard let (host, port) = parts, let port, (0...65535).contains(port) else {
                     throw Mistake(
@@ -20,6 +33,24 @@ extension ValueFormat where Value == ListenAddress {
                             ?? "an IPv6 address stands in brackets: [::1]:8790")
                 }
                 return ListenAddress(host: host, port: port)
+            },
+            render: { $0.description })
+    }
+}
+
+extension ValueFormat where Value == AddressRange {
+    /// An IP address, or a range of them as `address/bits`.
+    static var addressRange: Self {
+        ValueFormat(
+            name: "address range",
+            parse: { (value, _) throws(Mistake) -> AddressRange in
+                let text = try value.unquoted()
+                guard let range = AddressRange(text) else {
+                    throw Mistake(
+                        "expected addresses such as '10.0.0.0/8' or '::1', found '\(value.shown)'", at: value.span,
+                        hint: "an address whose last bits do not count has zeros there")
+                }
+                return range
             },
             render: { $0.description })
     }

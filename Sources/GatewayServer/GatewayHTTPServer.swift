@@ -93,18 +93,23 @@ package struct GatewayHTTPServer: Service {
 
     /// Marks the server as draining: from now on `/readyz` reports it, and the log has a line about it.
     ///
-    /// Graceful shutdown begins with the same; only the first call has an effect.
+    /// Graceful shutdown begins with the same; only the first call has an effect. Whoever calls it before waits for
+    /// `[gateway] shutdown_delay`.
     ///
     /// - Parameter signal: The signal that asks for it, for the log.
     package func beginDraining(signal: String? = nil) {
-        let grace = configuration.gateway.shutdownGrace
-        guard requests.beginDraining(until: .now + grace) else { return }
+        let (grace, delay) = (configuration.gateway.shutdownGrace, configuration.gateway.shutdownDelay)
+        guard requests.beginDraining(until: .now + delay + grace) else { return }
         var metadata: Logger.Metadata = [
             "code": "server.draining", "grace_ms": .stringConvertible(grace.milliseconds),
             "requests": .stringConvertible(requests.count),
         ]
         if let signal { metadata["signal"] = "\(signal)" }
-        logger.notice("draining: no new requests are taken, running ones may finish", metadata: metadata)
+        if delay > .zero { metadata["delay_ms"] = .stringConvertible(delay.milliseconds) }
+        logger.notice(
+            delay > .zero
+                ? "draining: requests are taken until the delay is over, then running ones may finish"
+                : "draining: no new requests are taken, running ones may finish", metadata: metadata)
     }
 
     /// Serves until graceful shutdown, or until the task is cancelled.
@@ -152,12 +157,16 @@ package struct GatewayHTTPServer: Service {
         let count =
             listener == .clients
             ? connections : ConnectionCount(limit: ServerLimits.adminConnections, logger: logger)
+        let hasProxyHeaders = listener == .clients && configuration.gateway.proxyProtocol
         let server = Server(
             childChannelSetup: ClientChannel(
                 timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, count: count,
+                proxies: { [current = self.responder] in current.now.proxies },
+                proxyHeaders: hasProxyHeaders ? ProxyHeaders(logger: logger) : nil,
                 requestLogger: logger, requests: requests, responder: responder),
             configuration: ServerConfiguration(
-                address: .hostname(address.host, port: address.port), backlog: 1_024,
+                address: address.path.map { .unixDomainSocket(path: $0) }
+                    ?? .hostname(address.host, port: address.port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(count.accepted)),
             onServerRunning: { channel in
                 // This is not awaited: the listener works without it, and fails only with the channel.
@@ -165,7 +174,13 @@ package struct GatewayHTTPServer: Service {
                     try? channel.pipeline.syncOperations.addHandler(AcceptGuard(logger: logger), position: .first)
                 }
                 let port = channel.localAddress?.port ?? address.port
-                logger.info("listening", metadata: ["listener": "\(listener.rawValue)", "port": "\(port)"])
+                var metadata: Logger.Metadata = ["listener": "\(listener.rawValue)", "port": "\(port)"]
+                if let path = address.path {
+                    // The proxy mostly runs as another user, who shares the group.
+                    chmod(path, 0o660)
+                    metadata = ["listener": "\(listener.rawValue)", "path": "\(path)"]
+                }
+                logger.info("listening", metadata: metadata)
                 await onListening?(listener, port)
             },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)

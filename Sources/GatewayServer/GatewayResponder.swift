@@ -18,6 +18,8 @@ final class GatewayResponder: Sendable {
     let proxy: ReverseProxy
     let health: HealthResponder
     let origins: CrossOriginRules
+    /// The proxies that are believed.
+    let proxies: TrustedProxies
     let requests: OpenRequests
     let metrics: GatewayMetrics
     let logger: Logger
@@ -27,6 +29,7 @@ final class GatewayResponder: Sendable {
         service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
         pushMemory: ByteBudget, requests: OpenRequests, metrics: GatewayMetrics, logger: Logger
     ) {
+        proxies = TrustedProxies(configuration.gateway.trustedProxies)
         origins = CrossOriginRules(origins: configuration.gateway.corsOrigins)
         health = HealthResponder(service: service, requests: requests)
         sync = SyncResponder(

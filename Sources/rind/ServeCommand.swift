@@ -21,10 +21,11 @@ struct ServeCommand: AsyncParsableCommand {
               rind serve --config /etc/rind/rind.ini
               RIND_LOG_LEVEL=debug rind serve --config rind.ini
 
-            It runs in the foreground and logs to standard error. SIGTERM and SIGINT let
-            running requests finish for '[gateway] shutdown_grace', then it ends with
-            status 0; meanwhile the log says each second what is waited for. A second one,
-            or SIGQUIT, cuts what runs and ends at once, also with status 0.
+            It runs in the foreground and logs to standard error. After SIGTERM and SIGINT
+            it serves for '[gateway] shutdown_delay' while /readyz says 503, lets running
+            requests finish for 'shutdown_grace', then it ends with status 0; meanwhile the
+            log says each second what is waited for. A second one, or SIGQUIT, cuts what
+            runs and ends at once, also with status 0.
 
             SIGHUP reads the configuration again. With a mistake in it the one before stays
             in use, and the log says where the mistake is. What runs finishes as it began.
@@ -116,7 +117,7 @@ struct ServeCommand: AsyncParsableCommand {
             onDraining: {
                 ServiceNotice.stopping.send()
                 server.beginDraining(signal: "\($0)")
-            }, reload: { await reload.run() }
+            }, delay: parts.configuration.gateway.shutdownDelay, reload: { await reload.run() }
         ).run()
     }
 }

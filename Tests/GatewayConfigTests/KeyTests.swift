@@ -106,7 +106,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
 
     private static let cases: [KeyCase] = [
         KeyCase(
-            "gateway", "listen", good: ["0.0.0.0:80", "[::1]:0", "localhost:65535"],
+            "gateway", "listen", good: ["0.0.0.0:80", "[::1]:0", "unix:/run/rind.sock", "localhost:65535"],
             bad: ["80", ":80", "host", "host:65536", "[::1]", "::1:80", "a b:1", ""]),
         KeyCase("gateway", "sync_path", good: paths + [""], bad: notPaths),
         KeyCase("gateway", "pull_path", good: paths + ["", "/a, /b/{c}"], bad: notPaths + ["/a,/a", "/a,,/b"]),
@@ -119,6 +119,15 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
             ]),
         .duration("gateway", "shutdown_grace", low: "0s", below: nil, high: "10m", above: "601s"),
         .names("wire", "last_pulled_at", required: true),
+        .duration("gateway", "shutdown_delay", low: "0s", below: nil, high: "10m", above: "601s"),
+        KeyCase(
+            "gateway", "trusted_proxies",
+            good: ["", "10.0.0.0/8, fd00::/8", "127.0.0.1", "0.0.0.0/0", "::ffff:1.2.3.4"],
+            bad: [
+                "localhost", "10.0.0.1/8", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0",
+                "10.0/8",
+            ]),
+        KeyCase("gateway", "proxy_protocol", good: ["true", "false"], bad: ["", "on", "True", "1"]),
         .names("wire", "schema_version", required: true),
         .names("wire", "migration", required: true),
         .names("wire", "changes", required: true),

@@ -18,9 +18,14 @@ struct RawClient {
 
     /// Connects, and closes the connection after `body`.
     static func connect(to port: Int, _ body: (inout RawClient) async throws -> Void) async throws {
+        try await connect(to: SocketAddress(ipAddress: "127.0.0.1", port: port), body)
+    }
+
+    /// Connects to any kind of socket.
+    static func connect(to address: SocketAddress, _ body: (inout RawClient) async throws -> Void) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            .connect(host: "127.0.0.1", port: port) { channel in
+            .connect(to: address) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
                         wrappingChannelSynchronously: channel,

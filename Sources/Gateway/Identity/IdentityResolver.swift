@@ -47,7 +47,7 @@ final class IdentityResolver: Sendable {
         // accepted them.
         let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
         guard let credential = naming.credential(in: sent.fields) else { throw notSignedIn }
-        let forwarded = sent.with(requestID: caller.requestID)
+        let forwarded = sent.with(requestID: caller.requestID, originFields: caller.originFields)
         let digest = digests.digits(.credential, credential.allParts)
         func identity(_ principal: Principal, _ session: [[UInt8]]) -> CallerIdentity {
             CallerIdentity(

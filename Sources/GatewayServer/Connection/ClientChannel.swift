@@ -53,6 +53,10 @@ struct ClientChannel: ServerChildChannel {
     let headLimit: Int
     /// The count of the connections, with its limit.
     let count: ConnectionCount
+    /// Returns the proxies that are believed at present.
+    let proxies: @Sendable () -> TrustedProxies
+    /// Reads the header of the PROXY protocol at the beginning of each connection; nil if there is none.
+    let proxyHeaders: ProxyHeaders?
     /// The logger for requests that cannot be parsed; the server's own logger stays silent.
     let requestLogger: Logger
     /// The open requests, which report that the server drains.
@@ -62,7 +66,8 @@ struct ClientChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            let state = ConnectionState(requests: requests)
+            let state = ConnectionState(requests: requests, peer: Peer(of: channel, trusting: proxies()))
+            if let proxyHeaders { try pipeline.addHandler(ProxyHeaderHandler(state: state, headers: proxyHeaders)) }
             var encoding = HTTPResponseEncoder.Configuration()
             // Answers frame themselves: only they know of HEAD, and of lengths without a body.
             encoding.automaticallySetFramingHeaders = false
@@ -100,13 +105,12 @@ struct ClientChannel: ServerChildChannel {
         _ value: Value, _ parts: RequestParts, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
         logger: Logger
     ) async throws {
-        let peer = value.channel.remoteAddress?.ipAddress
         do {
             guard value.isWelcome else { throw TooManyConnections() }
             serving: while let head = try await parts.nextHead() {
                 try RequestHead.check(head)
                 value.state.hangUp.reset()
-                let request = IncomingRequest(head, peer: peer, body: parts, connection: value.state)
+                let request = IncomingRequest(head, body: parts, connection: value.state)
                 switch try await answer(request, on: outbound, channel: value.channel) {
                 case .keep:
                     guard try await parts.skipBody(limit: AnswerStream.skippedBodyLimit) else { break serving }

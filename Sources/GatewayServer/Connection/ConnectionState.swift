@@ -11,13 +11,23 @@ final class ConnectionState: Sendable {
     private let isDrainingBox = NIOLockedValueBox(false)
     private let isGivenUpBox = NIOLockedValueBox(false)
     private let isStoppedBox = NIOLockedValueBox(false)
+    private let peerBox: NIOLockedValueBox<Peer>
 
     /// True if the server shuts down: the running request is the connection's last.
     ///
     /// The server knows this before the connection's own event loop does.
     var isDraining: Bool { requests.isDraining || isDrainingBox.withLockedValue { $0 } }
 
-    init(requests: OpenRequests) { self.requests = requests }
+    init(requests: OpenRequests, peer: Peer) {
+        self.requests = requests
+        peerBox = NIOLockedValueBox(peer)
+    }
+
+    /// The other end; before the first request a proxy may say whom it speaks for.
+    var peer: Peer {
+        get { peerBox.withLockedValue { $0 } }
+        set { peerBox.withLockedValue { $0 = newValue } }
+    }
 
     /// True if the connection was cut because its client took its answer too slowly.
     var isGivenUp: Bool { isGivenUpBox.withLockedValue { $0 } }

@@ -39,6 +39,8 @@ struct SendProgress: Equatable {
     static func limitBuffer(of channel: any Channel) throws {
         try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: waitingLimit))
         #if os(Linux)
+        // A Unix socket has no such buffer.
+        guard channel.localAddress?.protocol != .unix else { return }
         let option = ChannelOptions.Types.SocketOption(
             level: .tcp, name: NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT)))
         try channel.syncOptions?.setOption(option, value: SocketOptionValue(unsentLimit))
@@ -51,7 +53,7 @@ struct SendProgress: Equatable {
         let buffered = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         let guess = SendProgress(taken: written &- UInt64(buffered), unsent: buffered, isUnderWay: false)
         #if os(Linux)
-        guard let provider = channel as? any SocketOptionProvider else {
+        guard channel.localAddress?.protocol != .unix, let provider = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeSucceededFuture(guess)
         }
         let words: EventLoopFuture<Words> = provider.unsafeGetSocketOption(

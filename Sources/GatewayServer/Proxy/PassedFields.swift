@@ -38,30 +38,40 @@ package enum PassedFields {
 
     /// The origin of a request.
     package struct Origin: Sendable {
-        /// The address of the peer that connected.
+        /// The address of the peer that connected, or for which a proxy has passed on the connection.
         package var peer: String?
         /// The id of the request.
         package var requestID: String
+        /// True if the peer is a proxy whose word is believed.
+        package var isTrusted: Bool
+        /// The peer's statement, if it is trusted.
+        package var stated: StatedOrigin
 
         /// Creates an origin.
-        package init(peer: String?, requestID: String) {
+        package init(peer: String?, requestID: String, isTrusted: Bool, stated: StatedOrigin) {
             self.peer = peer
             self.requestID = requestID
+            self.isTrusted = isTrusted
+            self.stated = stated
         }
+    }
 
-        /// True if the peer is on this machine: the trusted proxy that terminates TLS.
-        var isLocal: Bool {
-            guard let peer else { return false }
-            return peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
-        }
+    /// Returns the fields that tell the backend where a request comes from.
+    package static func originFields(of request: HTTPFields, from origin: Origin) -> HTTPFields {
+        var fields = HTTPFields()
+        let chain = [origin.stated.addresses, origin.peer].compactMap(\.self).filter { !$0.isEmpty }
+        if !chain.isEmpty { fields[.forwardedFor] = chain.joined(separator: ", ") }
+        let scheme = origin.stated.scheme ?? ""
+        fields[.forwardedProto] = ["http", "https"].contains(scheme) ? scheme : "http"
+        if let host = origin.stated.host ?? request[.hostName], !host.isEmpty { fields[.forwardedHost] = host }
+        return fields
     }
 
     /// Returns the fields of a client's request as the backend gets them.
     ///
     /// Fields that a client sets in the manner of a proxy are dropped, and so is every name with an underscore: CGI,
-    /// and similar interfaces, do not distinguish it from a hyphen. Only a peer on this machine, the proxy that
-    /// terminates TLS, may add to `X-Forwarded-For`, state the client's scheme and host, and set the fields that the
-    /// operator lists.
+    /// and similar interfaces, do not distinguish it from a hyphen. Only a trusted proxy may add to
+    /// `X-Forwarded-For`, state the client's scheme and host, and set the fields that the operator lists.
     ///
     /// - Parameters:
     ///   - request: The client's fields.
@@ -72,35 +82,17 @@ package enum PassedFields {
         _ request: HTTPFields, from origin: Origin, proxyFields: [String] = []
     ) -> HTTPFields {
         let named = connectionOptions(of: request)
-        let trusted = origin.isLocal ? request : [:]
         var fields = HTTPFields()
         for field in request {
             let name = field.name.canonicalName
             if hopByHop.contains(name) || named.contains(name) || name == "x-request-id" { continue }
-            if isSpoofable(name), !(origin.isLocal && proxyFields.contains(name) && !isOwn(name)) { continue }
+            if isSpoofable(name), !(origin.isTrusted && proxyFields.contains(name) && !isOwn(name)) { continue }
             fields.append(field)
         }
-        let chain = [trusted[.forwardedFor], origin.peer].compactMap(\.self).filter { !$0.isEmpty }
-        if !chain.isEmpty { fields[.forwardedFor] = chain.joined(separator: ", ") }
-        let scheme = trusted[.forwardedProto]?.lowercased() ?? ""
-        fields[.forwardedProto] = ["http", "https"].contains(scheme) ? scheme : "http"
-        if let host = trusted[.forwardedHost] ?? request[.hostName], !host.isEmpty { fields[.forwardedHost] = host }
+        fields.append(contentsOf: originFields(of: request, from: origin))
         fields[.requestID] = origin.requestID
         fields[.via] = via(request)
         return fields
-    }
-
-    /// Returns the address of a client: the last one that a proxy on this machine states, or the peer's.
-    package static func client(from peer: String?, forwardedFor stated: String?) -> String? {
-        guard let stated, Origin(peer: peer, requestID: "").isLocal else { return peer }
-        let last: [UInt8] = stated.utf8.split(separator: UInt8(ascii: ",")).last?.filter { $0 != 0x20 } ?? []
-        let isAddress =
-            (2...45).contains(last.count)
-            && last.allSatisfy { byte in
-                (UInt8(ascii: "0")...UInt8(ascii: ":")).contains(byte) || byte == UInt8(ascii: ".")
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
-            }
-        return isAddress ? String(decoding: last, as: UTF8.self) : peer
     }
 
     /// Returns the fields of the backend's answer as the client gets them.
@@ -141,10 +133,4 @@ package enum PassedFields {
     private static func via(_ fields: HTTPFields) -> String {
         [fields[.via], "1.1 \(own)"].compactMap(\.self).joined(separator: ", ")
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let forwardedFor = known("X-Forwarded-For")
-    fileprivate static let forwardedProto = known("X-Forwarded-Proto")
-    fileprivate static let forwardedHost = known("X-Forwarded-Host")
 }

@@ -28,7 +28,7 @@ struct ReverseProxy: Sendable {
         try RequestTarget.checkUnambiguous(request.path)
         guard backend.passThrough else { throw GatewayFault.noPassThrough }
         let fields = PassedFields.toBackend(
-            request.fields, from: .init(peer: request.peer, requestID: request.id),
+            request.fields, from: request.origin,
             proxyFields: backend.proxyFields)
         let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
         let passed = CurlRequest(

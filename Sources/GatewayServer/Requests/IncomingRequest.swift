@@ -19,9 +19,9 @@ struct IncomingRequest: Sendable {
     let fields: HTTPFields
     /// The id of the request in the log and the answer.
     let id: String
-    /// The client's address, without its port; nil if unknown.
-    let peer: String?
-    /// The address of the client itself, if a proxy on this machine states it; otherwise the peer's.
+    /// The origin of the request.
+    let origin: PassedFields.Origin
+    /// The address of the client itself, if a trusted proxy states it; otherwise the peer's; nil if unknown.
     let client: String?
     /// The trace that the client has begun; nil if there is none.
     let traceParent: TraceParent?
@@ -30,7 +30,7 @@ struct IncomingRequest: Sendable {
     /// The state of the connection, which reports that the client has gone.
     let connection: ConnectionState
 
-    init(_ head: HTTPRequestHead, peer: String?, body: RequestParts, connection: ConnectionState) {
+    init(_ head: HTTPRequestHead, body: RequestParts, connection: ConnectionState) {
         // NIO's decoder knows only methods that are tokens.
         method = HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get
         target = head.uri
@@ -38,22 +38,26 @@ struct IncomingRequest: Sendable {
         // The decoder reads nothing after a request that asks for another protocol.
         wantsKeepAlive = head.isKeepAlive && head.version.minor >= 1 && !head.headers.contains(name: "upgrade")
         var fields = HTTPFields()
-        var (parent, state, forwarded): (String?, String?, String?)
+        var (parent, state): (String?, String?)
+        var statesOrigin = false
         for (name, value) in head.headers {
             guard let name = HTTPField.Name(name) else { continue }
             switch name.canonicalName {
             case "traceparent": parent = value
             case "tracestate": state = value
-            case "x-forwarded-for": forwarded = value
+            case "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "forwarded": statesOrigin = true
             default: break
             }
             fields.append(HTTPField(name: name, value: value))
         }
         self.fields = fields
         id = RequestID.accepted(fields[.requestID]) ?? RequestID.random()
-        self.peer = peer
         traceParent = TraceParent(parent, state: state)
-        client = PassedFields.client(from: peer, forwardedFor: forwarded)
+        let peer = connection.peer
+        origin = PassedFields.Origin(
+            peer: peer.address, requestID: id, isTrusted: peer.isTrusted,
+            stated: peer.isTrusted && statesOrigin ? StatedOrigin(fields) : StatedOrigin())
+        client = origin.stated.addresses.flatMap(peer.proxies.client) ?? peer.address
         self.body = body
         self.connection = connection
     }

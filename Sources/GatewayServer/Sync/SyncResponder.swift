@@ -46,7 +46,9 @@ struct SyncResponder: Sendable {
     func respond(
         _ route: WireDialect.Route, to request: IncomingRequest, with stream: AnswerStream, logger: Logger
     ) async throws -> SyncFigures {
-        let caller = Caller(fields: request.fields, requestID: request.id, logger: logger)
+        let caller = Caller(
+            fields: request.fields, requestID: request.id,
+            originFields: PassedFields.originFields(of: request.fields, from: request.origin), logger: logger)
         switch try await receive(route, request, from: caller) {
         case .pull(let pull): return try await serve(pull, for: caller, request: request, on: stream)
         case .pushed(let reply): return try await send(reply, to: request, on: stream)

@@ -1,8 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import Logging
 import ServiceLifecycle
+import SyncModel
 import UnixSignals
 
 /// Services that run until a signal ends them.
@@ -14,6 +16,8 @@ struct SignalledServices {
     let logger: Logger
     /// Called when the services are about to end, before they hear of it.
     let onDraining: @Sendable (UnixSignal) -> Void
+    /// The time until they hear of it.
+    var delay = Duration.zero
     /// Reads the configuration again.
     let reload: @Sendable () async -> Void
 
@@ -25,6 +29,7 @@ struct SignalledServices {
     ///
     /// - Throws: The error of a service.
     func run() async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
         // Signals that come while a reload runs are answered by one more.
         let (reloads, requests) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         try await withThrowingTaskGroup(of: Event.self) { tasks in
@@ -32,10 +37,14 @@ struct SignalledServices {
                 try await services.run()
                 return .ended
             }
-            tasks.addTask { await obey(reloads: requests) }
+            tasks.addTask { await obey(reloads: requests, end: end) }
             tasks.addTask {
                 for await _ in reloads { await reload() }
                 return .reloadsEnded
+            }
+            tasks.addTask {
+                for await _ in ends { await endAfterDelay() }
+                return .ended
             }
             let first = try await tasks.next()
             tasks.cancelAll()
@@ -44,8 +53,14 @@ struct SignalledServices {
         }
     }
 
+    /// Lets the services end after the delay, unless they are cut before.
+    private func endAfterDelay() async {
+        do { try await SystemClock().sleep(milliseconds: delay.milliseconds) } catch { return }
+        await services.triggerGracefulShutdown()
+    }
+
     /// Carries out the signals until the services have to be cut, or have ended.
-    private func obey(reloads: AsyncStream<Void>.Continuation) async -> Event {
+    private func obey(reloads: AsyncStream<Void>.Continuation, end: AsyncStream<Void>.Continuation) async -> Event {
         var rules = SignalRules()
         for await signal in signals {
             let wasDraining = rules.phase == .draining
@@ -62,7 +77,7 @@ struct SignalledServices {
                     metadata: ["signal": "\(signal)", "to_level": "\(threshold.level)"])
             case .drain:
                 onDraining(signal)
-                await services.triggerGracefulShutdown()
+                end.yield()
             case .stop:
                 logger.notice(
                     wasDraining

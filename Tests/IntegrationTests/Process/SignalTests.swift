@@ -74,6 +74,59 @@ struct SignalTests {
         }
     }
 
+    @Test func `a drain under load fails no sync where a balancer has time to notice it`() async throws {
+        try await GatewayStack.withBackend { backend, directory in
+            try await backend.edit(.put("projects", ["id": "p-0", "name": "one"]))
+            let url = try await backend.url
+            let overrides = ["gateway.shutdown_delay": "2s", "admin.listen": "127.0.0.1:0"]
+            try await GatewayProcess.with(backend: url, directory: directory, overrides: overrides) { gateway in
+                let admin = try await gateway.admin()
+                // A balancer sends clients elsewhere as soon as the gateway is not ready.
+                let away = Latch()
+                async let balancer: Void = {
+                    try await eventually { try await admin.send("GET", "/readyz").status == 503 }
+                    await away.open()
+                }()
+                async let loads = withThrowingTaskGroup(of: [Int].self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            var statuses: [Int] = []
+                            while await !away.isOpen {
+                                let answer = try await gateway.http.send(
+                                    "GET", GatewayStack.pullTarget(), headers: GatewayStack.headers())
+                                statuses.append(answer.status)
+                            }
+                            return statuses
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0 += $1 }
+                }
+                try await eventually { gateway.log.split(separator: "\n").count { $0.contains(#""sync""#) } > 10 }
+                gateway.send(SIGTERM)
+                _ = try await gateway.line(with: "server.draining", #""delay_ms":2000"#)
+                try await balancer
+                // Who was sent here late is served all the same.
+                #expect(try await gateway.http.send("GET", "/livez").status == 200)
+                let statuses = try await loads
+                #expect(Set(statuses) == [200] && statuses.count > 10)
+                #expect(try await gateway.end() == 0)
+                #expect(!gateway.log.contains("server.cut_off"))
+            }
+        }
+    }
+
+    @Test func `a second signal ends the delay as well`() async throws {
+        try await Self.withHungPull(["gateway.shutdown_delay": "600s"]) { gateway, _, pull in
+            gateway.send(SIGTERM)
+            _ = try await gateway.line(with: "server.draining")
+            gateway.send(SIGTERM)
+            #expect(try await gateway.end() == 0)
+            _ = try await gateway.line(with: "stopping at once", #""level":"notice""#)
+            let status = try? await pull.value
+            #expect(status != 200)
+        }
+    }
+
     @Test(arguments: [(SIGTERM, SIGTERM, "SIGTERM"), (SIGTERM, SIGINT, "SIGINT"), (SIGINT, SIGQUIT, "SIGQUIT")])
     func `a second signal stops at once, in good order`(first: Int32, second: Int32, name: String) async throws {
         try await Self.withHungPull(["gateway.shutdown_grace": "600s"]) { gateway, _, pull in
