@@ -16,6 +16,10 @@ package final class CurlReactor: HTTPTransport {
     package struct Settings: Hashable, Sendable {
         /// A file of trusted certificates (PEM) instead of the system's.
         package var caFile: String?
+        /// A file of the certificate for servers that ask for one (PEM), with its chain; nil for none.
+        package var clientCertificate: String?
+        /// A file of its private key (PEM); nil if that is in the certificate's file.
+        package var clientKey: String?
         /// The most connections at a time; a transfer waits for a free one, which counts as connecting.
         package var maximumConnections = 512
         /// The number of connections that are kept for the next request.

@@ -42,6 +42,8 @@ extension Transfer {
             && set(CURLOPT_BUFFERSIZE, 128 * 1024)
             && set(CURLOPT_MAXAGE_CONN, settings.idleConnectionAgeInSeconds)
         if let file = settings.caFile { isSet = isSet && set(CURLOPT_CAINFO, file) }
+        if let file = settings.clientCertificate { isSet = isSet && set(CURLOPT_SSLCERT, file) }
+        if let file = settings.clientKey { isSet = isSet && set(CURLOPT_SSLKEY, file) }
         return isSet
     }
 

@@ -101,6 +101,7 @@ package final class SyncGateway: Sendable {
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
+        try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         var startOvers = 0
@@ -131,6 +132,7 @@ package final class SyncGateway: Sendable {
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
+        try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
         return try await services.locks.withLock(pushLock(identity)) {
             var known: StoredPullContext? = try await services.store.pullContext(
                 principal: identity.principal, session: identity.session, presented: PushScope.presented(request))

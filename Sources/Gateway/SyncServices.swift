@@ -41,6 +41,8 @@ final class SyncServices: Sendable {
     let hashKey: SipHash.Key
     /// The pulls that compare a whole request type although nothing demands it.
     let comparing: Occupancy
+    /// Limits the syncs of each principal; nil for no limit.
+    let rates: RateLimiter<Principal>?
     /// The pulls and checks that hold memory for a stream.
     let running: FairPermits
     /// The ids that the backend has given to the principals that called last, and the creates that are still running.
@@ -94,6 +96,9 @@ final class SyncServices: Sendable {
         }
         versions = configuration.schema.versions
         hashKey = digests.hashKey
+        rates = RateLimiter(
+            perMinute: configuration.limits.principalRate, burst: configuration.limits.principalBurst,
+            random: lasting.ports.random)
         ids = IDCache(store: lasting.store, schema: configuration.schema, key: digests.hashKey)
         makesIDs = configuration.schema.tables.contains { $0.hasOwnIDs }
         var intakeLimits = configuration.intakeLimits

@@ -9,6 +9,13 @@ package struct IPAddress: Hashable, Sendable {
     fileprivate let low: UInt64
     private static let mapped: UInt64 = 0xFFFF_0000_0000
 
+    private init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// The part of the address that its owner cannot choose: all of an IPv4 address, the first 64 bits of another.
+    package var network: IPAddress {
+        high == 0 && low >> 32 == Self.mapped >> 32 ? self : IPAddress(high: high, low: 0)
+    }
+
     /// Reads an address without brackets and port, without its zone, such as `%eth0`; nil for other text.
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })

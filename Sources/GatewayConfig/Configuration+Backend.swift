@@ -65,7 +65,11 @@ extension Configuration {
         /// A file of the certificate authorities that are trusted instead of the system's; the configuration file
         /// writes it relative to its own directory.
         package var caFile: String?
-        /// The fields that a proxy on this machine sets for the pass-through; they are dropped otherwise.
+        /// The file of the certificate, in PEM, with which the gateway identifies itself to the backend; as ``caFile``.
+        package var clientCertificate: String?
+        /// The file of its private key; nil if that is in the certificate's file.
+        package var clientKey: String?
+        /// The fields that trusted proxies set for the pass-through; they are dropped otherwise.
         package var proxyFields: [String] = []
         /// The paths that the pass-through refuses besides those of the calls above, with everything below them.
         package var deniedPaths: [PathPattern] = []

@@ -36,8 +36,10 @@ extension Configuration {
             readFile: { path throws(Substitution.FileError) in try readFile(resolve(path, relativeTo: file)) })
         var loader = Loader(document: document, substitution: substitution, problems: problems)
         loader.load(environment: environment)
-        if let path = loader.configuration.backend.caFile {
-            loader.configuration.backend.caFile = resolve(path, relativeTo: file)
+        for key in [\Configuration.backend.caFile, \.backend.clientCertificate, \.backend.clientKey] {
+            if let path = loader.configuration[keyPath: key] {
+                loader.configuration[keyPath: key] = resolve(path, relativeTo: file)
+            }
         }
         return loader
     }

@@ -247,6 +247,14 @@ extension Configuration {
         package var jsonDepth = 64
         /// The most pulls that run at a time, over all clients.
         package var pulls = 64
+        /// The most requests of one client in a minute; zero for no limit.
+        package var clientRate = 0
+        /// The most of them at once.
+        package var clientBurst = 60
+        /// The most syncs of one principal in a minute; zero for no limit.
+        package var principalRate = 0
+        /// The most of them at once.
+        package var principalBurst = 30
         /// The most requests that wait for one session's or replica's lock.
         package var queue = 8
         /// The longest time for which each of them waits.

@@ -86,6 +86,17 @@ extension KeyTable {
             about: "A relative path is relative to this file. Empty: the system's. Verification cannot be switched off."
         ),
         .setting(
+            "backend", "client_certificate", at: \.backend.clientCertificate,
+            as: ValueFormat<String>.text("path").optional, restart: true,
+            summary: "The certificate that the backend asks Rind for, with its chain, in PEM.",
+            about:
+                "For a backend that only lets in whom it knows (mutual TLS). A relative path is relative to this file."
+        ),
+        .setting(
+            "backend", "client_key", at: \.backend.clientKey, as: ValueFormat<String>.text("path").optional,
+            restart: true, summary: "The private key of that certificate, in PEM and without a passphrase.",
+            about: "Empty: it is in the certificate's file."),
+        .setting(
             "backend", "pass_through", at: \.backend.passThrough, as: .boolean,
             summary: "Whether every path that is not a sync path goes through to the backend.",
             about: """

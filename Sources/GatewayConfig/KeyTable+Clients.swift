@@ -2,6 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension KeyTable {
+    /// The keys of `[limits]` for how often clients may ask.
+    static let rates: [Key] = [
+        .setting(
+            "limits", "client_rate", at: \.limits.clientRate, as: .integer(0...1_000_000, zero: "no limit"),
+            summary: "How many requests a minute one client's address may send.",
+            about: """
+                Of syncs and of what passes through; probes are not counted. What comes beyond is answered 429 and \
+                Retry-After. Of an IPv6 address the first 64 bits count. Behind proxies set `[gateway] trusted_proxies`, or \
+                all their clients count as one; many phones may share the address of their network.
+                """),
+        .setting(
+            "limits", "client_burst", at: \.limits.clientBurst, as: .integer(1...1_000_000),
+            summary: "How many of them may come at once, after a pause."),
+        .setting(
+            "limits", "principal_rate", at: \.limits.principalRate, as: .integer(0...1_000_000, zero: "no limit"),
+            summary: "How many pulls and pushes a minute one user may send, from all their devices.",
+            about: "What comes beyond is answered 429 and Retry-After. A sync is one pull and mostly one push."),
+        .setting(
+            "limits", "principal_burst", at: \.limits.principalBurst, as: .integer(1...1_000_000),
+            summary: "How many of them may come at once, after a pause."),
+    ]
+
     /// The keys of `[limits]` for the number and the speed of clients.
     static let limitsOfClients: [Key] = [
         .setting(

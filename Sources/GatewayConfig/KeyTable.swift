@@ -41,7 +41,7 @@ package enum KeyTable {
     package static let keys: [Key] =
         gateway + proxies + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger
         + spool
-        + limits + limitsOfClients + log + admin + table
+        + limits + rates + limitsOfClients + log + admin + table
 
     /// Returns the keys of one section.
     package static func keys(of section: String) -> [Key] { keys.filter { $0.section == section } }

@@ -15,6 +15,7 @@ extension Loader {
     /// Checks the unnamed sections against each other.
     mutating func checkSettings() {
         checkPaths()
+        checkClientCertificate()
         checkCheckpoints()
         checkLineTypes()
         checkForwardedFields()
@@ -60,6 +61,15 @@ extension Loader {
             problems.error(
                 "'*' stands for every origin, so it must stand alone", at: anyPosition("gateway", "cors_origins"))
         }
+    }
+
+    private mutating func checkClientCertificate() {
+        guard configuration.backend.clientKey != nil, configuration.backend.clientCertificate == nil,
+            !isBroken("backend", "client_certificate")
+        else { return }
+        problems.error(
+            "client_key is the key of no certificate", at: anyPosition("backend", "client_key"),
+            hint: "set client_certificate too")
     }
 
     private mutating func checkCheckpoints() {

@@ -18,6 +18,9 @@ final class GatewayResponder: Sendable {
     let proxy: ReverseProxy
     let health: HealthResponder
     let origins: CrossOriginRules
+    /// Limits the requests of each client; nil for no limit.
+    private let rates: RateLimiter<IPAddress>?
+    private let start = ContinuousClock.now
     /// The proxies that are believed.
     let proxies: TrustedProxies
     let requests: OpenRequests
@@ -29,6 +32,8 @@ final class GatewayResponder: Sendable {
         service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
         pushMemory: ByteBudget, requests: OpenRequests, metrics: GatewayMetrics, logger: Logger
     ) {
+        rates = RateLimiter(
+            perMinute: configuration.limits.clientRate, burst: configuration.limits.clientBurst)
         proxies = TrustedProxies(configuration.gateway.trustedProxies)
         origins = CrossOriginRules(origins: configuration.gateway.corsOrigins)
         health = HealthResponder(service: service, requests: requests)
@@ -82,6 +87,9 @@ final class GatewayResponder: Sendable {
         if let probe = HealthResponder.Probe(path: request.path) {
             record.isProbe = true
             return try await health.respond(probe, to: request, with: stream)
+        }
+        if let rates, let client = request.client.flatMap({ IPAddress($0) }) {
+            try rates.admit(client.network, at: ContinuousClock.now - start)
         }
         let route = sync.service.dialect.route(String(request.path))
         if origins.isOn, CrossOriginRules.isPreflight(request.method, request.fields) {

@@ -16,22 +16,25 @@ struct TLSServer: Sendable {
 
     let port: Int
     let certificate: URL
+    let key: URL
     private let directory: URL
     private let process: pid_t
 
     /// Starts it, on a thread of its own: running a command blocks.
-    static func start(name: String) async throws -> TLSServer {
+    ///
+    /// With `asksClients` it takes only clients with its own certificate.
+    static func start(name: String, asksClients: Bool = false) async throws -> TLSServer {
         try await withCheckedThrowingContinuation { continuation in
-            Thread { continuation.resume(with: Result { try TLSServer(name: name) }) }.start()
+            Thread { continuation.resume(with: Result { try TLSServer(name: name, asksClients: asksClients) }) }.start()
         }
     }
 
-    private init(name: String) throws {
+    private init(name: String, asksClients: Bool) throws {
         let openssl = try #require(Self.openssl)
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("rind-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         certificate = directory.appendingPathComponent("cert.pem")
-        let key = directory.appendingPathComponent("key.pem")
+        key = directory.appendingPathComponent("key.pem")
         let request = try Self.spawn(
             [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"]
                 + ["-addext", "subjectAltName=\(name)", "-keyout", key.path, "-out", certificate.path])
@@ -40,7 +43,8 @@ struct TLSServer: Sendable {
         var status: CInt = 0
         waitpid(request.process, &status, 0)
         let server = try Self.spawn(
-            [openssl, "s_server", "-accept", "0", "-www", "-cert", certificate.path, "-key", key.path])
+            [openssl, "s_server", "-accept", "0", "-www", "-cert", certificate.path, "-key", key.path]
+                + (asksClients ? ["-Verify", "1", "-verify_return_error", "-CAfile", certificate.path] : []))
         process = server.process
         // "ACCEPT 0.0.0.0:38471" or "ACCEPT [::]:38471"; the pipe stays open, or the server would end at its next word.
         let line = Self.firstLine(with: "ACCEPT", from: server.output)

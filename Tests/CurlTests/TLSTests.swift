@@ -34,6 +34,32 @@ import Testing
         }
     }
 
+    @Test func `a server that asks for a certificate gets the one that is configured`() async throws {
+        let server = try await TLSServer.start(name: "DNS:localhost", asksClients: true)
+        defer { server.stop() }
+        var settings = CurlReactor.Settings()
+        settings.caFile = server.certificate.path
+        try await withReactor(settings) { reactor in
+            let error = await #expect(throws: CurlError.self) {
+                try await reactor.execute(CurlRequest(url: "https://localhost:\(server.port)/"))
+            }
+            #expect(error != nil)
+        }
+        settings.clientCertificate = server.certificate.path
+        settings.clientKey = server.key.path
+        try await withReactor(settings) { reactor in
+            let response = try await reactor.execute(CurlRequest(url: "https://localhost:\(server.port)/"))
+            #expect(response.status == .ok)
+        }
+        settings.clientKey = "/nonexistent/key.pem"
+        try await withReactor(settings) { reactor in
+            let error = await #expect(throws: CurlError.self) {
+                try await reactor.execute(CurlRequest(url: "https://localhost:\(server.port)/"))
+            }
+            #expect(error?.code == "backend.tls")
+        }
+    }
+
     @Test func `a trust file that is not there is an error of TLS`() async throws {
         try await LoopbackServer.run { peer in
             await peer.waitForEnd()

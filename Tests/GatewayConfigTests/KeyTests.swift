@@ -40,6 +40,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         if section == "backend", name == "pass_through_connections" {
             required["backend", default: [:]]["max_connections"] = "10000"
         }
+        if name == "client_key", !value.isEmpty { required["backend"]?["client_certificate"] = "a.pem" }
         if section == "limits", name == "body" {
             required["limits"] = ["inflated_body": "16GiB", "push_memory": "16GiB"]
         }
@@ -118,7 +119,6 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
                 "https://a.test:65536", "null",
             ]),
         .duration("gateway", "shutdown_grace", low: "0s", below: nil, high: "10m", above: "601s"),
-        .names("wire", "last_pulled_at", required: true),
         .duration("gateway", "shutdown_delay", low: "0s", below: nil, high: "10m", above: "601s"),
         KeyCase(
             "gateway", "trusted_proxies",
@@ -128,6 +128,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
                 "10.0/8",
             ]),
         KeyCase("gateway", "proxy_protocol", good: ["true", "false"], bad: ["", "on", "True", "1"]),
+        .names("wire", "last_pulled_at", required: true),
         .names("wire", "schema_version", required: true),
         .names("wire", "migration", required: true),
         .names("wire", "changes", required: true),
@@ -196,6 +197,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("backend", "max_connections", low: 1, high: 10_000),
         .integer("backend", "pass_through_connections", low: 0, high: 9_999),
         KeyCase("backend", "ca_file", good: ["", "ca.pem", "\"/etc/my ca.pem\""], bad: ["\"a\" b"]),
+        KeyCase("backend", "client_certificate", good: ["", "rind.pem"], bad: ["\"a\" b"]),
+        KeyCase("backend", "client_key", good: ["", "rind.key"], bad: ["\"a\" b"]),
         KeyCase("backend", "pass_through", good: ["true", "false"], bad: ["", "yes", "True", "1"]),
         KeyCase("backend", "proxy_fields", good: ["", "X-User, SSL-Client-Cert"], bad: ["a b", "x:", "a,A"]),
         KeyCase("backend", "denied_paths", good: ["", "/admin, /users/{id}/key"], bad: notPaths),
@@ -257,6 +260,10 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("limits", "json_depth", low: 4, high: 512),
         .integer("limits", "pulls", low: 1, high: 100_000),
         .integer("limits", "queue", low: 0, high: 10_000),
+        .integer("limits", "client_rate", low: 0, high: 1_000_000),
+        .integer("limits", "client_burst", low: 1, high: 1_000_000),
+        .integer("limits", "principal_rate", low: 0, high: 1_000_000),
+        .integer("limits", "principal_burst", low: 1, high: 1_000_000),
         .duration("limits", "queue_wait", low: "0s", below: nil, high: "10m", above: "11m"),
         .integer("limits", "connections", low: 16, high: 1_000_000),
         .duration("limits", "body_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),

@@ -35,6 +35,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case pulls = "limit.pulls"
     case queue = "limit.queue"
     case queueWait = "limit.queue_wait"
+    case rate = "limit.rate"
     // The caller and the app.
     case noPrincipal = "identity.no_principal"
     case otherPrincipal = "identity.changed"
@@ -63,7 +64,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .targetTooLong: 414
         case .contentEncoding: 415
         case .appTooOld: 426
-        case .queue: 429
+        case .queue, .rate: 429
         case .headTooLarge: 431
         case .clientGone, .clientTooSlow: 499
         case .unknown: 500
@@ -79,7 +80,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         switch self {
         case .otherPrincipal: 1
         case .cancelled, .pulls: 2
-        case .connections, .bodies, .bodyMemory, .queue: 5
+        case .connections, .bodies, .bodyMemory, .queue, .rate: 5
         case .queueWait: 10
         default: nil
         }
@@ -108,6 +109,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .cancelled: "The server cannot be reached right now. Please try again in a moment."
         case .connections, .bodies, .bodyMemory, .pulls: "The server is busy. Please try again in a moment."
         case .queue: "Too many syncs at once. Please try again in a moment."
+        case .rate: "Too many requests. Please try again later."
         case .queueWait: "Another sync is still running. Please try again in a moment."
         case .noPrincipal: "The server did not say who is signed in. Please try again later."
         case .otherPrincipal: "Somebody else is signed in now. Please sync again."

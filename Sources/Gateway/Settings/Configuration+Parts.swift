@@ -135,6 +135,8 @@ extension Configuration {
     private func reactorSettings(connections: Int) -> CurlReactor.Settings {
         var settings = CurlReactor.Settings()
         settings.caFile = backend.caFile
+        settings.clientCertificate = backend.clientCertificate
+        settings.clientKey = backend.clientKey
         settings.maximumConnections = max(1, connections)
         return settings
     }
