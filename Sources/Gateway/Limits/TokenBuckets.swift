@@ -33,7 +33,11 @@ struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     mutating func take(_ key: Key, at now: Duration) -> Duration? {
         let fullAt = min(max(full[key] ?? now, now), now + interval * burst)
         let wait = fullAt - now - interval * (burst - 1)
-        guard wait <= .zero else { return wait }
+        guard wait <= .zero else {
+            // Otherwise a clock that was set back would keep the bucket empty until it has caught up.
+            full[key] = fullAt
+            return wait
+        }
         if full.count >= Self.maximum, full[key] == nil {
             full = full.filter { $0.value > now }
             if full.count >= Self.maximum { full.removeAll() }
