@@ -17,6 +17,8 @@ package enum StateError: Error, Hashable, Sendable {
     case schemaNewer(found: Int, known: Int)
     /// No gateway of this version has run on the state; start one, which brings the schema up to date.
     case schemaOlder(found: Int, known: Int)
+    /// The state is the target of a copy that is not finished: finish it, or remove the target.
+    case copying(path: String)
     /// The file's contents are damaged. Stop, keep the file, restore a backup.
     case corrupt(String)
     /// The disk, or the file's own limit, is full. Answer 503; nothing was lost.
@@ -74,6 +76,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .notRind: "state.not_rind"
         case .schemaNewer: "state.schema_newer"
         case .schemaOlder: "state.schema_older"
+        case .copying: "state.copying"
         case .corrupt: "state.corrupt"
         case .full: "state.full"
         case .busy: "state.busy"
@@ -156,6 +159,8 @@ extension StateError: CustomStringConvertible {
             "The state has schema version \(found), but this version of Rind knows only up to \(known)."
         case .schemaOlder(let found, let known):
             "The state has schema version \(found); 'rind serve' brings it to \(known), which this command needs."
+        case .copying(let path):
+            "The state at '\(path)' is an unfinished copy: run 'rind state copy' again to its end, or remove the target."
         case .corrupt(let what): "The state is damaged: \(what)."
         case .full: "There is no space left for the state; nothing was changed."
         case .busy: "The state is locked by another process; nothing was changed."

@@ -25,7 +25,7 @@ enum ExitStatus: Int32, CaseIterable {
     var meaning: String {
         switch self {
         case .done: "all went well"
-        case .notAsExpected: "the demo, 'check --connect' or 'conform' found a fault, or no certainty"
+        case .notAsExpected: "'demo', 'check', 'conform' or 'state copy' found a fault, or no certainty"
         case .notTried: "'conform' can try nothing: no answer, or a refused credential"
         case .usage: "the arguments are not understood"
         case .badData: "a sample is not what it should be"

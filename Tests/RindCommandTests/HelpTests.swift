@@ -9,7 +9,8 @@ import Testing
     private static let commands = [
         "", "serve", "check", "keys", "pull", "replicas", "replicas list", "replicas show", "replicas forget",
         "replicas resync", "replicas accept", "quarantine", "quarantine list", "quarantine show", "quarantine retry",
-        "quarantine drop", "journal", "journal list", "journal show", "state", "state accept-clock", "migrate", "why",
+        "quarantine drop", "journal", "journal list", "journal show", "state", "state copy", "state accept-clock",
+        "migrate", "why",
         "explain", "explain schema", "conform", "demo", "version",
     ]
 

@@ -16,13 +16,15 @@ struct StoreTrial {
     private static let hour: Int64 = 3_600_000
 
     let reference: any Store
-    let other: any Store
+    private(set) var other: any Store
     private var random: SeededGenerator
     private var time = now
     private var newest = now.milliseconds
     private var cursors: [(principal: Principal, cursor: Cursor, replica: ReplicaID)] = []
     private var journals: [Int64] = []
     private(set) var agreed = 0
+    /// True if the other store was opened since the last collection: how long its process ran is unknown then.
+    private var isOpenedAnew = false
 
     init(reference: any Store, other: any Store, seed: UInt64) {
         (self.reference, self.other) = (reference, other)
@@ -49,6 +51,19 @@ struct StoreTrial {
         agreed += 1
         guard case .value(let value) = found else { return nil }
         return value
+    }
+
+    /// Goes on with another store, which has a copy of the other one's state but for the positions.
+    mutating func goOn(with store: any Store) async throws {
+        other = store
+        isOpenedAnew = true
+        for principal in Self.principals {
+            for session in Self.sessions {
+                let known = try await reference.pullContext(principal: principal, session: session, presented: nil)
+                guard known.session.position != .unknown else { continue }
+                try await reference.setPosition(.unknown, principal: principal, session: session, at: now)
+            }
+        }
     }
 
     private mutating func run(_ name: String, _ call: (any Store) async throws -> Void) async throws {
@@ -292,7 +307,8 @@ struct StoreTrial {
         var retention = Retention(
             now: time, seenBefore: time - 30 * 24 * Self.hour, supersededBefore: Instant(milliseconds: newest - 20),
             undoBefore: Instant(milliseconds: newest - 10))
-        retention.ran = chance(2) ? nil : Self.hour
+        retention.ran = chance(2) || isOpenedAnew ? nil : Self.hour
+        isOpenedAnew = false
         let wanted = retention
         try await run("collect") { _ = try await $0.collect(wanted) }
     }

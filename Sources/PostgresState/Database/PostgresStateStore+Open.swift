@@ -19,6 +19,8 @@ extension PostgresStateStore {
         package var report: (@Sendable (StateEvent) -> Void)?
         /// The steps of the schema; only tests use others.
         package var migrations = PostgresMigration.all
+        /// True if a state may be opened into which another one is being copied.
+        var takesUnfinished = false
         /// The settings of the connections, except for the schema.
         package var connections: PostgresSettings
 
@@ -39,7 +41,8 @@ extension PostgresStateStore {
     static let readVersion: PostgresStatement = """
         SELECT (SELECT value FROM meta WHERE key = 'version'),
             (SELECT value FROM meta WHERE key = 'compatible_from'),
-            coalesce((SELECT value FROM meta WHERE key = 'cursor_lead'), 0)
+            coalesce((SELECT value FROM meta WHERE key = 'cursor_lead'), 0),
+            EXISTS (SELECT 1 FROM meta WHERE key = 'copying')
         """
 
     /// Opens the state, creates it if there is none, and brings its schema up to date.
@@ -58,15 +61,17 @@ extension PostgresStateStore {
     /// - Throws: ``StateError``: `open` also if there is no state yet, ``StateError/schemaOlder(found:known:)`` if no
     ///   gateway of this version has run on it.
     package static func openShared(_ options: Options, logger: Logger) async throws -> PostgresStateStore {
-        try await open(options, logger: logger) { pool throws in
-            switch try await standing(pool, options) {
-            case .usable: break
-            case .older(let version):
-                throw StateError.schemaOlder(found: version, known: options.migrations.last?.number ?? version)
-            case .empty:
-                throw StateError.open(
-                    path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
-            }
+        try await open(options, logger: logger) { pool throws in try await requireUsable(pool, options) }
+    }
+
+    /// Checks that there is a state that this version can use as it is.
+    static func requireUsable(_ pool: PostgresPool, _ options: Options) async throws {
+        switch try await standing(pool, options) {
+        case .usable: break
+        case .older(let version):
+            throw StateError.schemaOlder(found: version, known: options.migrations.last?.number ?? version)
+        case .empty:
+            throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
         }
     }
 
@@ -106,7 +111,7 @@ extension PostgresStateStore {
         return try result.get()
     }
 
-    private static func start(_ options: Options, _ logger: Logger) throws -> PostgresPool {
+    static func start(_ options: Options, _ logger: Logger) throws -> PostgresPool {
         var settings = options.connections
         settings.schema = options.schema
         settings.connectTimeout = min(settings.connectTimeout, options.timeout)

@@ -37,6 +37,9 @@ extension PostgresStateStore {
         guard let row, let version = try row.optionalInt(0), let compatible = try row.optionalInt(1) else {
             throw StateError.notRind(path: "\(location) schema=\(options.schema)")
         }
+        guard try options.takesUnfinished || !row.bool(3) else {
+            throw StateError.copying(path: "\(location) schema=\(options.schema)")
+        }
         let known = options.migrations.last?.number ?? 0
         guard version >= known else { return .older(version) }
         guard compatible <= known else { throw StateError.schemaNewer(found: version, known: known) }

@@ -30,6 +30,8 @@ extension SQLiteStateStore {
         package var report: (@Sendable (StateEvent) -> Void)?
         /// The steps of the schema; only tests use others.
         package var migrations = SchemaMigration.sqlite
+        /// True if a state may be opened into which another one is being copied.
+        var takesUnfinished = false
 
         /// Creates the default options.
         package init() {}
@@ -78,7 +80,7 @@ extension SQLiteStateStore {
         }
     }
 
-    private static func open(_ file: StateFile, _ options: Options) throws -> DatabasePool {
+    static func open(_ file: StateFile, _ options: Options) throws -> DatabasePool {
         try file.create()
         // Before anything is written: GRDB would turn any database into one with a write-ahead log.
         _ = try version(of: file, options)
@@ -138,14 +140,16 @@ extension SQLiteStateStore {
         if let size = file.size(), (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
         let queue = try DatabaseQueue(path: file.path, configuration: configuration(options))
         defer { try? queue.close() }
-        let (application, version, tables) = try queue.read { db in
+        let (application, version, tables, isUnfinished) = try queue.read { db in
             try (
                 db.integer("PRAGMA application_id") ?? 0, Int(db.integer("PRAGMA user_version") ?? 0),
-                db.integer("SELECT count(*) FROM sqlite_master") ?? 0
+                db.integer("SELECT count(*) FROM sqlite_master") ?? 0,
+                (try? db.exists("SELECT 1 FROM meta WHERE key = '\(CopiedTable.unfinishedMark)'")) ?? false
             )
         }
         if application == 0, version == 0, tables == 0 { return 0 }
         guard application == applicationID, version > 0 else { throw StateError.notRind(path: file.path) }
+        guard options.takesUnfinished || !isUnfinished else { throw StateError.copying(path: file.path) }
         let known = options.migrations.last?.number ?? 0
         guard version <= known else { throw StateError.schemaNewer(found: version, known: known) }
         return version

@@ -41,7 +41,7 @@ extension SQLiteStateStore {
         }
     }
 
-    private static func checkVersion(of file: StateFile, _ options: Options) throws {
+    static func checkVersion(of file: StateFile, _ options: Options) throws {
         let version = try version(of: file, options)
         guard version > 0 else { throw StateError.open(path: file.path, reason: "there is no state in it yet") }
         let known = options.migrations.last?.number ?? 0

@@ -32,11 +32,18 @@ struct StateArguments: ParsableArguments {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
             let report = try await body(try GatewayConfig.Configuration.loadReporting(config, warns: false))
-            if json {
-                Console.out(bytes: ForeignText.escapedJSON(report.json.serialised) + [0x0A])
-            } else {
-                for line in report.lines { Console.out(line) }
-            }
+            Console.show(report, asJSON: json)
+        }
+    }
+}
+
+extension Console {
+    /// Prints what has come of a command on the state.
+    static func show(_ report: any StateReport, asJSON json: Bool) {
+        if json {
+            out(bytes: ForeignText.escapedJSON(report.json.serialised) + [0x0A])
+        } else {
+            for line in report.lines { out(line) }
         }
     }
 }

@@ -6,10 +6,11 @@ import ArgumentParser
 /// `rind state`.
 struct StateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "state", abstract: "Repairs the state as a whole, while no gateway runs.",
+        commandName: "state", abstract: "Moves or repairs the state, while no gateway runs.",
         discussion: """
             EXAMPLE
+              rind state copy --from sqlite:rind-state.db --to postgresql://rind@db/rind
               rind state accept-clock --config rind.ini
             """,
-        subcommands: [StateAcceptClockCommand.self])
+        subcommands: [StateCopyCommand.self, StateAcceptClockCommand.self])
 }
