@@ -3,6 +3,7 @@
 
 import Foundation
 import MemoryState
+import Postgres
 import PostgresState
 import PostgresTesting
 import SQLiteState
@@ -38,6 +39,20 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                 try await body(MemoryStateStore(limits: limits))
             },
         ] + (PostgresServer.isInstalled ? [postgres] : [])
+        + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
+
+    /// The pgbouncer of Debian 12 cannot keep prepared statements.
+    private static let pooled = StateBacking(testDescription: "PostgreSQL behind pgbouncer") { limits, body in
+        let server = try await PostgresServer.shared()
+        try await Bouncer.with(server, connections: 2) { bouncer in
+            let options = try await postgresOptions {
+                $0.limits = limits
+                $0.connections.conninfo = server.conninfo(port: bouncer.port)
+                $0.connections.preparesStatements = false
+            }
+            try await withPostgres(options) { try await body($0) }
+        }
+    }
 
     private static let postgres = StateBacking(testDescription: "PostgreSQL") { limits, body in
         try await withPostgres(try await postgresOptions { $0.limits = limits }) { try await body($0) }

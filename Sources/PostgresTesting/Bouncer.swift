@@ -3,24 +3,23 @@
 
 import Foundation
 import Glibc
-import PostgresTesting
-import Testing
 
 /// A real pgbouncer in transaction mode, before a server.
-struct Bouncer {
-    let port: Int
+package struct Bouncer: Sendable {
+    /// The port over TCP.
+    package let port: Int
 
     private static let paths = ["/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer", "/usr/bin/pgbouncer"]
     private static var program: String? { paths.first { FileManager.default.isExecutableFile(atPath: $0) } }
 
-    /// Whether there is a pgbouncer to run; build machines must have one.
-    static var isInstalled: Bool { program != nil || ProcessInfo.processInfo.environment["CI"] == "true" }
+    /// True if there is a pgbouncer to run; build machines must have one.
+    package static var isInstalled: Bool { program != nil || ProcessInfo.processInfo.environment["CI"] == "true" }
 
     /// Runs it with so many connections to the server around the body.
-    static func with<R>(
+    package static func with<R>(
         _ server: PostgresServer, connections: Int, _ body: (Bouncer) async throws -> R
     ) async throws -> R {
-        let program = try #require(program, "pgbouncer is not installed")
+        guard let program else { throw Command.Refused(what: "pgbouncer is not installed") }
         let port = try PostgresServer.freePort()
         // The directory of the server is one that its user may write to; pgbouncer refuses to run as root too.
         let script = """
