@@ -19,14 +19,19 @@ package struct ForwardedCredentials: Hashable, Sendable {
     /// Adds the id of the request, so that the backend's log can be matched with the gateway's, and the fields that tell
     /// where it comes from, in place of those that the client has set.
     package func with(requestID: String, originFields: HTTPFields = [:]) -> Self {
-        var fields = fields
-        for field in originFields { fields[field.name] = field.value }
-        if let name = HTTPField.Name("x-request-id") { fields[name] = requestID }
+        var added = originFields
+        if let name = Self.requestIDName { added.append(HTTPField(name: name, value: requestID)) }
+        // Appended and not set by name, for which an index would be made at each call.
+        var fields = HTTPFields()
+        for field in self.fields where !added.contains(where: { $0.name == field.name }) { fields.append(field) }
+        fields.append(contentsOf: added)
         return ForwardedCredentials(fields: fields)
     }
 
+    private static let requestIDName = HTTPField.Name("x-request-id")
+
     /// The id of the request, if it is forwarded.
-    var requestID: String? { HTTPField.Name("x-request-id").flatMap { fields[$0] } }
+    var requestID: String? { Self.requestIDName.flatMap { fields[$0] } }
 
     /// The fields that do not identify the caller.
     private static let harmless: Set<String> = [

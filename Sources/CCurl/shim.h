@@ -6,6 +6,9 @@ typedef size_t (*rind_data_callback)(char *, size_t, size_t, void *);
 typedef int (*rind_seek_callback)(void *, curl_off_t, int);
 typedef int (*rind_prereq_callback)(void *, char *, char *, int, int);
 
+/* The version of the library that is loaded, such as 0x080100. */
+static inline unsigned int rind_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
 static inline CURLcode rind_easy_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
 }

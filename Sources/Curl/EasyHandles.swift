@@ -7,13 +7,18 @@ import CCurl
 /// as long as a small exchange.
 ///
 /// Connections do not belong to handles, and TLS sessions are not kept, so nothing of an exchange is left after
-/// `curl_easy_reset` but its buffers. Used on the reactor's thread only.
+/// `curl_easy_reset` but its buffers. Before 8.1.0 something else was: a pointer to the last header field, which is
+/// freed, and into which an answer writes whose first line is continued (https://github.com/curl/curl/issues/11101). So
+/// older libraries get a new handle each time. Used on the reactor's thread only.
 final class EasyHandles {
+    /// True if nothing is left in a handle that was reset.
+    private static let canReuse = rind_version() >= 0x08_01_00
+
     private let limit: Int
     private var free: [UnsafeMutableRawPointer] = []
 
     /// Creates a store of at most `limit` handles.
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = Self.canReuse ? limit : 0 }
 
     deinit { for handle in free { curl_easy_cleanup(handle) } }
 

@@ -181,6 +181,27 @@ import Testing
         }
     }
 
+    @Test func `an answer that begins with a continued line leaves those before and after it alone`() async throws {
+        try await LoopbackServer.run { peer in
+            while let request = try await peer.readRequest() {
+                if request.head.contains("/continued") {
+                    try await peer.write("HTTP/1.1 200 OK\r\n\tX-Long: \(Self.long(500))\r\nContent-Length: 0\r\n\r\n")
+                } else {
+                    try await peer.answer("12345")
+                }
+            }
+        } _: { server in
+            try await withReactor { reactor in
+                for _ in 0..<20 {
+                    let plain = try await reactor.execute(CurlRequest(url: server.url))
+                    #expect(String(buffer: try await plain.body.collect(upTo: 10)) == "12345")
+                    let continued = try? await reactor.execute(CurlRequest(url: server.url + "/continued"))
+                    _ = try? await continued?.body.collect(upTo: 10)
+                }
+            }
+        }
+    }
+
     @Test func `a body larger than its reader wants is refused`() async throws {
         try await LoopbackServer.run { peer in
             while try await peer.readRequest() != nil { try await peer.answer("12345") }

@@ -60,10 +60,12 @@ package enum PassedFields {
     package static func originFields(of request: HTTPFields, from origin: Origin) -> HTTPFields {
         var fields = HTTPFields()
         let chain = [origin.stated.addresses, origin.peer].compactMap(\.self).filter { !$0.isEmpty }
-        if !chain.isEmpty { fields[.forwardedFor] = chain.joined(separator: ", ") }
-        let scheme = origin.stated.scheme ?? ""
-        fields[.forwardedProto] = ["http", "https"].contains(scheme) ? scheme : "http"
-        if let host = origin.stated.host ?? request[.hostName], !host.isEmpty { fields[.forwardedHost] = host }
+        if !chain.isEmpty { fields.append(HTTPField(name: .forwardedFor, value: chain.joined(separator: ", "))) }
+        let scheme = origin.stated.scheme == "https" ? "https" : "http"
+        fields.append(HTTPField(name: .forwardedProto, value: scheme))
+        if let host = origin.stated.host ?? request[.hostName], !host.isEmpty {
+            fields.append(HTTPField(name: .forwardedHost, value: host))
+        }
         return fields
     }
 

@@ -103,6 +103,8 @@ import Testing
             let sent = [
                 "Connection": "close, X-Hop", "X-Hop": "1", "Keep-Alive": "timeout=5", "TE": "trailers",
                 "Proxy-Authorization": "secret", "Proxy-Connection": "close", "Forwarded": "for=1.2.3.4",
+                // `Forwarded` counts only where a trusted proxy has sent none of these.
+                "X-Forwarded-Proto": "http",
                 "X-Real-IP": "1.2.3.4", "Remote-User": "root", "X-Original-URL": "/admin", "X-App": "kept",
                 "Accept-Language": "de", "X-Request-Id": "mine-1",
             ]
