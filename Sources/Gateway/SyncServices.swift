@@ -19,15 +19,15 @@ final class SyncServices: Sendable {
     let configuration: Configuration
     /// The number of the configuration: its cached answers are of no use to another one.
     let configurationNumber: Int
-    let store: any StateStore
+    var store: any StateStore { lasting.store }
     let backend: BackendClient
-    let clock: any WallClock
-    let random: Randomness
-    let tuning: GatewayTuning
+    var clock: any WallClock { lasting.ports.clock }
+    var random: Randomness { lasting.ports.random }
+    var tuning: GatewayTuning { lasting.tuning }
     let identities: IdentityResolver
-    let cachedAnswers: CachedAnswers
+    var cachedAnswers: CachedAnswers { lasting.cachedAnswers }
     /// The budget of all spools: of running pulls, of answers that are being sent, and of cached ones.
-    let spools: SpoolBudget
+    var spools: SpoolBudget { lasting.spools }
     let digests: KeyedDigest
     let dialect: WireDialect
     let pullSettings: PullSettings
@@ -40,22 +40,22 @@ final class SyncServices: Sendable {
     /// The key under which ids are hashed.
     let hashKey: SipHash.Key
     /// The pulls that compare a whole request type although nothing demands it.
-    let comparing: Occupancy
+    var comparing: Occupancy { lasting.comparing }
     /// Limits the syncs of each principal; nil for no limit.
     let rates: RateLimiter<Principal>?
     /// The pulls and checks that hold memory for a stream.
-    let running: FairPermits
+    var running: FairPermits { lasting.running }
     /// The ids that the backend has given to the principals that called last, and the creates that are still running.
     let ids: IDCache
-    let making: IDMaking
+    var making: IDMaking { lasting.making }
     /// True if the backend gives ids in any table.
     let makesIDs: Bool
     /// The sessions whose checkpoints the backend does not find.
-    let ackRefusals: AckRefusals
+    var ackRefusals: AckRefusals { lasting.ackRefusals }
     /// The locks of work that must not run at the same time.
-    let locks: LockTable
+    var locks: LockTable { lasting.locks }
     /// The journals of the running pushes.
-    let journals: RunningJournals
+    var journals: RunningJournals { lasting.journals }
 
     private let intakeLimits: StreamIntake.Limits
     private let spoolLimits: Spool.Limits
@@ -74,11 +74,6 @@ final class SyncServices: Sendable {
         self.configuration = configuration
         self.backend = backend
         configurationNumber = lasting.nextConfiguration()
-        (store, tuning) = (lasting.store, lasting.tuning)
-        (clock, random) = (lasting.ports.clock, lasting.ports.random)
-        (cachedAnswers, spools) = (lasting.cachedAnswers, lasting.spools)
-        (comparing, running, locks) = (lasting.comparing, lasting.running, lasting.locks)
-        (making, ackRefusals, journals) = (lasting.making, lasting.ackRefusals, lasting.journals)
         digests = KeyedDigest(key: configuration.identity.key.bytes)
         identities = IdentityResolver(
             configuration: configuration, backend: backend, digests: digests,
