@@ -80,13 +80,7 @@ extension ValueFormat where Value == String {
             name: "name", limits: "letters a to z, digits and '_', at most 63",
             parse: { (value, _) throws(Mistake) -> String in
                 let text = try value.unquoted()
-                let isName = text.utf8.allSatisfy { byte in
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
-                }
-                guard isName, (1...63).contains(text.utf8.count), text.first?.isNumber == false,
-                    !text.hasPrefix("pg_")
-                else {
+                guard SchemaName.isValid(text) else {
                     throw Mistake(
                         "expected letters a to z, digits and '_', found '\(value.shown)'", at: value.span)
                 }

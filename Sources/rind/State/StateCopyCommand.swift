@@ -49,8 +49,10 @@ struct StateCopyCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
-            guard PostgresSchemaName.isValid(schema) else {
-                throw CommandFailure(.usage, "A schema's name has letters a to z, digits and '_', at most 63.")
+            guard SchemaName.isValid(schema) else {
+                throw CommandFailure(
+                    .usage,
+                    "A schema's name has letters a to z, digits and '_', at most 63, and does not begin with 'pg_'.")
             }
             let source = try await openSource()
             let report: Result<CopyReport, any Error>
@@ -137,14 +139,6 @@ private enum CopyLocation {
         } else {
             throw CommandFailure(.usage, "A state is 'sqlite:PATH' or 'postgresql://USER@HOST/DATABASE'.")
         }
-    }
-}
-
-/// The names of schemas that need no quotes.
-private enum PostgresSchemaName {
-    static func isValid(_ name: String) -> Bool {
-        guard let first = name.utf8.first, name.utf8.count <= 63, !(0x30...0x39).contains(first) else { return false }
-        return name.utf8.allSatisfy { $0 == 0x5F || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
     }
 }
 
