@@ -144,7 +144,8 @@ extension SQLiteStateStore {
             try (
                 db.integer("PRAGMA application_id") ?? 0, Int(db.integer("PRAGMA user_version") ?? 0),
                 db.integer("SELECT count(*) FROM sqlite_master") ?? 0,
-                (try? db.exists("SELECT 1 FROM meta WHERE key = '\(CopiedTable.unfinishedMark)'")) ?? false
+                db.exists("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
+                    && db.exists("SELECT 1 FROM meta WHERE key = '\(CopiedTable.unfinishedMark)'")
             )
         }
         if application == 0, version == 0, tables == 0 { return 0 }
