@@ -5,7 +5,9 @@
 ///
 /// A bucket is the moment at which it is full again, so one that is full needs no entry.
 struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
-    /// The most buckets; beyond it those that are full are dropped, and all if none is.
+    /// The most buckets; at that number those that are full are dropped, and all if that frees less than a fifth.
+    ///
+    /// Dropping takes a look at every bucket, so many new ones have to come before the next time.
     static var maximum: Int { 100_000 }
 
     /// The time in which a token comes in.
@@ -40,7 +42,7 @@ struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         }
         if full.count >= Self.maximum, full[key] == nil {
             full = full.filter { $0.value > now }
-            if full.count >= Self.maximum { full.removeAll() }
+            if full.count > Self.maximum / 5 * 4 { full.removeAll() }
         }
         full[key] = fullAt + interval
         return nil
