@@ -59,8 +59,9 @@ package enum PassedFields {
     /// Returns the fields that tell the backend where a request comes from.
     package static func originFields(of request: HTTPFields, from origin: Origin) -> HTTPFields {
         var fields = HTTPFields()
-        let chain = [origin.stated.addresses, origin.peer].compactMap(\.self).filter { !$0.isEmpty }
-        if !chain.isEmpty { fields.append(HTTPField(name: .forwardedFor, value: chain.joined(separator: ", "))) }
+        var chain = origin.stated.addresses ?? ""
+        if let peer = origin.peer, !peer.isEmpty { chain = chain.isEmpty ? peer : "\(chain), \(peer)" }
+        if !chain.isEmpty { fields.append(HTTPField(name: .forwardedFor, value: chain)) }
         let scheme = origin.stated.scheme == "https" ? "https" : "http"
         fields.append(HTTPField(name: .forwardedProto, value: scheme))
         if let host = origin.stated.host ?? request[.hostName], !host.isEmpty {

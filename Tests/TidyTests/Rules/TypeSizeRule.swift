@@ -25,7 +25,7 @@ enum TypeSizeRule {
         "GatewayConfig.KeyTable": Size(lines: 1_280, files: 12),
         "GatewayConfig.Loader": Size(lines: 955, files: 5),
         "GatewayConfig.ValueFormat": Size(lines: 620, files: 4),
-        "PostgresState.PostgresStateStore": Size(lines: 2_420, files: 27),
+        "PostgresState.PostgresStateStore": Size(lines: 2_360, files: 27),
         "SQLiteState.SQLiteStateStore": Size(lines: 1_655, files: 25),
         "SQLiteState.SchemaMigration": Size(lines: 370, files: 7),
         "Ledger.LedgerDiff": Size(lines: 570, files: 3),
